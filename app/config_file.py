@@ -1,4 +1,4 @@
-"""The config file: found, read, and edited without losing a comment."""
+"""Lookup, parsing and comment-preserving edits of the config file."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
 
 
 def find_config(folder: Path) -> Path:
-    """``config.yaml``, or ``index.yml`` where only that is there."""
+    """Return the path of ``config.yaml``, or of ``index.yml`` if only that exists."""
     preferred, other = folder / PREFERRED, folder / OTHER
     return other if other.is_file() and not preferred.is_file() else preferred
 
 
 def read_config(path: Path) -> dict[str, Any]:
     """
-    What the file says; empty when it is missing.
+    Return the content of the config file; empty if the file is missing.
 
     Raises:
-        ConfigError: it cannot be read or is no YAML mapping; the message names file and line.
+        ConfigError: The file cannot be read or is not a YAML mapping; the message names file and line.
     """
     data = _load(path, _text(path))
     if data is None:
@@ -42,10 +42,10 @@ def read_config(path: Path) -> dict[str, Any]:
 
 def typed_folder(text: str) -> Path:
     """
-    Return the folder that *text* names; an empty text, such as an unset variable, is not the current folder.
+    Return *text* as the path of a folder; refuse an empty text, such as an unset variable.
 
     Raises:
-        InvalidInput: the text is empty.
+        InvalidInput: The text is empty.
     """
     if not text.strip():
         raise InvalidInput(
@@ -55,11 +55,11 @@ def typed_folder(text: str) -> Path:
 
 
 def existing_folder(folder: Path) -> Path:
-    """*folder*, absolute. Raises `InvalidInput` when there is none."""
+    """Return *folder* as an absolute path; raise `InvalidInput` if it does not exist."""
     try:
         found = folder.expanduser().resolve()
         is_folder = found.is_dir()
-    except OSError:  # a name that is too long, or a folder above that may not be entered
+    except OSError:  # a name that is too long, or a parent folder without permission
         is_folder = False
     if not is_folder:
         raise InvalidInput("INVALID_PATH", f"{folder} is not a folder. Create it, or give the path of one.")
@@ -67,7 +67,7 @@ def existing_folder(folder: Path) -> Path:
 
 
 def breadth_warning(folder: Path, home: Path) -> str | None:
-    """Return why *folder* is probably more than somebody wants to share: the home folder, or one that holds it."""
+    """Return a warning if *folder* is the home folder or contains it, and ``None`` otherwise."""
     if not home.is_relative_to(folder):
         return None
     what = "your home folder" if folder == home else "a folder that contains your home folder"
@@ -79,13 +79,13 @@ def breadth_warning(folder: Path, home: Path) -> str | None:
 
 def refuse_second(folder: Path, pattern: str, name: str, known: Mapping[str, tuple[Path, str]]) -> None:
     """
-    Refuse a collection *name* of a folder and a pattern that are those of another collection.
+    Raise if another collection has the same folder and pattern as the new collection *name*.
 
     Args:
-        known: The folder and the pattern of each collection that is configured.
+        known: The folder and the pattern of each configured collection.
 
     Raises:
-        InvalidInput: the other collection has every file of the folder.
+        InvalidInput: Another collection already has every file of the folder.
     """
     for other, (path, its_pattern) in known.items():
         if other != name and its_pattern == pattern and path.resolve() == folder:
@@ -98,14 +98,14 @@ def refuse_second(folder: Path, pattern: str, name: str, known: Mapping[str, tup
 
 def name_for(folder: Path, name: str | None, taken: Mapping[str, Path], *, moved: bool = False) -> str:
     """
-    Return the name for a collection of *folder*: *name*, or one made from the folder's.
+    Return the name for a collection of *folder*: *name*, or one made from the name of the folder.
 
     Args:
-        taken: The folders of the collections that are configured.
+        taken: The folders of the configured collections.
         moved: Whether *folder* is the new place of the collection that has the name.
 
     Raises:
-        InvalidInput: a name that is reserved, no name, or that of another folder's collection.
+        InvalidInput: The name is reserved, invalid, or that of another folder's collection.
     """
     if name is None and not folder.name:
         raise InvalidInput("INVALID_INPUT", f"{folder} has no name of its own. Choose one with --name.")
@@ -124,20 +124,20 @@ def name_for(folder: Path, name: str | None, taken: Mapping[str, Path], *, moved
 
 
 def fault_of_name(name: str) -> str | None:
-    """Return why *name* cannot be that of a collection of files, or ``None``."""
+    """Return why *name* is not allowed for a collection of files, or ``None``."""
     if not is_collection_name(name):
         return f"{name!r} is no name for a collection. Use letters, digits, '-' and '_'."
     return f"{name!r} is reserved." if name in RESERVED else None
 
 
 def make_config_folder(path: Path) -> None:
-    """Make the folder of the config file *path*, and the missing ones above it, for their owner alone."""
+    """Create the folder of the config file *path* and its missing parents, private to the owner."""
     with private_umask():
         path.parent.mkdir(parents=True, exist_ok=True)
 
 
 def add_collection(path: Path, name: str, folder: Path, pattern: str = DEFAULT_PATTERN) -> None:
-    """Write a collection down; one of that name keeps whatever else is said of it."""
+    """Write a collection to the config file; an existing entry of that name keeps its other keys."""
     compile_pattern(pattern)
     text, meant = _editable(path)
     entry = {"path": str(folder), "pattern": pattern}
@@ -149,7 +149,7 @@ def add_collection(path: Path, name: str, folder: Path, pattern: str = DEFAULT_P
 
 
 def remove_collection(path: Path, name: str) -> None:
-    """Strike a collection out. Raises `NotFound` when there is none of that name."""
+    """Remove a collection from the config file; raise `NotFound` if there is none of that name."""
     text, meant = _editable(path)
     if name not in meant["collections"]:
         raise NotFound("collection", name, suggestions=sorted(meant["collections"]))
@@ -162,7 +162,7 @@ def remove_collection(path: Path, name: str) -> None:
 
 
 def choose_trust(path: Path, name: str, level: str) -> None:
-    """Write down the trust in a collection. Raises `NotFound` when there is none of that name."""
+    """Write the trust in a collection; raise `NotFound` if there is none of that name."""
     text, meant = _editable(path)
     if name not in meant["collections"]:
         raise NotFound("collection", name, suggestions=sorted(meant["collections"]))
@@ -172,7 +172,7 @@ def choose_trust(path: Path, name: str, level: str) -> None:
 
 
 def choose(path: Path, key: str, value: str) -> None:
-    """Write down one choice about everything, such as ``embedder: minilm``."""
+    """Write a top-level setting, such as ``embedder: minilm``."""
     text, meant = _editable(path)
     drafts = [lambda: _dumped(text, lambda data: data.__setitem__(key, value))]
     if key not in meant:
@@ -183,7 +183,7 @@ def choose(path: Path, key: str, value: str) -> None:
 
 
 def add_vault(path: Path, name: str, file: Path) -> None:
-    """Give the vault in *file* a name."""
+    """Write the name of the vault in *file* to the config file."""
     text, meant = _editable(path)
     known = meant.get("vaults") or {}
 
@@ -211,7 +211,7 @@ def _text(path: Path) -> str:
 
 def _load(path: Path, text: str) -> Any:
     if not text.strip():
-        return None  # without the price of a parser
+        return None  # saves the import of the parser
     from ruamel.yaml.error import YAMLError
 
     try:
@@ -233,7 +233,7 @@ def _yaml(kind: str) -> Any:
 
 
 def _editable(path: Path) -> tuple[str, dict[str, Any]]:
-    """The file's text, and what it means."""
+    """Return the file's text and its parsed content."""
     meant = read_config(path)
     meant["collections"] = known = meant.get("collections") or {}
     if not isinstance(known, dict) or not all(isinstance(one, dict) for one in known.values()):
@@ -249,11 +249,11 @@ def _overwrite(data: Any, name: str, entry: Mapping[str, str]) -> None:
         if key in known or not hasattr(known, "insert"):
             known[key] = value
         else:
-            known.insert(0, key, value)  # below the last key ruamel keeps the comments on what follows
+            known.insert(0, key, value)  # the last key holds the comments on the next entry
 
 
 def _dumped(text: str, change: Callable[[Any], object]) -> str:
-    """The text after a change that ruamel made."""
+    """Return *text* after a change that ruamel applied."""
     from io import StringIO
 
     data = _yaml("rt").load(text) if text.strip() else None
@@ -266,9 +266,9 @@ def _dumped(text: str, change: Callable[[Any], object]) -> str:
 
 def _with_lines(text: str, name: str, entry: Mapping[str, str]) -> str:
     """
-    The text with a collection more, below the others.
+    Return *text* with one more collection after the others.
 
-    By lines, because ruamel would put it below the comment on what follows.
+    The lines are edited directly, because ruamel would insert the entry after the comment on the next key.
     """
     collections = _yaml("rt").load(text)["collections"]
     last, column = max(collections.lc.key(known) for known in collections)
@@ -281,14 +281,14 @@ def _with_lines(text: str, name: str, entry: Mapping[str, str]) -> str:
 
 
 def _without_lines(text: str, name: str) -> str:
-    """The text without a collection; the comments after it belong to what follows."""
+    """Return *text* without a collection; comments after it are kept, because they describe the next entry."""
     line, column = _yaml("rt").load(text)["collections"].lc.key(name)
     lines = text.splitlines(keepends=True)
     return "".join([*lines[:line], *lines[_end_of_block(lines, line, column) :]])
 
 
 def _end_of_block(lines: Sequence[str], first: int, column: int) -> int:
-    """The line after the last one on which the key at *first* and *column* has something to say."""
+    """Return the number of the line after the block of the key at *first* and *column*."""
     end = first + 1
     for number, line in enumerate(lines[end:], start=end):
         content = line.strip()
@@ -300,7 +300,7 @@ def _end_of_block(lines: Sequence[str], first: int, column: int) -> int:
 
 
 def _write_first(path: Path, meant: Mapping[str, Any], drafts: Iterable[Callable[[], str]]) -> None:
-    """Write the first draft that says what is meant: a file that somebody wrote is never guessed at."""
+    """Write the first draft that parses to *meant*; raise `ConfigError` if none does."""
     from ruamel.yaml.error import YAMLError
 
     for draft in drafts:
@@ -315,9 +315,9 @@ def _write_first(path: Path, meant: Mapping[str, Any], drafts: Iterable[Callable
 
 def _write(path: Path, text: str) -> None:
     """
-    Replace the file in one step; a reader sees the old or the new one. Links stay links.
+    Replace the file atomically. Symbolic links are kept.
 
-    The file may hold keys: a new one, and every folder made for it, is private. One that is there keeps its rights.
+    The file may contain keys, so a new file and its new parent folders are private. An existing file keeps its mode.
     """
     target = path.resolve()
     draft = target.with_name(f".{target.name}.{os.getpid()}")

@@ -1,4 +1,4 @@
-"""Collections as the config file names them at this moment: a long pass outlives the settings it began with."""
+"""The configured collections at this moment: a long pass may outlive the settings that it started with."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class ConfiguredFolders:
     """
     The folders of the collections in the config file at *path*, read again whenever that file changes.
 
-    A config file that is missing or cannot be read stops no pass: somebody may be editing it.
+    A config file that is missing or unreadable stops no pass, because a user may be editing it.
     """
 
     def __init__(self, path: Path) -> None:
@@ -32,7 +32,7 @@ class ConfiguredFolders:
 
     def _current_stamp(self) -> Stamp | None:
         try:
-            found = os.stat(self._path)  # noqa: PTH116  asked for every note of a pass
+            found = os.stat(self._path)  # noqa: PTH116 called for every note of a pass
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns, found.st_size

@@ -1,4 +1,4 @@
-"""Ways to remember: retrieve, plan, similar, timeline, sessions."""
+"""Questions beyond plain search: retrieve, plan, similar, timeline, sessions."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def retrieve(
     show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
-    """Find by whichever way the question calls for. Begin here."""
+    """Find by the route that fits the question. Begin here."""
     question = Question(
         words,
         limit,
@@ -80,7 +80,7 @@ def plan(
     show_all: ShowAll = False,
     explain: Explain = False,
 ) -> None:
-    """Take a question of several topics apart, and answer the parts together."""
+    """Split a question into its topics and merge the answers."""
     question = Question(
         words,
         limit,
@@ -102,7 +102,7 @@ def similar(
     limit: Annotated[int, typer.Option("-n", "--num", "--limit", help="How many, 1 to 100.")] = 5,
     as_of: AsOf = "",
 ) -> None:
-    """The documents that are nearest to one by meaning."""
+    """List the documents nearest to a document in meaning."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.answering import answer_parts
@@ -150,7 +150,7 @@ def timeline(
 
 @cli.command()
 def sessions(ctx: typer.Context, limit: HowMany = 10, as_of: AsOf = "") -> None:
-    """Who worked with the memory lately, and what came of it."""
+    """List the latest sessions and their results."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.history import sessions_part

@@ -1,4 +1,4 @@
-"""Answers on paper: plain text in a pipe, tables and a little colour on a terminal, JSON on request."""
+"""The output of answers: plain text in a pipe, tables and colour on a terminal, JSON on request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.app.services.retrieval.receipts import Receipt
 
-# Characters that move a cursor, change a terminal or reorder text; line ends and tabs are text.
+# Characters that move a cursor, change a terminal or reorder text; line ends and tabs are allowed.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LINE_ENDS = re.compile(r"[\n\t]")
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
@@ -24,28 +24,31 @@ _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
 
 
 class Table(NamedTuple):
-    """Cells under the names of their columns, harmless to a terminal."""
+    """A table with named columns; its cells contain no terminal escapes."""
 
     columns: list[str]
     rows: list[list[str]]
 
 
 class Verbatim(NamedTuple):
-    """A text for whoever reads the pipe, as it is; a terminal is given nothing of it that could drive it."""
+    """A text that is written unchanged to a pipe; on a terminal its control characters are replaced."""
 
     text: str
 
 
 Part = str | Table | Verbatim
-"""What stands below one another on paper: text, harmless to a terminal and perhaps styled, or one of the others."""
+"""
+One element of the output: a line of text, perhaps styled but without other terminal escapes, or a `Table` or
+`Verbatim`.
+"""
 
 
 class Said(NamedTuple):
     """
-    What a command has to say.
+    The output of a command.
 
-    ``degraded`` are reasons, by what could not be taken into account; ``asides`` are sentences about what was left
-    out; ``later`` is what is left to do when nobody waits any more.
+    ``degraded`` maps each part of the search that could not be used to the reason. ``asides`` are sentences for
+    stderr, such as those about documents that were left out. ``later`` is work to do after the output is written.
     """
 
     parts: list[Part]
@@ -55,55 +58,55 @@ class Said(NamedTuple):
 
 
 def show_json(value: object) -> None:
-    """*value* as JSON, see `json_part`."""
+    """Print *value* as JSON, see `json_part`."""
     show_part(json_part(value))
 
 
 def json_part(value: object) -> str:
-    """*value* as JSON, dataclasses included; not a number becomes null."""
+    """Return *value* as JSON, dataclasses included; NaN and infinities become null."""
     return json.dumps(_plain(value), ensure_ascii=False, indent=2)
 
 
 def show(text: str) -> None:
-    """A line of text, harmless to a terminal whatever a note holds."""
+    """Print a line of text without the terminal escapes that a note may contain."""
     show_part(printable(text))
 
 
 def printable(text: str) -> str:
-    """*text* with control characters, and what cannot be encoded, replaced."""
+    """Return *text* with control characters and unencodable characters replaced."""
     return _CONTROL.sub("\ufffd", text).encode("utf-8", "replace").decode("utf-8")
 
 
 def styled(text: str) -> str:
-    """As `printable`, but leaves the escapes of our own styles."""
+    """Return *text* as `printable` does, but keep the escapes of clawmem's own styles."""
     return "\x1b".join(printable(part) for part in text.split("\x1b"))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """A table of whatever can be written; a line end in a cell, such as a file name, is replaced."""
+    """Return a table of the cells as text; line ends in a cell, for example in a file name, are replaced."""
     cells = [[_LINE_ENDS.sub("\ufffd", printable(str(cell))) for cell in row] for row in rows]
     return Table(list(columns), cells)
 
 
 def verbatim(text: str) -> Verbatim:
-    """*text*, what cannot be encoded replaced."""
+    """Return *text* as a verbatim part, with unencodable characters replaced."""
     return Verbatim(text.encode("utf-8", "replace").decode("utf-8"))
 
 
 def part_of(told: Any) -> Part:
-    """A part that came as JSON."""
+    """Return the part that *told*, decoded from JSON, represents."""
     if isinstance(told, str):
         return told
     return Verbatim(*told) if len(told) == len(Verbatim._fields) else Table(*told)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table; columns of a pipe are aligned with blanks."""
+    """Print a table; in a pipe its columns are aligned with blanks."""
     show_part(table(columns, rows))
 
 
 def show_part(part: Part) -> None:
-    """A part of what a command says."""
+    """Print one part of the output."""
     if isinstance(part, str):
         _show_line(part)
     elif isinstance(part, Verbatim):
@@ -118,7 +121,10 @@ def show_part(part: Part) -> None:
 
 
 def is_unlikely(answer: Answer) -> bool:
-    """Whether *answer* was judged and holds only unlikely results; without confidences the whole decides."""
+    """
+    Whether *answer* was judged and has only unlikely results; without confidences of results, that of the answer
+    decides.
+    """
     from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 
     if answer.answered is None:
@@ -128,7 +134,7 @@ def is_unlikely(answer: Answer) -> bool:
 
 
 def confidence_text(confidence: float | None) -> str:
-    """Return a confidence and its word, such as ``0.82 likely``; nothing where no result was judged."""
+    """Return a confidence and its word, such as ``0.82 likely``; an empty string if the result was not judged."""
     if confidence is None:
         return ""
     from clawmem.domain.retrieval.relevance import likelihood_of
@@ -137,13 +143,15 @@ def confidence_text(confidence: float | None) -> str:
 
 
 def hidden_text(answer: Answer, remedy: str) -> str:
-    """Return how many unlikely results were hidden, and that *remedy* shows them; nothing where none was."""
+    """
+    Return how many unlikely results were hidden, and that *remedy* shows them; an empty string if none was hidden.
+    """
     hidden = answer.trace.hidden
     return f"{plural(hidden, 'unlikely result')} hidden; {remedy} shows them." if hidden else ""
 
 
 def show_said(said: Said) -> None:
-    """What a command says; on stderr, whatever form the answer has, what it could not take into account or give."""
+    """Print the output of a command; degraded parts and asides go to stderr in every format."""
     for part in said.parts:
         show_part(part)
     for leg, reason in said.degraded.items():
@@ -156,8 +164,9 @@ def answer_record(
     answer: Answer, receipt: Receipt | None = None, receipt_id: int | None = None
 ) -> dict[str, object]:
     """
-    For JSON: the question, how likely anything answers it, the results, and what could not be taken into account;
-    with a *receipt* also the trace and the receipt's id.
+    Return an answer as JSON: the question, its answerability, the results, and the degraded parts of the search.
+
+    With a *receipt* also the trace and the receipt's id.
     """
     results = [result_record(result) for result in answer.results]
     found: dict[str, object] = {
@@ -178,12 +187,12 @@ def answer_record(
 
 
 def share(probability: float | None) -> float | None:
-    """A probability for JSON; null where nobody judged."""
+    """Return a probability rounded for JSON; null if it was not judged."""
     return None if probability is None else round(probability, 4)
 
 
 def result_record(result: Result) -> dict[str, object]:
-    """One result for JSON."""
+    """Return one result as JSON."""
     from clawmem.app.records.provenance import provenance_of, title_of
     from clawmem.app.records.succession import successor_of
     from clawmem.domain.retrieval.relevance import likelihood_of
@@ -212,7 +221,7 @@ def result_record(result: Result) -> dict[str, object]:
 
 
 def age(days: float) -> str:
-    """Days in words, as people say them."""
+    """Return an age in days as text, such as ``3 weeks ago``."""
     if math.isnan(days):
         return "of unknown age"
     if days < 0:
@@ -224,7 +233,7 @@ def age(days: float) -> str:
 
 
 def plural(count: int, noun: str) -> str:
-    """``1 file``, ``2 files``."""
+    """Return the count and the noun, such as ``1 file`` or ``2 files``."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
@@ -233,7 +242,7 @@ def _show_line(text: str) -> None:
         sys.stdout.write(f"{_STYLE.sub('', text)}\n")
         sys.stdout.flush()
         return
-    import typer  # it takes longer than all that a server is asked for
+    import typer  # importing typer takes longer than every other step of a served question
 
     typer.echo(text, color=_colour())
 
@@ -252,7 +261,7 @@ def _show_rich_table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> 
     from rich.table import Column, Table
     from rich.text import Text
 
-    # Folded, not cut: a path is there to be copied.
+    # Cells are folded, not truncated, so that paths can be copied.
     folded = [Column(name, overflow="fold") for name in columns]
     table = Table(*folded, box=None, header_style="bold", pad_edge=False)
     for row in cells:
@@ -261,7 +270,7 @@ def _show_rich_table(columns: Sequence[str], cells: Sequence[Sequence[str]]) -> 
 
 
 def _colour() -> bool | None:
-    """None leaves it to typer, which asks whether this is a terminal."""
+    """Return False if NO_COLOR is set; None lets typer decide by whether stdout is a terminal."""
     return False if os.environ.get("NO_COLOR") else None
 
 

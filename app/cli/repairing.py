@@ -22,10 +22,10 @@ cli = typer.Typer(rich_markup_mode=None)
 
 @cli.callback()
 def _family() -> None:
-    """A verb that stands alone in its module."""
+    """Make the command line a group even with one command."""
 
 
-_NAMED = 20  # notes that are named one by one
+_NAMED = 20  # most notes that are listed by name
 
 
 @cli.command()
@@ -34,10 +34,10 @@ def repair(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Repair without asking.")] = False,
 ) -> None:
     """
-    Make the vault anew from everything that can be read of it.
+    Rebuild a damaged vault from every row that can be read.
 
-    The damaged file is kept beside the new vault. Forgotten notes stay forgotten. Every index is made anew, and the
-    files of the collections are read again. Says first what would be lost, and asks.
+    The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the
+    files of the collections are read again. The command first lists what would be lost, and asks.
     """
     from clawmem.app.cli.rendering import show, show_json
 
@@ -56,10 +56,11 @@ def repair(
 
 def _confirm(ctx: typer.Context, found: SalvageReport) -> None:
     """
-    Show what would be lost, and ask.
+    Show what would be lost, and ask for confirmation.
 
     Raises:
-        ConfirmationMissing: nobody can be asked. typer.Abort: the answer is no.
+        ConfirmationMissing: The user cannot be asked.
+        typer.Abort: The answer is no.
     """
     from clawmem.app.cli.rendering import show
     from clawmem.ports.address_errors import ConfirmationMissing
@@ -75,10 +76,10 @@ def _confirm(ctx: typer.Context, found: SalvageReport) -> None:
 
 def _repair_of(settings: Settings) -> Repair:
     """
-    The repair of the chosen vault.
+    Return the repair of the chosen vault.
 
     Raises:
-        VaultError: there is no vault, it is opened for reading only, or a server has it open.
+        VaultError: There is no vault, it is opened for reading only, or a server has it open.
     """
     from clawmem.app.container import build_container
     from clawmem.app.places import is_there
@@ -98,7 +99,7 @@ def _repair_of(settings: Settings) -> Repair:
 
 
 def _completed(services: Services, salvaged: SalvageReport) -> SalvageReport:
-    """Make anew what is made of the records and the files; what is lost after that."""
+    """Rebuild the data derived from records and files; return the report without the notes that are served again."""
     from clawmem.app.services.maintenance.repairing import rebuild_all, split_again
 
     services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))

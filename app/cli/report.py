@@ -1,4 +1,4 @@
-"""What a memory is used for and how it grows: report."""
+"""The report about the use and the growth of a vault: report."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ FORMATS = ("png", "svg")
 
 
 class Section(NamedTuple):
-    """A table on paper: which question, of which rows, and which of its columns are shown."""
+    """A table of the report: the question that it answers, its columns, and the condition on its rows."""
 
     title: str
     question: str
-    columns: str  # names, with blanks between
-    latest: bool = False  # by time: of a long one the end is shown, of others the beginning
+    columns: str  # column names, separated by blanks
+    latest: bool = False  # whether a long table shows its last rows instead of its first
     where: Mapping[str, str] = {}
 
 
@@ -70,7 +70,7 @@ SECTIONS = (
     Section("Degraded answers", "degraded", "verb leg recalls share last_at"),
 )
 
-# What a column is called on paper where its name alone says too little.
+# Headings for columns whose names are unclear.
 HEADINGS = {
     "under_7": "<7",
     "under_30": "<30",
@@ -86,7 +86,7 @@ HEADINGS = {
 
 @cli.callback()
 def owning() -> None:
-    """What a memory is used for. With this a single command stays a command of a group."""
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -98,7 +98,7 @@ def report(
     plots: Plots = None,
     format: Format = "png",
 ) -> None:
-    """What is recalled and what never, what grows, how fresh it is and how fast it answers."""
+    """Report recalls, growth, age of documents and speed."""
     from clawmem.app.cli.rendering import show_json
 
     one_of("--format", format, FORMATS)
@@ -159,7 +159,7 @@ def _show(found: VaultReport, top: int, drawn: Sequence[str]) -> None:
     if not found.recalls:
         show("Nothing can be said of recalls: search, vsearch and query are recorded as they are asked.")
     for section in SECTIONS:
-        if found.recalls or section.question != "never_recalled":  # nothing was: that is no list
+        if found.recalls or section.question != "never_recalled":  # else it would list all documents
             _show_section(found, section, top)
     for path in (*found.files, *drawn):
         show(f"Written: {path}")

@@ -1,4 +1,4 @@
-"""Asking: search, vsearch, query; and what every way of asking shares."""
+"""The commands search, vsearch and query, and the options and helpers that all search commands share."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ NoDiverse = Annotated[bool, typer.Option("--no-diverse", help="Do not move near-
 
 class Question(NamedTuple):
     """
-    A question as it was typed.
+    A question as typed, with its options.
 
-    ``mode`` is for retrieve alone, ``asks_for`` and ``graph`` for intent-search.
+    ``mode`` is used by retrieve only, ``asks_for`` and ``graph`` by intent-search only.
     """
 
     words: list[str]
@@ -85,7 +85,7 @@ class Question(NamedTuple):
 
 
 class Given(NamedTuple):
-    """An answer that was given, and the occasion."""
+    """An answer with its request, verb and duration."""
 
     services: Services
     answer: Answer
@@ -94,13 +94,13 @@ class Given(NamedTuple):
     ms: float
 
     def receipt(self) -> Receipt:
-        """How the answer came about."""
+        """Return the receipt of the answer."""
         from clawmem.app.services.retrieval.explain import AnswerContext
 
         return self.services.explain(self.answer, self.request, AnswerContext(self.verb, self.ms, VERSION))
 
     def record(self, receipt: Callable[[], Receipt]) -> int | None:
-        """Keep it; the id of the receipt, when one is kept."""
+        """Record the answer; return the id of the receipt, or ``None`` if no receipt is stored."""
 
         def packed() -> bytes:
             from clawmem.app.services.retrieval.receipts import pack
@@ -183,7 +183,7 @@ def query(
 
 
 def answer(ctx: typer.Context, verb: str, question: Question) -> None:
-    """Ask a pipeline, show what it says, and keep a receipt."""
+    """Ask a pipeline, show its answer, and store a receipt."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.answering import answered
@@ -197,10 +197,10 @@ def given_to(
     services: Services, verb: str, question: Question, find: Callable[[RetrievalRequest], Answer]
 ) -> Given:
     """
-    What *find* answers to *question*, with what it could not take into account.
+    Return the answer of *find* to *question*, with warnings about missing vectors.
 
     Args:
-        verb: The name under which the receipt is kept.
+        verb: The verb under which the receipt is stored.
     """
     began = perf_counter()
     request = read_question(services, question)
@@ -211,10 +211,10 @@ def given_to(
 
 def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
     """
-    What the pipeline of a verb answers.
+    Return the answer of the pipeline of *verb*.
 
     Raises:
-        EmbeddingError: nothing but vectors was asked, and the vault has none.
+        EmbeddingError: The verb searches vectors only, and the vault has none.
     """
     if verb == "vsearch":
         require_vectors(services.vault, "found")
@@ -222,7 +222,7 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
 
 
 def read_question(services: Services, question: Question) -> RetrievalRequest:
-    """What was typed, checked. Raises `InvalidInput`."""
+    """Return the question as a validated request; raise `InvalidInput` if an option is invalid."""
     from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
 
     return read_request(

@@ -23,7 +23,7 @@ PAUSE_S = 0.05
 
 @cli.callback()
 def _verbs() -> None:
-    """One verb, and still a group: the command line loads verbs by their names."""
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -45,9 +45,10 @@ def serve(
     stop: Annotated[bool, typer.Option("--stop", help="Stop the one that runs.")] = False,
 ) -> None:
     """
-    Keep the vault open and answer over HTTP: hooks ask it and are quicker for it. Ctrl-C ends it.
+    Run the server: keep the vault open and answer over HTTP.
 
-    --status and --stop leave with 1 when none runs, --status also when the one that runs does not answer.
+    Hooks use it and are faster with it. Ctrl-C stops it. --status and --stop exit with 1 when no server runs,
+    --status also when the server does not answer.
     """
     if stop:
         _tell_of_stop(ctx, _stopped(settings_of(ctx).vault))
@@ -70,7 +71,7 @@ def _say(ctx: typer.Context, url: str) -> None:
         show_json({"url": url, "vault": vault})
     else:
         show(f"{vault} is served at {url}. Ctrl-C ends it.")
-    sys.stdout.flush()  # whoever started it may be waiting for this line
+    sys.stdout.flush()  # the process that started the server may wait for this line
 
 
 def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
@@ -112,7 +113,7 @@ def _found(vault: Path) -> Announcement | None:
 
 
 def _stopped(vault: Path) -> Announcement | None:
-    """The server that ran: asked to end, and waited for."""
+    """Stop the running server, wait until it has ended, and return its announcement."""
     import signal
     from time import monotonic, sleep
 

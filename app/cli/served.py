@@ -1,8 +1,8 @@
 """
-The quick way of a question: to the server that has the vault open, before anything is imported for it.
+Forwarding of a question to the server that has the vault open, before any heavy import.
 
-The server reads the command line as well. What is wrong with a question, the vault or a model it says. What is out of
-the ordinary is for the command itself, and so is a question that the server has no time for, or takes too long over.
+The server parses the command line too, and reports errors of the question, the vault or a model. The command answers
+by itself if the server returns any other error, is busy, or exceeds the time limit.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from clawmem.app.places import below_home, default_vault
 from clawmem.app.serve.announcement import Announcement, announced, token_of, variables_in
 from clawmem.ports.errors import ClawmemError
 
-FIRST_S = 1.0  # for the server's first word: a person waits for what takes the command itself half as long
+FIRST_S = 1.0  # time limit for the first byte: the command alone takes about half as long
 _TOLD = {"refused", "parts", "degraded", "asides"}
-ANSWER_S = 30.0  # for the answer: with models that are slow, and give up in time, no question takes longer
+ANSWER_S = 30.0  # time limit for the whole answer: slow models time out earlier
 
 
 class Refused(ClawmemError):
-    """An error that the server reports for a command, see `clawmem.app.cli.leaving.error_record`."""
+    """An error that the server reports to a command, see `clawmem.app.cli.leaving.error_record`."""
 
     def __init__(self, record: Mapping[str, Any], exit_code: int) -> None:
         self.exit_code = exit_code
@@ -40,7 +40,7 @@ class Refused(ClawmemError):
 
 
 def quickly_answered(arguments: Sequence[str]) -> bool:
-    """Whether a server answered the command line, which `is_question`."""
+    """Whether a server answered the command line, for which `is_question` is true."""
     with in_order(as_json=JSON in parted(arguments)[0]):
         told = _told(arguments)
         if told is None:
@@ -52,7 +52,7 @@ def quickly_answered(arguments: Sequence[str]) -> bool:
 
 
 def _told(arguments: Sequence[str]) -> Any:
-    """What a server of the chosen vault says, if it would answer as this process; else ``None``."""
+    """Return the answer of a server of the chosen vault; ``None`` if it might differ from that of this process."""
     front, (verb, *rest) = parted(arguments)
     if is_own_work(front):
         return None
@@ -68,9 +68,10 @@ def _told(arguments: Sequence[str]) -> Any:
 
 def _vault_of(said: str | None) -> tuple[Path, str | None]:
     """
-    The file whose server to ask for the vault that is *said*, and how to call the vault there.
+    Return the vault file whose server to ask for the vault *said*, and the name of the vault in that server.
 
-    What holds a slash or a dot is no name; any other the server of the usual vault knows, or nobody does.
+    A value with a slash or a dot is a path. Any other value is a name, which only the server of the usual vault can
+    resolve.
     """
     if said is None or not (os.sep in said or "." in said):
         return default_vault(os.environ), said
@@ -88,13 +89,13 @@ def _asked_of(server: Announcement, path: str, token: str, asked: dict[str, Any]
             "Look at it with: clawmem serve --status\n"
         )
         return None
-    except (OSError, UnicodeError):  # not there, or not a word of any language
+    except (OSError, UnicodeError):  # no connection, or a name that cannot be encoded
         return None
     return _read(answer) if answer else None
 
 
 def _read(answer: str) -> Any:
-    """What a server answered; ``None`` if no server of ours can have written it."""
+    """Return the answer of a server; ``None`` if it is not an answer of clawmem."""
     try:
         told = json.loads(answer)
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""What every command begins with: the global options, the settings and the opened vault."""
+"""Functions that every command starts with: the global options, the settings and the opened vault."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def _typed_collections(text: str) -> str:
     """
-    Return *text*, names of collections; an empty text, such as an unset variable, does not mean all of them.
+    Return *text*, names of collections; refuse an empty text, such as an unset variable, which is not all of them.
 
     Raises:
-        InvalidInput: the text has no name.
+        InvalidInput: The text has no name.
     """
     from clawmem.ports.errors import InvalidInput
 
@@ -47,7 +47,7 @@ Say = Callable[["Services"], "Said"]
 
 
 class Chosen(NamedTuple):
-    """The global options; ``hand_on`` takes what a command would say, where somebody else says it."""
+    """The global options; ``hand_on`` receives the command's output function if another process prints the output."""
 
     vault: Path | None = None
     backend: str | None = None
@@ -57,12 +57,12 @@ class Chosen(NamedTuple):
 
 
 def wants_json(ctx: typer.Context) -> bool:
-    """Whether the answer shall be JSON."""
+    """Whether the output is JSON."""
     return chosen_by(ctx).json
 
 
 def settings_of(ctx: typer.Context) -> Settings:
-    """The settings that this command line, the environment and the config file amount to."""
+    """Return the settings from the command line, the environment and the config file."""
     from clawmem.app.settings import load_settings
 
     chosen = chosen_by(ctx)
@@ -77,7 +77,9 @@ def settings_of(ctx: typer.Context) -> Settings:
 
 
 def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
-    """The same; raises `InvalidInput` for a named vault, which *what*, the command, is not for."""
+    """
+    Return `settings_of`; raise `InvalidInput` for a named vault, because *what*, the command, needs the usual one.
+    """
     from clawmem.app.vaults import refuse_named
 
     settings = settings_of(ctx)
@@ -94,7 +96,7 @@ def opened(
     or_read: bool = False,
 ) -> AbstractContextManager[Services]:
     """
-    The services over the chosen vault; one that is missing is only made by commands that fill it.
+    Open the services over the chosen vault; a missing vault is created only with *create*.
 
     With *or_read* a vault that cannot be written now is opened for reading.
     """
@@ -107,7 +109,7 @@ def opened(
 
 
 def kept_up(services: Services) -> list[str]:
-    """Bring the indexes up to the records; what could not be done, in sentences."""
+    """Update the indexes from the records; return a sentence for each index that still lags."""
     from clawmem.app.cli.progress import progress
 
     with progress("Indexing") as step:
@@ -120,9 +122,12 @@ def kept_up(services: Services) -> list[str]:
 
 def tell(ctx: typer.Context, say: Say, *, read_only: bool = True) -> None:
     """
-    Show what *say* makes of the chosen vault, or let somebody else do so; *read_only* is how it is opened here.
+    Print what *say* returns for the chosen vault, or pass *say* to ``hand_on``.
 
-    What *say* reads is the vault and the settings in the services, and nothing of the process that it runs in.
+    *say* may read only the vault and the settings in the services, because it may run in another process.
+
+    Args:
+        read_only: Whether the vault is opened for reading here.
     """
     from clawmem.app.cli.rendering import show_said
 
@@ -137,7 +142,7 @@ def tell(ctx: typer.Context, say: Say, *, read_only: bool = True) -> None:
 
 
 def _note_read_only(vault: Path) -> None:
-    """Say on stderr if this user may only read *vault*: then questions leave no trace in it."""
+    """Report on stderr that the user has no right to write *vault*: its questions are then not recorded."""
     effective = os.access in os.supports_effective_ids
     if not all(os.access(place, os.W_OK, effective_ids=effective) for place in (vault, vault.parent)):
         typer.echo(f"{vault} is read-only: it was only read, and the question was not recorded.", err=True)
@@ -145,15 +150,15 @@ def _note_read_only(vault: Path) -> None:
 
 def named_collections(services: Services, names: Sequence[str] | None) -> list[str]:
     """
-    Collections as they were given, commas split.
+    Return the names of collections, split at commas.
 
     Raises:
-        NotFound: one that is neither configured nor in the vault.
+        NotFound: A collection is neither configured nor in the vault.
     """
     from clawmem.ports.errors import NotFound
 
     wanted = [name.strip() for given in names or () for name in given.split(",") if name.strip()]
-    # To know them all every document is counted.
+    # Computed only when needed, because it counts every document.
     known = {*services.settings.collections, *services.vault.documents.collections()} if wanted else ()
     for name in wanted:
         if name not in known:
@@ -162,7 +167,7 @@ def named_collections(services: Services, names: Sequence[str] | None) -> list[s
 
 
 def one_of(option: str, value: str, known: Sequence[str]) -> str:
-    """*value*. Raises `InvalidInput` when it is not one of *known*."""
+    """Return *value*; raise `InvalidInput` if it is not one of *known*."""
     from clawmem.ports.errors import InvalidInput
 
     if value not in known:
@@ -173,9 +178,9 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
 def _refuse_unknown(backend: str) -> None:
     from clawmem.app.backends import refuse_unknown
 
-    refuse_unknown(backend)  # before anything is made or written down
+    refuse_unknown(backend)  # before anything is created or written
 
 
 def chosen_by(ctx: typer.Context) -> Chosen:
-    """The global options of a command line."""
+    """Return the global options of a command line."""
     return ctx.obj if isinstance(ctx.obj, Chosen) else Chosen()

@@ -1,4 +1,4 @@
-"""Putting the memory into a client: setup hooks, setup mcp, setup curator."""
+"""Integration into clients: setup hooks, setup mcp, setup curator."""
 
 from __future__ import annotations
 
@@ -42,7 +42,11 @@ def hooks(
     remove: Annotated[bool, typer.Option("--remove", help="Take the hooks out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
-    """Let Claude Code call the memory by itself; everything else in its settings stays as it is."""
+    """
+    Install the hooks of clawmem in Claude Code.
+
+    All other settings of Claude Code stay unchanged.
+    """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.places import client_folder
     from clawmem.app.services.setup.hooks import SetUpHooks
@@ -76,7 +80,7 @@ def mcp(
     remove: Annotated[bool, typer.Option("--remove", help="Take the server out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is ours, change nothing.")] = False,
 ) -> None:
-    """Let an assistant ask the memory by itself, over the Model Context Protocol."""
+    """Register clawmem as an MCP server of an assistant."""
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.mcp.sets import ToolSet
     from clawmem.app.places import client_servers
@@ -93,7 +97,7 @@ def mcp(
             show_json({"client": client, "file": known.file, "config": shown})
             return
         what = f"Take out what is called {name}." if remove else "Put this in:"
-        # Beside it: what goes into a pipe is what goes into the file.
+        # On stderr, so that stdout holds only the text for the file.
         typer.echo(f"{known.title} keeps its servers in {known.file}. {what}", err=True)
         if shown:
             show(shown)
@@ -113,7 +117,11 @@ def curator(
     remove: Annotated[bool, typer.Option("--remove", help="Take the agent out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
-    """Give Claude Code an agent that looks after the memory when somebody says "curate memory"."""
+    """
+    Give Claude Code an agent that maintains the memory.
+
+    It works when the user says "curate memory".
+    """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.places import client_folder
     from clawmem.app.services.setup.curator import SetUpCurator, page_of
@@ -132,7 +140,7 @@ def curator(
 
 def _vault_options(ctx: typer.Context) -> list[str]:
     vault = _named_vault(ctx)
-    # By its name where it has one: a name says that the folders of the config file are not its own.
+    # A named vault is passed by its name, because the collections of the config file do not belong to it.
     return ["--vault", settings_of(ctx).named or str(vault.resolve())] if vault else []
 
 
@@ -172,7 +180,7 @@ def _told_of_servers(change: McpChange) -> str:
 
 
 def installed(ctx: typer.Context) -> list[str]:
-    """Install what set-up installs unasked; what became of it, in lines."""
+    """Install the default hooks; return the result as lines."""
     from clawmem.app.places import client_folder
     from clawmem.app.services.setup.hooks import SetUpHooks
 
@@ -180,7 +188,7 @@ def installed(ctx: typer.Context) -> list[str]:
 
 
 def entries(profile: str | None, also: list[str] | tuple[str, ...], vault: Path | None) -> list[Entry]:
-    """Return the hooks that set-up installs, and those of *also*, with the commands of this installation."""
+    """Return the default hooks and those of *also*, with the commands of this installation."""
     from clawmem.app.hooks.registry import HOOKS
     from clawmem.app.services.setup.hook_entries import Entry
 
@@ -203,19 +211,19 @@ def entries(profile: str | None, also: list[str] | tuple[str, ...], vault: Path 
 
 def start_of_command() -> tuple[str, ...]:
     """
-    This interpreter with this package, whatever folder it is started in.
+    Return the start of a command that runs this package with this interpreter in any folder.
 
-    A project that Claude Code works on may hold a ``json.py``: nothing may be imported from there.
+    A project that Claude Code works on may contain a ``json.py``: nothing may be imported from its folder.
     """
     isolated = (sys.executable, "-I", "-m", "clawmem")
     tried = subprocess.run([*isolated, "--version"], check=False, capture_output=True)
     if tried.returncode == 0:
         return isolated
-    return (sys.executable, "-P", "-m", "clawmem")  # installed for one user, or found by PYTHONPATH
+    return (sys.executable, "-P", "-m", "clawmem")  # installed for one user, or found through PYTHONPATH
 
 
 def _named_vault(ctx: typer.Context) -> Path | None:
-    """The vault of the command line, if it names one; else every hook looks where this command would."""
+    """Return the vault of the command line; ``None`` if it names none, because hooks then find the same vault."""
     return settings_of(ctx).vault if getattr(ctx.obj, "vault", None) else None
 
 

@@ -1,4 +1,4 @@
-"""What a prompt or a session would be given: surface, budget."""
+"""Context blocks of prompts and sessions: surface, budget."""
 
 from __future__ import annotations
 
@@ -32,14 +32,18 @@ def surface(
         bool, typer.Option("--stdin", help="Read standard input; there is no other way.")
     ] = False,
 ) -> None:
-    """Print the block that a prompt, or the beginning of a session, would carry; nothing where it is silent."""
+    """
+    Print the context block of a prompt or a session start.
+
+    Nothing is printed if no block would be added.
+    """
     from clawmem.ports.errors import InvalidInput
 
     if context == bootstrap or not stdin:
         raise InvalidInput(
             "INVALID_INPUT", "Say one of: surface --context --stdin, surface --bootstrap --stdin"
         )
-    os.environ["INDEX_PATH"] = str(settings_of(ctx).vault)  # where hooks look for it
+    os.environ["INDEX_PATH"] = str(settings_of(ctx).vault)  # the variable from which hooks read the path
     text = typer.get_text_stream("stdin").read()
     _print(_for_prompt(text) if context else _for_session(text.strip()))
 
@@ -50,7 +54,7 @@ def budget(
     session: Annotated[str, typer.Option("--session", help="Only this session.")] = "",
     last: Annotated[int, typer.Option("-n", "--last", help="How many sessions.")] = 5,
 ) -> None:
-    """What was given to prompts unasked, in tokens, and how much of it was of use."""
+    """Show the tokens added to prompts, and how much was used."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part

@@ -1,4 +1,4 @@
-"""The command that forgets a note, after asking."""
+"""The command that forgets a note after confirmation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 cli = typer.Typer(rich_markup_mode=None)
 
 BY = "cli"
-LEFT, FOUND = 1, 7  # exit codes: its bytes could not be cleared yet; the proof found something
+LEFT, FOUND = 1, 7  # exit codes: the bytes could not be cleared yet; --prove found a trace
 DECLINED = 1
 
 
@@ -67,10 +67,11 @@ def forget(
 
 def _confirm(ctx: typer.Context, found: ForgetPreview, *, yes: bool) -> None:
     """
-    Ask whether the note is to be forgotten.
+    Ask for confirmation to forget the note.
 
     Raises:
-        ConfirmationMissing: nobody can be asked. typer.Exit: it is not to be.
+        ConfirmationMissing: The user cannot be asked.
+        typer.Exit: The answer is no.
     """
     from clawmem.app.cli.rendering import show
     from clawmem.app.records.forgetting import unconfirmed

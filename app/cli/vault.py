@@ -1,4 +1,4 @@
-"""The vault itself: init, bootstrap, status, index-stats, doctor, verify, path."""
+"""Commands for the vault: init, bootstrap, status, index-stats, doctor, verify, path."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ DIFFERENCES = 7
 
 @cli.command()
 def init(ctx: typer.Context) -> None:
-    """Make the vault and the folder of the config file; what is there stays."""
+    """Create the vault and the config folder; keep existing ones."""
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.config_file import make_config_folder
 
@@ -54,7 +54,11 @@ def bootstrap(
     skip_embed: Annotated[bool, typer.Option("--skip-embed", help="Make no vectors.")] = False,
     hooks: Annotated[bool, typer.Option("--hooks", help="And: clawmem setup hooks.")] = False,
 ) -> None:
-    """Remember a folder in one go: init, collection add, update, embed. Safe to repeat."""
+    """
+    Add and index a folder in one step. Safe to repeat.
+
+    Runs init, collection add, update and embed.
+    """
     from clawmem.app.cli.rendering import show, show_json
 
     settings = settings_of_usual(ctx, "bootstrap")
@@ -65,7 +69,7 @@ def bootstrap(
         embedded = None if skip_embed else run_embed(services)
         lines = [*update_lines(services, reports, {}, embedded), *lost, *kept_up(services)]
         lines += _next_steps(chosen, services.vault.documents.collections().get(chosen, 0))
-    if hooks:  # only when asked: nobody's settings are edited silently
+    if hooks:  # client settings are edited only on request
         from clawmem.app.cli.setup import installed
 
         lines += installed(ctx)
@@ -77,7 +81,7 @@ def bootstrap(
 
 @cli.command()
 def status(ctx: typer.Context) -> None:
-    """What the vault holds and how far its vectors are."""
+    """Show the content of the vault and the state of its vectors."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.model_roles import role_rows
@@ -89,12 +93,12 @@ def status(ctx: typer.Context) -> None:
             return Said([json_part(report)])
         return Said([table(("what", "value"), [*_status_rows(report), *role_rows(report.roles, now_ms)])])
 
-    tell(ctx, say, read_only=False)  # for writing, so that an older vault is brought up to date
+    tell(ctx, say, read_only=False)  # opened for writing, so that an older vault is migrated
 
 
 @cli.command("index-stats")
 def index_stats(ctx: typer.Context) -> None:
-    """The vault in numbers, and its last sessions."""
+    """Show the vault in numbers, and its last sessions."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said, json_part, table
@@ -112,9 +116,9 @@ def index_stats(ctx: typer.Context) -> None:
 @cli.command()
 def doctor(ctx: typer.Context) -> None:
     """
-    Look for what is wrong around the vault, and say how to put it right.
+    Check the vault and its environment; report remedies.
 
-    Changes one thing: files of the vault, and the config file, are made private if other users can read them.
+    It changes one thing: files of the vault, and the config file, are made private if other users can read them.
     """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.hooks.surfacing_choices import topics_place
@@ -124,7 +128,7 @@ def doctor(ctx: typer.Context) -> None:
     from clawmem.app.services.maintenance.server_checks import client_findings
 
     folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
-    # Before the vault is opened, which makes its own files private without a report.
+    # Checked before the vault is opened, because opening makes its files private without a report.
     settings = settings_of(ctx)
     kept = [*files_of_vault(settings.vault), Path(topics_place(os.environ)), settings.config_file]
     private = permission_finding(kept)
@@ -144,7 +148,7 @@ def verify(ctx: typer.Context) -> None:
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.maintenance.skipped import spelled_out
 
-    with opened(ctx, or_read=True) as services:  # for writing, so that indexes catch up first
+    with opened(ctx, or_read=True) as services:  # for writing, to update lagging indexes
         lag = [] if services.settings.read_only else kept_up(services)
         differences = [*lag, *services.verify()]
         skipped = services.skipped()
@@ -159,7 +163,7 @@ def verify(ctx: typer.Context) -> None:
 
 @cli.command()
 def path(ctx: typer.Context) -> None:
-    """Where the vault is."""
+    """Print the path of the vault."""
     from clawmem.app.cli.rendering import show_json
 
     places = _places(settings_of(ctx))
@@ -174,7 +178,7 @@ def _places(settings: Settings) -> dict[str, str]:
 
 
 def _remembered(settings: Settings, path: Path, name: str | None) -> str:
-    """The collection of *path*: as it is already known, or newly written down."""
+    """Return the collection of the folder *path*; add it to the config file if it is new."""
     from clawmem.app.config_file import existing_folder
 
     folder = existing_folder(path)

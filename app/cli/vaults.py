@@ -1,4 +1,4 @@
-"""Further vaults, by name: vault list, vault sync."""
+"""Named vaults: vault list, vault sync."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ cli.add_typer(vault, name="vault")
 
 @vault.command("list")
 def list_all(ctx: typer.Context) -> None:
-    """Every vault that has a name, with its file; opens none."""
+    """List the named vaults with their files; opens none."""
     from clawmem.app.cli.rendering import show, show_json, show_table
 
     vaults = settings_of(ctx).vaults
@@ -49,10 +49,10 @@ def sync(
     allow_empty: AllowEmpty = False,
 ) -> None:
     """
-    Read a folder into a named vault, made when it is not there.
+    Read a folder into a named vault; create a missing vault.
 
     A new vault is a file next to the usual vault, and its name is written to the config file. A collection has one
-    folder: documents that it has of another folder are removed.
+    folder: its documents of any other folder are removed.
     """
     from clawmem.app.cli.progress import progress
     from clawmem.app.cli.rendering import show, show_json
@@ -64,7 +64,7 @@ def sync(
     usual = settings = settings_of(ctx)
     place = str(folder.expanduser().absolute())
     file = None if name in settings.vaults else new_vault(settings, name)
-    admitted(place, usual.home, own=usual.own_files)  # before a vault is made for nothing
+    admitted(place, usual.home, own=usual.own_files)  # before a vault is created in vain
     if file:
         add_vault(settings.config_file, name, file)
         settings = settings_of(ctx)

@@ -1,4 +1,4 @@
-"""Keeping up by itself: watch, install-service."""
+"""Continuous updates: watch, install-service."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 cli = typer.Typer(rich_markup_mode=None)
 
-EVERY_S = 300.0  # that everything is looked through, unless said otherwise
-# What decides where settings and models are looked for; a service sees nothing of a shell's.
+EVERY_S = 300.0  # default period of full passes over all files
+# Variables that locate settings and models: a service does not inherit them from a shell.
 CARRIED = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
 WATCH = "watch"
-SERVICES = {  # by verb: what the service is called, and what it does
+SERVICES = {  # by command: the name and the description of the service
     WATCH: ("watcher", "keeps the memory up with your notes"),
     "serve": ("serve", "answers from the memory, and keeps it up with your notes"),
 }
@@ -46,10 +46,10 @@ def watch(
     ] = EVERY_S,
 ) -> None:
     """
-    Read what is new and changed as soon as it is, in every collection, until Ctrl-C.
+    Watch the collections and read changes until Ctrl-C.
 
-    Of several watchers of a vault one works, the others wait for its end. With --json a line is an object. It also
-    works in the lanes that the settings turn on: see clawmem lanes.
+    Several watchers of a vault take turns: one works, the others wait for its end. With --json each line is an
+    object. It also runs the lanes that the settings turn on: see clawmem lanes.
     """
     from clawmem.app.serve.lanes import at_work, lane_threads
     from clawmem.app.watching import watch as watch_vault
@@ -75,7 +75,11 @@ def install_service(
     remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
-    """Let the system run it whenever you are logged in: a user unit of systemd, an agent of launchd."""
+    """
+    Install a user service that starts at login.
+
+    It is a systemd user unit or a launchd agent.
+    """
     from clawmem.app.cli.rendering import show, show_json
     from clawmem.app.services.setup.service_units import InstallService, manager_of
 
@@ -137,7 +141,7 @@ def _run(command: str) -> None:
 
 
 def _until_told() -> threading.Event:
-    """Set by the signals that ask for the end: they may come before there is anything to end."""
+    """Return an event that SIGINT and SIGTERM set; installed early, because a signal may arrive during startup."""
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())

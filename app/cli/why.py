@@ -1,4 +1,4 @@
-"""Why an answer was given: the receipts that were kept."""
+"""The stored receipts of answers: why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ UNREADABLE = "cannot be read"
 
 @cli.callback()
 def _family() -> None:
-    """A verb that stands alone in its module."""
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -35,7 +35,7 @@ def why(
     ] = None,
     replay: Annotated[bool, typer.Option("--replay", help="Ask again, and show what changed.")] = False,
 ) -> None:
-    """Show how an answer came about, and what the same question finds now."""
+    """Show how an answer came about; --replay asks it again."""
 
     def say(services: Services) -> Said:
         from clawmem.app.cli.rendering import Said
