@@ -9,19 +9,19 @@ from clawmem.app.without import without
 from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.model_failures import ModelRole
 
-with without("starlette"):  # else every command would import what only a server needs
+with without("starlette"):  # otherwise every command would import starlette, which only a server needs
     from dependency_injector import containers, providers
 
 
 def late(target: str, *, extra: str | None = None) -> Callable[..., Any]:
     """
-    A factory that imports ``module:attribute`` on first call, not before.
+    Return a factory that imports ``module:attribute`` on its first call.
 
-    dependency-injector resolves its own string paths while the class body runs, which would import
-    every backend on every start.
+    dependency-injector resolves its own string paths while the class body runs, which would import every backend on
+    every start.
 
     Args:
-        extra: What to install when a package is missing; None for what every installation has.
+        extra: The extra to install when a package is missing; None if every installation has the package.
     """
 
     def build(*args: Any, **kwargs: Any) -> Any:
@@ -36,7 +36,7 @@ def _attribute(target: str, extra: str | None) -> Any:
         return getattr(import_module(module), attribute)
     except ModuleNotFoundError as missing:
         if extra is None or (missing.name or "").startswith("clawmem"):
-            raise  # our own bug, not a missing extra
+            raise  # a bug of clawmem, not a missing extra
         raise ExtraMissing(module.split(".")[2], extra=extra) from missing
 
 
@@ -46,12 +46,12 @@ _MODELS = "clawmem.app.models"
 
 
 def _function(target: str) -> Callable[..., Any]:
-    """Like `late`, for a function that is handed on instead of being called."""
+    """Return a factory like `late`, for a function that is passed on instead of being called."""
     return lambda: _attribute(target, None)
 
 
 class Container(containers.DeclarativeContainer):
-    """One place that names concrete adapters. Build it in an entry point, override it in tests."""
+    """The one place that names concrete adapters. Build it in an entry point, override it in tests."""
 
     config = providers.Configuration(strict=True)
 
@@ -71,7 +71,7 @@ class Container(containers.DeclarativeContainer):
     is_gone = providers.Object(late("clawmem.adapters.system.holder:is_gone"))
     indexer = providers.Factory(late(f"{_SERVICES}.indexes.indexer:Indexer"), records, clock, holder, is_gone)
     vault = providers.Singleton(late(f"{_SERVICES}.indexes.vault:ServedVault"), records, engines, indexer)
-    at_the_end = providers.Singleton(late("contextlib:ExitStack"))  # closed by who built the container
+    at_the_end = providers.Singleton(late("contextlib:ExitStack"))  # closed by the caller
     surroundings = providers.Factory(
         late(f"{_MODELS}:Surroundings"), vault.provided.model_failures, clock, at_the_end
     )
@@ -97,7 +97,7 @@ class Container(containers.DeclarativeContainer):
     chosen_reranker = providers.Singleton(
         late(f"{_MODELS}:chosen"), ModelRole.RERANKER, config.rerank_server, local_models, surroundings
     )
-    generator = chosen_generator.provided.model  # None where nobody plays the role
+    generator = chosen_generator.provided.model  # None if no model has the role
     reranker = chosen_reranker.provided.model
     embedder_provider = providers.Selector(
         config.embedder_is,
@@ -163,7 +163,8 @@ class Container(containers.DeclarativeContainer):
         ),
     )
     local_embedder = providers.Factory(late(f"{_CATALOGUE}:embedder_of"), folder=config.models)
-    # While the chosen model's vectors are being made, questions are embedded by the model that still serves.
+    # While the vectors of the chosen model are being made, questions are embedded by the model of the serving
+    # vectors.
     question_embedder = providers.Singleton(
         late(f"{_SERVICES}.indexing.serving_embedder:ServingEmbedder"),
         vault.provided.embeddings,
@@ -177,7 +178,7 @@ class Container(containers.DeclarativeContainer):
         question_embedder.provided.of,
         by_name=config.embedder_by_name,
     )
-    # Pipelines are kept with the vault: their legs have threads, and these have connections of their own.
+    # Pipelines are cached with the vault: their retrievers have threads with their own connections.
     search = providers.Singleton(late(f"{_SERVICES}.retrieval.pipelines.search:search"), vault)
     vsearch = providers.Singleton(
         late(f"{_SERVICES}.retrieval.pipelines.vsearch:vsearch"), vault, question_embedder
@@ -333,7 +334,7 @@ def _kind_of_embedder(settings: Settings) -> str:
 
 
 def build_container(settings: Settings, *, read_only: bool) -> Container:
-    """The container for *settings*; nothing is opened yet."""
+    """Return the container for *settings*; it opens nothing yet."""
     container = Container()
     container.config.from_dict(
         {
@@ -351,7 +352,7 @@ def build_container(settings: Settings, *, read_only: bool) -> Container:
             "llm_server": settings.llm_server.model_dump() if settings.llm_server else {},
             "rerank_server": settings.rerank_server.model_dump() if settings.rerank_server else {},
             "local_models": not settings.no_local_models,
-            # Only where the vault may be changed: neither a question nor a hook waits for a download.
+            # Only if the vault may be changed: neither a question nor a hook waits for a download.
             "may_download": settings.download_models and not (read_only or settings.no_local_models),
             "models": str(settings.models),
             "read_only": read_only or settings.read_only,

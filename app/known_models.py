@@ -1,4 +1,4 @@
-"""Every model that can run in this process, by name: those whose vectors cost little, and the large ones."""
+"""The models that can run in this process, by name: small embedders and large models."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def known_models(folder: Path | str) -> list[LocalModel]:
-    """The small ones first; added ones are kept below *folder*."""
+    """Return the known models, small ones first; installed models are stored below *folder*."""
     from clawmem.adapters.llama.gguf_model import GgufModel
     from clawmem.adapters.llama.published import ALL
 
@@ -25,21 +25,21 @@ def known_models(folder: Path | str) -> list[LocalModel]:
 
 def selected(wanted: str, folder: Path | str) -> Selection:
     """
-    The model *wanted*; with ``auto`` the best of the small ones that is there.
+    Return the selection of the model *wanted*; ``auto`` selects the best installed small model.
 
-    A large one has to be wanted by name: it makes a question wait for a second until it is loaded.
+    A large model must be selected by name: a question waits about a second until the model is loaded.
     """
     return catalogue.selected(wanted, folder)
 
 
 def embedder_named(wanted: str, folder: Path | str) -> Embedder:
     """
-    The embedder of `selected`, which loads its weights with the first text, and never downloads them.
+    Return the embedder of `selected`; it loads its weights with the first text, and never downloads them.
 
     Raises:
-        NotFound: no model of that name.
-        EmbeddingError, ConfigError: it was asked for by name and is not there.
-        ExtraMissing: it was asked for by name and nothing can run it.
+        NotFound: There is no model of that name.
+        EmbeddingError, ConfigError: The model was selected by name and is not installed.
+        ExtraMissing: The model was selected by name and its runtime is not installed.
     """
     name = selected(wanted, folder).name
     if name in (catalogue.STATIC, catalogue.MINILM):
@@ -51,13 +51,13 @@ def embedder_named(wanted: str, folder: Path | str) -> Embedder:
 
 
 def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
-    """The embedder that makes vectors of this fingerprint, if one that is known by name here does."""
+    """Return the known embedder whose vectors have this fingerprint; ``None`` if there is none."""
     if small := catalogue.embedder_of(fingerprint, folder):
         return small
     from clawmem.adapters.llama.published import EMBEDDER
 
     if fingerprint.startswith(f"llama.cpp:{EMBEDDER.name}:"):
-        with suppress(ConfigError):  # it is not there, or nothing runs it
+        with suppress(ConfigError):  # the model or its runtime is not installed
             large = embedder_named(EMBEDDER.name, folder)
             return large if large.fingerprint == fingerprint else None
     return None

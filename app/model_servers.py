@@ -1,4 +1,4 @@
-"""The model servers that are named in the environment, and there alone: a key does not belong into a config file."""
+"""Model servers configured in the environment only, because a key does not belong in a config file."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class RerankServer(ModelServer):
     max_document_chars: int = Field(default=4000, gt=0, description="How much of each answer it reads.")
 
 
-# By the field of the settings: the beginning of its variables' names, and how each goes on.
+# For each field of the settings: the prefix of its variables, and the suffix of each variable.
 _COMMON = {"url": "URL", "model": "MODEL", "api_key": "API_KEY"}
 _VARIABLES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "embed_server": (
@@ -49,7 +49,7 @@ _VARIABLES: Mapping[str, tuple[str, Mapping[str, str]]] = {
 
 
 def servers_in(env: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    """What *env* says about each server whose URL it names, by field of the settings; not yet checked."""
+    """Return the unvalidated settings of each server whose URL is in *env*, by field of the settings."""
     found = {}
     for server, (prefix, fields) in _VARIABLES.items():
         said = {field: env[prefix + end] for field, end in fields.items() if env.get(prefix + end)}

@@ -1,4 +1,4 @@
-"""Which models play which role: a server that was named, else a model in this process, else nobody."""
+"""The choice of a model for each role: a configured server, else a model in this process, else none."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from clawmem.ports.errors import ConfigError
 from clawmem.ports.model_failures import ModelFailures, ModelRole
 
 Server = Mapping[str, Any]
-"""What the settings say about a server, by name; empty when none was named."""
+"""The settings of a server, by name; empty if no server is configured."""
 
 _HTTP = "clawmem.adapters.http"
 _LLAMA = "clawmem.adapters.llama.factories"
 
 
 class Surroundings(NamedTuple):
-    """What every model is made with; *stack* closes it at the end, *rest_ms* is how long one that failed rests."""
+    """
+    The dependencies of every model.
+
+    *stack* closes the model at the end; *rest_ms* is the time for which a model is not called after a failure.
+    """
 
     failures: ModelFailures
     clock: Clock
@@ -32,7 +36,7 @@ class Surroundings(NamedTuple):
 
 
 class LocalModels(NamedTuple):
-    """Large models in this process: where they are kept, and whether they may be run and downloaded."""
+    """Large models in this process: their folder, and whether they may be run and downloaded."""
 
     folder: str
     allowed: bool
@@ -40,7 +44,7 @@ class LocalModels(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """How the model of a role is made."""
+    """The factories and names for the model of a role."""
 
     variable: str
     at_a_server: str
@@ -77,10 +81,10 @@ _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
 def served(role: ModelRole, server: Server, around: Surroundings) -> Choice[Any]:
     """
-    The model of a server that was named; nothing is asked of it yet.
+    Return the model of a configured server; it sends no request yet.
 
     Raises:
-        ConfigError: an address, provider or key that cannot be meant.
+        ConfigError: The address, the provider or the key is invalid.
     """
     part, address = _PARTS[role], shown(server["url"])
 
@@ -94,10 +98,10 @@ def served(role: ModelRole, server: Server, around: Surroundings) -> Choice[Any]
 
 def chosen(role: ModelRole, server: Server, local: LocalModels, around: Surroundings) -> Choice[Any]:
     """
-    Who plays a role that nobody has to play; no weights are loaded yet.
+    Return the model of an optional role; it loads no weights yet.
 
     Raises:
-        ConfigError: a server was named that cannot be meant.
+        ConfigError: The configured server is invalid.
     """
     if server:
         return served(role, server, around)
@@ -111,10 +115,10 @@ def chosen(role: ModelRole, server: Server, local: LocalModels, around: Surround
 
 def in_process(role: ModelRole, local: LocalModels, around: Surroundings) -> Choice[Any]:
     """
-    The large model of a role, in this process, because it was asked for; no weights are loaded yet.
+    Return the large model of a role in this process, which the settings select; it loads no weights yet.
 
     Raises:
-        ConfigError: it is not there, what runs it is not installed, or such models are forbidden.
+        ConfigError: The model or its runtime is not installed, or local models are forbidden.
     """
     if not local.allowed:
         raise ConfigError(f"{_FORBIDDEN}. Choose another, or leave the variable out.")
@@ -122,7 +126,7 @@ def in_process(role: ModelRole, local: LocalModels, around: Surroundings) -> Cho
 
 
 def of_catalogue(selection: tuple[str, str]) -> Provider:
-    """The embedder in this process: the name of a known model, and why it was selected."""
+    """Return the provider for an embedder in this process, from the name of a known model and the reason."""
     name, reason = selection
     return Provider(ModelRole.EMBEDDER, name, reason)
 
@@ -131,7 +135,7 @@ def _in_process(role: ModelRole, reason: str, local: LocalModels, around: Surrou
     part = _PARTS[role]
 
     def build() -> Any:
-        # Looked for here, too: importing what would run it costs more than finding that it is not there.
+        # Checked first, because importing the runtime costs more than finding that the file is missing.
         if not local.may_download and not Path(local.folder, f"{part.local_name}.gguf").is_file():
             raise ConfigError(f"{part.local_name!r} is not there. Run: clawmem models add {part.local_name}")
         made = late(part.in_process, extra="local")(local.folder, may_download=local.may_download)
@@ -141,7 +145,7 @@ def _in_process(role: ModelRole, reason: str, local: LocalModels, around: Surrou
 
 
 def _kept(role: ModelRole, name: str, made: Any, around: Surroundings) -> Any:
-    """A model under watch, closed at the end."""
+    """Return *made* wrapped in a watch, and close it at the end."""
     around.stack.callback(made.close)
     watch = Watch(around.failures, around.clock, role, name, rest_ms=around.rest_ms)
     return _PARTS[role].watched(made, watch)

@@ -1,4 +1,4 @@
-"""The door to everything behind it: an opened vault and the services over it, typed."""
+"""An opened vault and the typed services over it, for entry points."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Services:
-    """What an entry point may use; each service is made when it is asked for, with what it imports."""
+    """The services of an opened vault; each one is imported and built on access."""
 
     settings: Settings
     vault: ServedVault
     clock: Clock
     parts: Container
-    caller: str = "cli"  # the interface that acts are recorded for
+    caller: str = "cli"  # the interface for which changes are recorded
 
     def called_by(self, caller: str) -> Services:
         """Return the same services for the interface *caller*: ``cli``, ``mcp`` or ``rest``."""
@@ -75,59 +75,59 @@ class Services:
 
     @property
     def update(self) -> UpdateCollection:
-        """One pass over one folder."""
+        """Service that indexes one folder."""
         return cast("UpdateCollection", self.parts.update())
 
     @property
     def sync(self) -> SyncFolder:
-        """One pass over a folder that the settings do not know."""
+        """Service that indexes a folder outside of the settings."""
         return cast("SyncFolder", self.parts.sync())
 
     @property
     def watching(self) -> VaultWatcher:
-        """Passes when files are changed."""
+        """Service that indexes files when they change."""
         return cast("VaultWatcher", self.parts.watching())
 
     @property
     def embed(self) -> EmbedPending:
-        """Vectors for what has none."""
+        """Service that embeds texts without vectors."""
         return cast("EmbedPending", self.parts.embed())
 
     def pipeline(self, name: str) -> Pipeline:
-        """``search``, ``vsearch``, ``query`` or ``intent_search``."""
+        """Return the pipeline *name*: ``search``, ``vsearch``, ``query`` or ``intent_search``."""
         return cast("Pipeline", getattr(self.parts, name)())
 
     def intent_search(self, intent: Intent | None = None, *, with_graph: bool = True) -> IntentSearch:
-        """The pipeline of that name, for an intent that is known or not."""
+        """Return the pipeline of `intent_search`; without *intent*, the question's words decide."""
         return cast("IntentSearch", self.parts.intent_search(intent=intent, with_graph=with_graph))
 
     @property
     def query_plan(self) -> QueryPlan:
-        """Questions of several topics, clause by clause."""
+        """Pipeline that splits a question of several topics into clauses."""
         return cast("QueryPlan", self.parts.query_plan())
 
     @property
     def memory_retrieve(self) -> MemoryRetrieve:
-        """Questions by the way that they call for."""
+        """Pipeline that routes each question to the fitting pipeline."""
         return cast("MemoryRetrieve", self.parts.memory_retrieve())
 
     @property
     def find_similar(self) -> FindSimilar:
-        """What is near to a document."""
+        """Service that finds similar documents."""
         return cast("FindSimilar", self.parts.find_similar())
 
     @property
     def timeline(self) -> ReadTimeline:
-        """The reader of timelines."""
+        """Reader of timelines."""
         return cast("ReadTimeline", self.parts.timeline())
 
     @property
     def build_graphs(self) -> BuildGraphs:
-        """Relations from the documents alone."""
+        """Service that derives relations from the documents."""
         return cast("BuildGraphs", self.parts.build_graphs())
 
     def enrich(self, *, with_model: bool = True, calls_a_day: int | None = None) -> Enrich:
-        """Notes, names and links for what has none."""
+        """Return the service that adds notes, names and links to documents."""
         chosen: dict[str, object] = {} if with_model else {"generator": None}
         if calls_a_day is not None:
             chosen["calls_a_day"] = calls_a_day
@@ -135,53 +135,53 @@ class Services:
 
     @property
     def causal_links(self) -> CausalLinks:
-        """Chains of causes and effects."""
+        """Reader of chains of causes and effects."""
         return cast("CausalLinks", self.parts.causal_links())
 
     @property
     def lookup(self) -> Lookup:
-        """Documents by name."""
+        """Lookup of documents by address."""
         return cast("Lookup", self.parts.lookup())
 
     @property
     def tending(self) -> LifecycleActions:
-        """Pins and snoozes, and how any act is taken back."""
+        """Service that pins and snoozes documents, and undoes changes of the lifecycle."""
         return cast("LifecycleActions", self.parts.tending())
 
     @property
     def archiving(self) -> Archiving:
-        """Putting away, and bringing back."""
+        """Service that archives and restores documents."""
         return cast("Archiving", self.parts.archiving())
 
     @property
     def restore(self) -> RestoreArchived:
-        """Serve archived documents again whose files are there."""
+        """Service that restores archived documents whose files exist."""
         from clawmem.app.services.lifecycle.restoring import RestoreArchived
 
         return RestoreArchived(self.archiving, self.parts.files(), self.folders)
 
     @property
     def forgetting(self) -> Forgetting:
-        """Forgetting for good."""
+        """Service that forgets documents for good."""
         return cast("Forgetting", self.parts.forgetting())
 
     @property
     def forgotten_places(self) -> ForgottenPlaces:
-        """What was forgotten, in the vault and in the file beside it."""
+        """The places of forgotten documents, in the vault and in the file next to it."""
         return cast("ForgottenPlaces", self.parts.forgotten_places())
 
     @property
     def sweep(self) -> Sweep:
-        """What an owner's policy lets go."""
+        """Service that applies the owner's lifecycle policy."""
         return cast("Sweep", self.parts.sweep())
 
     @property
     def prove(self) -> Prove:
-        """Whether what was forgotten is."""
+        """Service that proves that forgotten documents left no trace."""
         return cast("Prove", self.parts.prove())
 
     def consolidation(self, *, asks_models: bool = True) -> Consolidation:
-        """Repeated observations merged, and taken apart again."""
+        """Return the service that merges repeated observations, and undoes merges."""
         from clawmem.app.services.maintenance.grouping import Thresholds
         from clawmem.app.services.maintenance.lane_plan import read_plan
 
@@ -196,7 +196,7 @@ class Services:
         return cast("Consolidation", made)
 
     def lanes(self, *, asks_models: bool = True) -> Lanes:
-        """Maintenance by itself; without *asks_models* by rules alone."""
+        """Return the scheduled maintenance; without *asks_models* it works by rules alone."""
         from clawmem.app.services.maintenance.lane_plan import read_plan
         from clawmem.app.services.maintenance.phases import NOT_ASKED
 
@@ -215,42 +215,42 @@ class Services:
 
     @property
     def diary(self) -> Diary:
-        """Entries of a diary."""
+        """The diary."""
         return cast("Diary", self.parts.diary())
 
     @property
     def profile(self) -> Profile:
-        """The page about who works here."""
+        """The profile page of the user."""
         return cast("Profile", self.parts.profile())
 
     @property
     def recalls(self) -> Recalls:
-        """The record of what is asked."""
+        """The log of questions."""
         return cast("Recalls", self.parts.recalls())
 
     @property
     def explain(self) -> Explain:
-        """Receipts of answers."""
+        """Service that makes receipts of answers."""
         return cast("Explain", self.parts.explain())
 
     @property
     def why(self) -> ReceiptReader:
-        """Receipts that were kept."""
+        """Reader of stored receipts."""
         return cast("ReceiptReader", self.parts.why())
 
     @property
     def report(self) -> Report:
-        """What an owner asks of the vault."""
+        """Service that reports the use and growth of the vault."""
         return cast("Report", self.parts.report())
 
     @property
     def status(self) -> Status:
-        """What the vault holds."""
+        """Service that reports the content of the vault."""
         return cast("Status", self.parts.status())
 
     @property
     def doctor(self) -> Doctor:
-        """What is wrong around the vault."""
+        """Checks of the vault and its environment."""
         made = self.parts.doctor(
             self.folders,
             leftovers=lambda: self.leftovers,
@@ -260,11 +260,11 @@ class Services:
 
     @property
     def verify(self) -> Verify:
-        """The vault against the files."""
+        """Comparison of the vault with the files."""
         return cast("Verify", self.parts.verify(self.folders, self.parts.parse_yaml(), self.clock))
 
     def skipped(self) -> list[str]:
-        """Return a sentence for each file of the collections that is not indexed because it cannot be read."""
+        """Return a sentence for each file of the collections that is not indexed because it is unreadable."""
         from clawmem.app.services.maintenance.skipped import skipped_files
 
         files = self.parts.files()
@@ -272,7 +272,7 @@ class Services:
 
     @property
     def folders(self) -> list[Folder]:
-        """The configured collections."""
+        """The folders of the configured collections."""
         from clawmem.app.configured import ConfiguredFolders
         from clawmem.app.services.indexing.folders import Folder
         from clawmem.app.services.indexing.ownership import nested
@@ -295,7 +295,7 @@ class Services:
     @property
     def leftovers(self) -> dict[str, int]:
         """
-        The collections of files that are no longer configured, with the number of their documents.
+        Number of documents by collection of files that is no longer configured.
 
         A named vault has none: its collections are synced and never configured.
         """
@@ -311,18 +311,18 @@ def open_services(
     settings: Settings, *, read_only: bool = False, create: bool = True, or_read: bool = False
 ) -> Iterator[Services]:
     """
-    Open the configured vault, and close it however the block ends.
+    Open the configured vault, and close it at the end of the block.
 
     Args:
-        create: Whether a vault that is missing is made; never when *read_only*.
+        create: Whether a missing vault is created; ignored when *read_only*.
         or_read: Whether a vault that cannot be written now, on a full disk for example, is opened for reading.
 
     Raises:
-        ConfigError: no backend of that name.
-        VaultError: there is no vault, or it cannot be opened.
+        ConfigError: There is no backend of that name.
+        VaultError: There is no vault, or it cannot be opened.
     """
     if (read_only or not create) and not is_there(settings.vault):
-        if not settings.named and is_collection_name(str(settings.vault)):  # a bare word: a name, not a path
+        if not settings.named and is_collection_name(str(settings.vault)):  # a bare word is a name
             raise UnknownVault(str(settings.vault), sorted(settings.vaults))
         way_out = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
         raise VaultError(
@@ -346,19 +346,17 @@ def open_services(
         container.at_the_end().close()
         vault.close()
         if not read_only and not settings.read_only:
-            for place in files_of_vault(
-                settings.vault
-            ):  # engines create files with the rights that they like
+            for place in files_of_vault(settings.vault):  # engines ignore the umask
                 make_private(place)
 
 
 @contextmanager
 def open_copy(settings: Settings) -> Iterator[Services]:
     """
-    Open a temporary copy of the configured vault. It is deleted at the end, with every change made to it.
+    Open a temporary copy of the configured vault. The copy and its changes are deleted at the end.
 
     Raises:
-        VaultError: there is no vault, or it cannot be copied.
+        VaultError: There is no vault, or it cannot be copied.
     """
     with open_services(settings, read_only=True) as services, TemporaryDirectory(prefix="clawmem-") as folder:
         copy = Path(folder) / settings.vault.name
@@ -368,7 +366,7 @@ def open_copy(settings: Settings) -> Iterator[Services]:
 
 
 def _choose_backend(vault: ServedVault, asked: str, *, read_only: bool) -> None:
-    """A vault that holds nothing yet takes any backend; one in use is moved by `clawmem migrate` alone."""
+    """Move an empty vault to the backend *asked*; refuse one in use, which only `clawmem migrate` moves."""
     if read_only or vault.documents.following(0, 1):
         raise BackendMismatch(vault.backend, asked)
     vault.move(asked)

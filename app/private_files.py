@@ -1,4 +1,4 @@
-"""Files that only their owner may read: the vault holds the text of the notes, and so do the files next to it."""
+"""Permissions of private files: the vault and the files next to it contain the text of the notes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 
-OTHERS = 0o077  # the rights of everybody but the owner; as a umask it withholds them from new files
+OTHERS = 0o077  # the permissions of all users but the owner; as a umask it removes them from new files
 _BESIDE = ("-wal", "-shm", "-journal")
 
 
 @contextmanager
 def private_umask() -> Iterator[None]:
-    """Withhold the rights of others from every file that this process creates inside of the block."""
+    """Remove the permissions of other users from every file that this process creates inside the block."""
     before = os.umask(OTHERS)
     try:
         yield
@@ -23,20 +23,24 @@ def private_umask() -> Iterator[None]:
 
 
 def files_of_vault(vault: Path) -> Iterator[Path]:
-    """Yield *vault*, and the files and folders next to it whose names begin with the name of the vault and a dot."""
+    """
+    Yield *vault*, its SQLite side files, and the files and folders named like the vault plus a dot and a suffix.
+    """
     yield from (vault, *(vault.with_name(vault.name + ending) for ending in _BESIDE))
     with suppress(OSError):
         yield from (path for path in vault.parent.iterdir() if path.name.startswith(f"{vault.name}."))
 
 
 def open_to_others(place: Path) -> Iterator[Path]:
-    """Yield *place* and what lies below it, as far as other users have rights to it; links are not followed."""
-    if os.name == "nt":  # pragma: no cover  rights are inherited from the folder of the user
+    """
+    Yield *place* and its content as far as other users have permissions on them; symbolic links are not followed.
+    """
+    if os.name == "nt":  # pragma: no cover permissions are inherited from the user's folder
         return
     waiting = [place]
     while waiting:
         path = waiting.pop()
-        with suppress(OSError):  # gone by now
+        with suppress(OSError):  # deleted meanwhile
             mode = path.lstat().st_mode
             if S_ISLNK(mode):
                 continue
@@ -47,7 +51,7 @@ def open_to_others(place: Path) -> Iterator[Path]:
 
 
 def make_private(place: Path) -> tuple[list[Path], list[Path]]:
-    """Take the rights of others from *place* and what lies below it; return what was changed, and what could not be."""
+    """Remove the permissions of others from *place* and its content; return the changed and the failed paths."""
     changed: list[Path] = []
     failed: list[Path] = []
     for path in open_to_others(place):

@@ -1,4 +1,4 @@
-"""Asking the question of a receipt again, by the way that it was asked."""
+"""The replay of the question of a receipt, with the verb that answered it."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 def asked_again(services: Services, receipt: Receipt) -> Replay:
     """
-    What the question finds in the vault as it is now, against what it found; nothing is written down.
+    Return the comparison of the receipt with the results of today; nothing is recorded.
 
     Raises:
-        InvalidInput: it was asked in a way that this version does not know.
+        InvalidInput: This version does not know the verb of the receipt.
     """
     from clawmem.app.cli.retrieval import ask
     from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
@@ -35,7 +35,7 @@ def asked_again(services: Services, receipt: Receipt) -> Replay:
 
 
 def _surface_again(services: Services, receipt: Receipt) -> Ask:
-    """Asks as the hook does, by the profile of then, and writes nothing down; the prompts before it are not known."""
+    """Return a search as the hook runs it, with the profile of the receipt, without records and earlier prompts."""
     from clawmem.app.hooks.surfacing_choices import surfacing_settings
     from clawmem.app.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices

@@ -1,4 +1,4 @@
-"""Vaults by name: which there are, and the settings for one of them alone."""
+"""Named vaults: their names, and the settings for one of them."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ class UnknownVault(NotFound):
 
 def of_vault(settings: Settings, name: str) -> Settings:
     """
-    The settings for the vault called *name* and nothing else.
+    Return the settings for the vault *name* alone.
 
-    What the config file says of collections it says of the usual vault: no folder of them is read into another
-    one, or shown by it.
+    The collections of the config file belong to the usual vault: none of their folders is read into another vault, or
+    listed by it.
 
     Raises:
-        UnknownVault: none is called so.
+        UnknownVault: No vault has this name.
     """
     if name not in settings.vaults:
         raise UnknownVault(name, sorted(settings.vaults))
@@ -46,10 +46,10 @@ def of_vault(settings: Settings, name: str) -> Settings:
 
 def new_vault(settings: Settings, name: str) -> Path:
     """
-    Return the file for a new vault called *name*: next to the usual vault.
+    Return the file for a new vault *name*, next to the usual vault.
 
     Raises:
-        InvalidInput: *name* is no name for a vault, or the file is there already, as a vault without this name.
+        InvalidInput: *name* is not a valid name, or the file exists already, as a vault without this name.
     """
     if not is_collection_name(name):
         raise InvalidInput(
@@ -67,14 +67,13 @@ def new_vault(settings: Settings, name: str) -> Path:
 
 def at_vault(settings: Settings, said: Path) -> Settings:
     """
-    The settings for the vault that a person means by a name or a path; what is a name is never a path,
-    and the path of a named vault is as good as its name.
+    Return the settings for a vault given by its name or its path; a name takes precedence over a path.
 
-    Once vaults have names, a bare word that is neither one of them nor a file is taken for a slip, lest an empty
-    vault of that name comes into being.
+    The path of a named vault is equivalent to its name. If any vault has a name, a bare word that is neither a name
+    nor a file is taken for a typing error, so that it does not create an empty vault.
 
     Raises:
-        UnknownVault: the slip.
+        UnknownVault: The word is such an error.
     """
     name = str(said)
     if name in settings.vaults or (settings.vaults and is_collection_name(name) and not is_there(said)):
@@ -87,7 +86,7 @@ def at_vault(settings: Settings, said: Path) -> Settings:
 
 
 def refuse_named(settings: Settings, what: str) -> None:
-    """Raises `InvalidInput` when *settings* are for a named vault: folders, *what* does, are the usual one's."""
+    """Raise `InvalidInput` if *settings* are for a named vault: *what*, a command on folders, needs the usual one."""
     if settings.named:
         raise InvalidInput(
             "INVALID_INPUT",
@@ -98,10 +97,10 @@ def refuse_named(settings: Settings, what: str) -> None:
 
 def read_vaults(said: Any, env: Mapping[str, str]) -> dict[str, Path]:
     """
-    Names and files as the settings give them, ``~`` being the home that *env* names.
+    Return names and files of vaults from the settings, with ``~`` replaced by the home of *env*.
 
     Raises:
-        ConfigError: not a mapping of names to absolute paths.
+        ConfigError: *said* is not a mapping of names to absolute paths.
     """
     if not isinstance(said, Mapping):
         raise ConfigError("vaults must give each name the path of a file, such as work: ~/work.sqlite.")

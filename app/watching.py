@@ -1,4 +1,4 @@
-"""The watcher as a process or a thread of one runs it: over the settings as they are by then."""
+"""The file watcher in a process or a thread, with the current settings."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def watch(
     environ: Mapping[str, str] | None = None,
 ) -> None:
     """
-    Keep the vault up with its folders until *stop* is set.
+    Keep the vault up to date with its folders until *stop* is set.
 
     Args:
         every_s: See `clawmem.app.services.indexing.watching.Watched`.
-        embed: Whether vectors are made as well, after each pass that changed something.
-        environ: What the settings are read from; the variables of this process otherwise.
+        embed: Whether new texts are embedded after each pass that changed something.
+        environ: The environment for the settings; that of this process by default.
     """
     from clawmem.app.services.indexing.watching import WatchOptions
 
@@ -46,7 +46,7 @@ def watch(
 
 
 class LiveFolders:
-    """The collections as the config file has them, read again when it was changed."""
+    """The collections of the config file, read again after a change."""
 
     def __init__(self, services: Services, environ: Mapping[str, str] | None = None) -> None:
         self._services = services
@@ -56,10 +56,10 @@ class LiveFolders:
 
     def __call__(self) -> list[Folder]:
         """
-        The collections.
+        Return the folders of the collections.
 
         Raises:
-            ConfigError: the file cannot be read as it is now; the next call tries again.
+            ConfigError: The file cannot be read now; the next call tries again.
         """
         stamp = _stamp(self._services.settings.config_file)
         if stamp != self._read_at:

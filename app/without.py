@@ -1,4 +1,4 @@
-"""Imports of others that look for more than we use of them."""
+"""Prevention of imports that a third-party package makes only if they are available."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from contextlib import contextmanager
 
 @contextmanager
 def without(name: str) -> Iterator[None]:
-    """Meanwhile the package *name* is not there for whoever would import it if it were; once it is, it stays."""
+    """Hide package *name* from imports inside the block, unless it is already imported."""
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = None  # type: ignore[assignment]  # how a module is said to be missing
+    sys.modules[name] = None  # type: ignore[assignment] # makes imports of the package fail
     try:
         yield
     finally:

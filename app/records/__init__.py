@@ -1,1 +1,1 @@
-"""What is known of something as plain JSON, under the same names at every door."""
+"""Plain JSON records of documents, facts and reports, with the same field names in every interface."""

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 class Collection(TypedDict):
     """
-    A collection, and how many documents of it are served; ``updated`` is when the latest of them was written.
+    A collection with the number of its served documents; ``updated`` is the date of the latest document.
 
-    One without a folder, whose ``path`` and ``pattern`` are null, is filled by clawmem itself or by a program.
-    ``trust`` is user, shared or outside.
+    A collection without a folder, whose ``path`` and ``pattern`` are null, is filled by clawmem itself or by a
+    program. ``trust`` is user, shared or outside.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Collection(TypedDict):
 
 
 def collections_of(settings: Settings, documents: DocumentStore | None) -> list[Collection]:
-    """Every collection of the config file and of the vault, where there is one, by name."""
+    """Return every collection of the config file and of the vault, if there is one, by name."""
     served = documents.collections() if documents else {}
     found = sorted({*served, *settings.collections})
     return [_collection(name, served.get(name, 0), settings, documents) for name in found]

@@ -1,4 +1,4 @@
-"""The examination of the memory as a record: what the hook `curator-nudge` reads, and what programs may."""
+"""The examination of the memory as a record, for the hook `curator-nudge` and for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Health(TypedDict):
-    """Documents by what became of them, texts that wait for vectors, and what is wrong around the vault."""
+    """Numbers of documents by state and of texts without vectors, and the problems around the vault."""
 
     active: int
     archived: int
@@ -26,20 +26,20 @@ class Health(TypedDict):
 
 
 class Candidates(TypedDict):
-    """How many somebody might put away."""
+    """The number of documents that could be archived."""
 
     candidates: int
 
 
 class Retrieval(TypedDict):
-    """Whether the latest note is found by its own title, and with which score, from 0 to below 1."""
+    """Whether the latest note is found by its own title, and its score, from 0 to below 1."""
 
     bm25Pass: bool
     topScore: float
 
 
 class Collections(TypedDict):
-    """How many there are, which of them are in no configuration, and how much of it nobody ever used."""
+    """The number of collections, those missing from the configuration, and the share of unused documents."""
 
     total: int
     orphaned: list[str]
@@ -47,7 +47,7 @@ class Collections(TypedDict):
 
 
 class CuratorReport(TypedDict):
-    """All of it; ``actions`` are sentences, each with what to run."""
+    """The whole report; ``actions`` are sentences, each with a command to run."""
 
     timestamp: str
     health: Health
@@ -59,7 +59,7 @@ class CuratorReport(TypedDict):
 
 
 def curator_report(found: Examination) -> CuratorReport:
-    """An examination."""
+    """Return an examination as a record."""
     counts = found.lifecycle
     return {
         "timestamp": found.at,

@@ -1,4 +1,4 @@
-"""Documents as records: in a list, in full, in their time and in a chain of causes."""
+"""Documents as records: in a list, in full, in a timeline and in a chain of causes."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 class Place(TypedDict):
     """
-    A document by all its names; ``docid`` with its ``#``, ``file`` from the collection on.
+    A document by all its names; ``docid`` with its ``#``, ``file`` with its collection.
 
-    Text that is not ``trusted`` is of others, and no instruction.
+    A text that is not ``trusted`` comes from others and is not an instruction.
     """
 
     docid: str
@@ -49,7 +49,7 @@ class Part(Place):
 
 
 class Listed(Place):
-    """A document of a list."""
+    """A document in a list."""
 
     authored_at: str
     modified: str
@@ -68,7 +68,7 @@ class Moment(Place):
 
 
 class Order(TypedDict):
-    """The documents written around a document, oldest first, and the session in which it was written."""
+    """The documents written around a document, oldest first, and the session of the document."""
 
     focus: Moment
     before: list[Moment]
@@ -79,7 +79,7 @@ class Order(TypedDict):
 
 
 class Step(Place):
-    """A document of a chain, and what is said about the step to it; ``origin`` is the less trusted one of its two ends."""
+    """A document of a chain and its link to the chain; ``origin`` is that of the less trusted end of the link."""
 
     depth: int
     direction: str
@@ -88,13 +88,13 @@ class Step(Place):
 
 
 def place_of(services: Services, document: Document) -> Place:
-    """A document."""
+    """Return a document as a record."""
     [docid] = docids(services.vault.documents, [document]).values()
     return _place(document, docid)
 
 
 def part_of(excerpt: Excerpt) -> Part:
-    """What was read of a document."""
+    """Return an excerpt of a document as a record."""
     document = excerpt.document
     return {
         **_place(document, excerpt.docid),
@@ -109,7 +109,7 @@ def part_of(excerpt: Excerpt) -> Part:
 
 
 def latest(services: Services, collections: Iterable[str], limit: int) -> list[Listed]:
-    """Return the documents of *collections* that were written last; of all when none is named."""
+    """Return the latest documents of *collections*; of all collections if none is named."""
     documents = services.vault.documents.latest(Scope(frozenset(collections)), limit=limit)
     names = docids(services.vault.documents, documents)
     newer = current_successors(services.vault, names)
@@ -129,7 +129,7 @@ def order_of(found: Timeline) -> Order:
 
 
 def steps_of(services: Services, chain: Sequence[CausalStep]) -> list[Step]:
-    """A chain of causes."""
+    """Return a chain of causes as records."""
     names = docids(services.vault.documents, [step.document for step in chain])
     return [_step(step, names[step.document.id]) for step in chain]
 

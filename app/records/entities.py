@@ -1,4 +1,4 @@
-"""Entities and what is said of them as records."""
+"""Entities and the facts about them as records."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from clawmem.ports.entities import Entity
     from clawmem.ports.triples import Triple
 
-FACTS = 100  # that are told where nobody says how many
+FACTS = 100  # the default limit
 MOST_FACTS = 1000
 
 
 class Thing(TypedDict):
-    """Somebody or something that documents speak of; ``mention_count`` says how many do."""
+    """An entity that documents mention; ``mention_count`` is the number of these documents."""
 
     id: str
     name: str
@@ -41,11 +41,11 @@ class Things(TypedDict):
 
 class Fact(TypedDict):
     """
-    What a document says of something; a day that is null is since ever, or up to now.
+    A fact that a document states; a null ``valid_from`` means always, a null ``valid_to`` until now.
 
-    ``id`` is of what is said, the same in every answer: whichever document says it, and whether it holds or has ended.
-    ``direction`` is seen from what was asked for. ``said`` is the sentence that it comes from, ``file`` where that
-    stands, ``ended_by`` the document that says that it is over, null where none does. ``origin`` is that of ``file``.
+    ``id`` identifies the statement: it is the same in every answer, for every document that states it, and after the
+    fact has ended. ``direction`` is relative to the requested entity. ``said`` is the source sentence, ``file`` its
+    document, and ``ended_by`` the document that ends the fact, or null. ``origin`` is that of ``file``.
     """
 
     id: str
@@ -74,7 +74,7 @@ class FactCounts(TypedDict):
 
 
 class Facts(TypedDict):
-    """What is known of something: what holds first, then what has ended."""
+    """The facts about an entity: current facts first, then ended ones."""
 
     entity: Thing
     direction: str
@@ -84,7 +84,7 @@ class Facts(TypedDict):
 
 
 def thing_of(entity: Entity) -> Thing:
-    """An entity."""
+    """Return an entity as a record."""
     return {
         "id": entity.id,
         "name": entity.name,
@@ -94,7 +94,7 @@ def thing_of(entity: Entity) -> Thing:
 
 
 def things_of(services: Services, words: str, limit: int) -> Things:
-    """Entities in whose name each of *words* begins some word."""
+    """Return the entities in whose name each of *words* is the beginning of a word."""
     found = list(map(thing_of, services.vault.entities.search(words, limit)))
     return {"count": len(found), "entities": found}
 
@@ -102,7 +102,7 @@ def things_of(services: Services, words: str, limit: int) -> Things:
 def facts_of(
     services: Services, name: str, as_of: str = "", direction: str = Direction.BOTH, limit: int = FACTS
 ) -> Facts:
-    """What is known of who or what is called so; raises as `clawmem.app.services.knowledge.facts.known_of`."""
+    """Return the facts about the entity *name*; raises as `clawmem.app.services.knowledge.facts.known_of`."""
     known = entity_facts(services.vault, name, limit, Direction(direction), as_of or None)
     return {
         "entity": thing_of(known.entity),
@@ -119,7 +119,9 @@ def facts_of(
 
 
 def fact_lines(fact: Fact) -> list[str]:
-    """Return a fact as `[outgoing] Ann → uses → Redis (since 2026-03-31) [current, 90%]`; of others as a quotation."""
+    """
+    Return a fact as `[outgoing] Ann → uses → Redis (since 2026-03-31) [current, 90%]`; quoted if it is not trusted.
+    """
     return lines_to_read(_fact_line(fact), fact["origin"])
 
 
@@ -131,7 +133,7 @@ def _fact_line(fact: Fact) -> str:
 
 
 def counts_line(stats: FactCounts) -> str:
-    """How much is known of everything, in a line."""
+    """Return the counts of all facts as a line."""
     return f"Of everything: {stats['current_facts']} facts hold, {stats['expired_facts']} ended."
 
 

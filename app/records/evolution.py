@@ -1,4 +1,4 @@
-"""How the note about a document went on, as a record."""
+"""The versions of the note about a document as a record."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from clawmem.ports.records import Document
 
 VERSIONS, MOST_VERSIONS = 10, 100
-PREVIEW = 50  # characters of a context in a line
+PREVIEW = 50  # characters of a context shown in a line
 
 
 class NoteVersion(TypedDict):
     """
-    One version of a note beside the one before, whose parts are empty for the first.
+    A version of a note next to the one before, whose fields are empty for the first version.
 
-    ``triggered_by`` is the document that let it be written anew, null when that was its own text; ``origin`` is
-    ``rules``, or the model that wrote it.
+    ``triggered_by`` is the document that caused the new version, null if it was the document's own text; ``origin``
+    is ``rules``, or the model that wrote it.
     """
 
     version: int
@@ -50,7 +50,7 @@ class Evolution(TypedDict):
 
 
 def evolution_of(services: Services, document: Document, limit: int = VERSIONS) -> Evolution:
-    """How the note about a served document went on."""
+    """Return the versions of the note about a served document."""
     timeline = [
         _version(services, one, document.origin) for one in versions(services.vault, document.id, limit)
     ]
@@ -58,13 +58,13 @@ def evolution_of(services: Services, document: Document, limit: int = VERSIONS) 
 
 
 def evolution_lines(found: Evolution) -> list[str]:
-    """Return each version in a few lines; those about a text of others are quoted."""
+    """Return each version as a few lines; those about a text of others are quoted."""
     lines = [line for one in found["timeline"] for line in _version_lines(one)]
     return lines_to_read("\n".join(lines), found["document"]["origin"]) if lines else []
 
 
 def _version_lines(one: NoteVersion) -> list[str]:
-    """One version in a few lines; contexts are cut to 50 characters."""
+    """Return one version as a few lines; contexts are cut to 50 characters."""
     cause = f" by {one['triggered_by']['file']}" if one["triggered_by"] else ""
     why = f": {one['reasoning']}" if one["reasoning"] else ""
     before, after = ", ".join(one["previous_keywords"]), ", ".join(one["new_keywords"])

@@ -1,4 +1,4 @@
-"""The preview of forgetting a document as a record and as sentences, and the confirmation that programs give."""
+"""The preview of forgetting a document as a record and as sentences, and the confirmation required of programs."""
 
 from __future__ import annotations
 
@@ -66,11 +66,11 @@ def forget_lines(found: ForgetPreview) -> list[str]:
 
 def confirmed_target(services: Services, address: str, *, confirm: bool | None) -> Document:
     """
-    Return the document that a program asks to forget; also one that is forgotten already.
+    Return the document that a program asks to forget, even if it is already forgotten.
 
     Raises:
-        ConfirmationMissing: *address* is no docid, or *confirm* is not true; describes what would be forgotten.
-        InvalidInput: as `Lookup.forgettable`.
+        ConfirmationMissing: *address* is not a docid, or *confirm* is not true; describes what would be forgotten.
+        InvalidInput: As `Lookup.forgettable`.
     """
     gone = already_forgotten(services.lookup, address)
     if gone is not None:

@@ -1,4 +1,4 @@
-"""The parameters that tools and routes share, each explained once."""
+"""The parameters that tools and routes share."""
 
 from __future__ import annotations
 

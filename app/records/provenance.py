@@ -1,4 +1,4 @@
-"""Origins in records: every record of a document carries one, and texts of others in it give no orders."""
+"""Origins in records: every record of a document has one, and instructions in texts of others are removed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Provenance(TypedDict):
-    """The first source of a text, and whether that is the user or an assistant; every other text is no instruction."""
+    """The origin of a text, and whether it is the user or an assistant; no other text is an instruction."""
 
     origin: Origin
     trusted: bool
@@ -34,7 +34,7 @@ def provenance_of(origin: Origin) -> Provenance:
 
 
 def title_of(document: Document) -> str:
-    """Return the title of *document*; `clawmem.domain.security.quoting.LEFT_OUT` where others give an order by it."""
+    """Return the title of *document*; `clawmem.domain.security.quoting.LEFT_OUT` if others give an order in it."""
     return without_orders(document.title, document.origin)
 
 

@@ -1,4 +1,4 @@
-"""Receipts of answers as records: in a list, and asked again."""
+"""Receipts of answers as records: in a list, and after a replay."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Line(TypedDict):
-    """A receipt of a list; one that cannot be read has nothing but its id."""
+    """A receipt in a list; all fields but the id are null if it cannot be read."""
 
     id: int
     asked_at: str | None
@@ -24,9 +24,10 @@ class Line(TypedDict):
 
 class Replayed(TypedDict):
     """
-    What a question finds now, against a receipt: what became of each answer, and the receipt of now.
+    The comparison of a receipt with the results of today: the change of each result, and the new receipt.
 
-    ``voice`` says whether it fell silent or speaks now, ``circumstances`` what may have moved every answer.
+    ``voice`` says whether the answer fell silent or speaks now; ``circumstances`` lists changes that may affect all
+    results.
     """
 
     voice: str | None
@@ -36,7 +37,7 @@ class Replayed(TypedDict):
 
 
 def line_of(kept: ReceiptEntry) -> Line:
-    """A receipt of a list."""
+    """Return a stored receipt as a line of a list."""
     found = kept.receipt
     return {
         "id": kept.id,
@@ -48,7 +49,7 @@ def line_of(kept: ReceiptEntry) -> Line:
 
 
 def replayed_of(found: Replay) -> Replayed:
-    """A question that was asked again."""
+    """Return a replay as a record."""
     from clawmem.app.cli.explaining import receipt_record
 
     return {

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 class IndexStats(TypedDict):
     """
-    What the vault holds, in numbers.
+    The vault in numbers.
 
-    ``collections`` counts them. ``stale_documents`` are those whose day of review is over; ``recent_sessions`` those
-    that began last, newest first.
+    ``collections`` is their number. ``stale_documents`` counts the documents past their review date;
+    ``recent_sessions`` are the latest sessions, newest first.
     """
 
     total_documents: int
@@ -39,14 +39,14 @@ class IndexStats(TypedDict):
 
 
 def status_of(services: Services) -> StatusReport:
-    """What the vault holds and how far its vectors are."""
+    """Return the content of the vault and the state of its vectors."""
     report = services.status()
-    # Who only looks opens it for reading, which says nothing about the vault.
+    # Status requests open the vault for reading, which says nothing about the vault itself.
     return replace(report, info=replace(report.info, read_only=services.settings.read_only))
 
 
 def stats_of(services: Services) -> IndexStats:
-    """The numbers as of now."""
+    """Return the current numbers of the vault."""
     found = numbers(services.vault, services.clock, services.status)
     report = found.status
     return {

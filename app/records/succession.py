@@ -1,4 +1,4 @@
-"""Successors as records, and as the mark that a superseded note carries wherever it is shown."""
+"""Successors as records, and as the mark of superseded notes in output."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
 
 
 class Successor(TypedDict):
-    """The document that holds instead of a superseded one, and when it was written."""
+    """The document that supersedes another one, and when it was written."""
 
     file: str
     authored_at: str
 
 
 def successor_of(document: Document | None) -> Successor | None:
-    """Return a successor as a record; null where there is none."""
+    """Return a successor as a record; null if there is none."""
     return {"file": document.display_path, "authored_at": document.authored_at} if document else None
 
 
 def marked(title: str, successor: Successor | None) -> str:
-    """Return *title*, followed by ``[superseded by PATH (DATE)]`` where there is a successor."""
+    """Return *title*, followed by ``[superseded by PATH (DATE)]`` if there is a successor."""
     if successor is None:
         return title
     return f"{title} [{successor_label(successor['file'], successor['authored_at'])}]"
