@@ -1,4 +1,4 @@
-"""The whole configuration, read once at the edge: environment and config file."""
+"""The whole configuration: environment and config file, read once at startup."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clawmem.ports.errors import ConfigError
 
 Environment = Mapping[str, str]
 
-_LANES = {  # what the environment may say of the lanes, and its key in the config file
+_LANES = {  # environment variables of the lanes, and their keys in the config file
     "CLAWMEM_ENABLE_AMEM": "enrich",
     "CLAWMEM_ENABLE_CONSOLIDATION": "light",
     "CLAWMEM_CONSOLIDATION_INTERVAL": "light_interval",
@@ -71,7 +71,7 @@ class CollectionSettings(BaseModel):
 
 
 class Settings(BaseModel):
-    """Everything that was chosen; services receive its values, never this object."""
+    """All settings; services receive single values, never this object."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -158,11 +158,11 @@ class Settings(BaseModel):
 
     @property
     def folders_for_programs(self) -> list[Path]:
-        """The folders that a program may have read into a named vault, with what lies below them."""
+        """The folders that a program may read into a named vault, including their subfolders."""
         return [*(one.path for one in self.collections.values()), *self.sync_folders]
 
 
-# What a config file may say; the rest of `Settings` is for the environment and the command line.
+# The keys allowed in a config file; all others come from the environment and the command line.
 _CONFIG_KEYS = frozenset(Settings.model_fields) - {
     "vault",
     "named",
@@ -181,13 +181,13 @@ def load_settings(
     *, vault: Path | None = None, backend: str | None = None, environ: Environment | None = None
 ) -> Settings:
     """
-    Read the environment and the config file; *vault* and *backend* of the command line win over both.
+    Read the environment and the config file; *vault* and *backend* take precedence over both.
 
     Args:
-        environ: Instead of this process's environment.
+        environ: The environment; by default that of this process.
 
     Raises:
-        ConfigError: a file that cannot be parsed, a key nobody knows, a value of the wrong kind.
+        ConfigError: A file cannot be parsed, a key is unknown, or a value has the wrong type.
     """
     env = os.environ if environ is None else environ
     path = find_config(config_folder(env))

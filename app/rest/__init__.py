@@ -1,1 +1,1 @@
-"""The door over HTTP: who may come in, what may be asked, and how errors look."""
+"""The REST API: access control, operations, and error responses."""

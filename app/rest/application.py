@@ -1,4 +1,4 @@
-"""Every route there is, behind one gate."""
+"""The application of the REST API: all routes, behind one access check."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from clawmem.app.rest.operation import Operation
 from clawmem.app.rest.security import Gate
 from clawmem.app.serve.inside import Inside
 
-# The table: a family a file.
+# The table of operations, with one module per family.
 OPERATIONS: tuple[Operation, ...] = (
     *health.OPERATIONS,
     *hooks.OPERATIONS,
@@ -45,11 +45,11 @@ OPERATIONS: tuple[Operation, ...] = (
 
 def application(inside: Inside, names: Sequence[str], token: str) -> Starlette:
     """
-    What answers; threads begin with its life and end with it.
+    Return the ASGI application; its threads start and stop with its lifespan.
 
     Args:
         names: See `clawmem.app.rest.security.names_of`.
-        token: What everybody has to show; empty for nothing.
+        token: The token that every request must send; empty to require none.
     """
     mcp = McpDoor(inside)
 
@@ -67,5 +67,5 @@ def application(inside: Inside, names: Sequence[str], token: str) -> Starlette:
 
 
 def routes(inside: Inside) -> list[BaseRoute]:
-    """A route for each operation, and one that describes them all."""
+    """Return a route for each operation, and one for their description."""
     return [one.route(inside) for one in (*OPERATIONS, describing(OPERATIONS))]

@@ -1,4 +1,4 @@
-"""``POST /cli/VERB``: what a command says, for one that asks its server instead of opening the vault itself."""
+"""``POST /cli/VERB``: the output of a command, for a command that asks its server instead of opening the vault."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from clawmem.ports.errors import ClawmemError, IndexBusy, InvalidInput, NotFound
 
 ELSEWHERE = "The server answers from a vault that it keeps open: leave out --vault, --backend and --alone."
 
-# Of these a command that asks again is spared, when it asks alone a moment later.
+# Temporary errors: the command does not report them, because it repeats the work itself a moment later.
 PASSING = (Busy, VaultLocked, IndexBusy)
 
 
 class CommandLine(Asked):
-    """A question as it was typed."""
+    """A question as typed on the command line."""
 
     verb: str = Field(description=f"The command, or its first word, one of: {', '.join(QUESTIONS)}.")
     arguments: list[str] = Field(description="What stands behind it.")
@@ -43,10 +43,10 @@ class CommandLine(Asked):
 
 class Told(TypedDict):
     """
-    What a command shows, part by part, text, a table or a text to be given on as it is; by its name what could not be
-    taken into account, and what else is said beside it.
+    The output of a command: its parts, degraded parts of the search with reasons, and remarks for stderr.
 
-    ``refused`` is the error record of a command that failed, and ``exit_code`` what the command exits with.
+    A part is text, a table, or a text to be written unchanged. ``refused`` is the error record of a command that
+    failed, and ``exit_code`` is the exit code of the command.
     """
 
     parts: list[Part]
@@ -57,7 +57,7 @@ class Told(TypedDict):
 
 
 async def command(inside: Inside, request: Request) -> Response:
-    """What a command says."""
+    """Return the output of a command."""
     line = await read_asked(CommandLine, request)
     say = read_arguments(line.verb, line.arguments)
     name = None if line.vault is None else vault_meant(inside.desk.settings, line.vault)
@@ -71,17 +71,17 @@ async def command(inside: Inside, request: Request) -> Response:
         told = await inside.desk.read(do, name)
     except PASSING:
         raise
-    except ClawmemError as error:  # said here, or the command would only find the same once more
+    except ClawmemError as error:  # returned here, because the command would fail with the same error
         told = _told(Said([]), error_record(error), error.exit_code)
     return Json(told)
 
 
 def vault_meant(settings: Settings, said: str) -> str | None:
     """
-    The name of the vault that is *said* by its name; ``None`` where it is the one of *settings*, said by its file.
+    Return the name of the vault *said*; ``None`` if *said* is the file of the vault of *settings*.
 
     Raises:
-        NotFound: neither; what else it may mean the command knows itself.
+        NotFound: *said* is neither; the command then resolves it itself.
     """
     if said in settings.vaults:
         return said
@@ -93,10 +93,10 @@ def vault_meant(settings: Settings, said: str) -> str | None:
 
 def read_arguments(verb: str, arguments: Sequence[str]) -> Say:
     """
-    What the command *verb* with *arguments* asks of a vault, and how it says it.
+    Return the function that produces the output of the command *verb* with *arguments* for a vault.
 
     Raises:
-        InvalidInput: no such command, wrong usage, a call for help, or another vault.
+        InvalidInput: There is no such command, its usage is wrong, it asks for help, or it names another vault.
     """
     front, rest = parted(arguments)
     if not is_question([verb, *rest]):
@@ -110,7 +110,7 @@ def read_arguments(verb: str, arguments: Sequence[str]) -> Say:
     said: list[Say] = []
     root = get_command(cli)
     try:
-        # Help would be printed here, where nobody reads it.
+        # Help would be printed by the server, where the user does not see it.
         context = root.make_context(
             "clawmem", [verb, *arguments], obj=Chosen(hand_on=said.append), help_option_names=[]
         )

@@ -1,4 +1,4 @@
-"""Documents by name, and what lies around them: get, multi-get, list, timeline, sessions, export."""
+"""Documents by address and their context: get, multi-get, list, timeline, sessions, export."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session
 
-MOST = 10_000  # of what is listed at once
+MOST = 10_000  # most entries of a list
 MOST_LINES = 2**31
 EXPORT_VERSION = "1.0.0"
-PAGE = 100  # documents that are read at once: meanwhile others are answered too
+PAGE = 100  # documents read per page: other requests are answered between pages
 
 
 class Named(Asked):
@@ -58,14 +58,14 @@ class Pattern(Asked):
 
 
 class LatestDocuments(Asked):
-    """How many of which."""
+    """Limits of a list of the latest documents."""
 
     limit: int = Field(10, ge=1, le=MOST, description="How many.")
     collection: str = Field("", description="Only these collections, with commas between them.")
 
 
 class Around(Named):
-    """A document, and how much around it."""
+    """A document, and the number of documents around it."""
 
     before: int = Field(AROUND, ge=1, le=MOST_AROUND, description="How many that were written before it.")
     after: int = Field(AROUND, ge=1, le=MOST_AROUND, description="How many that were written after it.")
@@ -74,14 +74,14 @@ class Around(Named):
 
 
 class LatestSessions(Asked):
-    """How many of what time."""
+    """Limits of a list of the latest sessions."""
 
     limit: int = Field(10, ge=1, le=MOST, description="How many.")
     as_of: str = Field("", description="As of this day.")
 
 
 class Text(TypedDict):
-    """One document; ``body`` are the lines that were asked for, ``context`` what is said of its folder."""
+    """One document; ``body`` has the requested lines, ``context`` the description of its folder."""
 
     docid: str
     path: str
@@ -101,7 +101,7 @@ class Text(TypedDict):
 
 
 class Missing(TypedDict):
-    """A name that gave nothing, and why."""
+    """A name that matched no document, and the reason."""
 
     name: str
     code: str
@@ -110,7 +110,7 @@ class Missing(TypedDict):
 
 
 class Parts(TypedDict):
-    """Several documents, and what was left out."""
+    """Several documents, and the documents that were left out."""
 
     pattern: str
     count: int
@@ -126,7 +126,7 @@ class Sessions(TypedDict):
 
 
 class Export(TypedDict):
-    """Every served document: all that is kept of it, with its text."""
+    """Every served document: all its fields, with its text."""
 
     version: str
     exported_at: str
@@ -135,7 +135,7 @@ class Export(TypedDict):
 
 
 def get(services: Services, asked: NamedLines) -> Text:
-    """The text of one document."""
+    """Return the text of one document."""
     excerpt = services.lookup.get(asked.docid, from_line=asked.from_line, max_lines=asked.lines)
     document = excerpt.document
     return {
@@ -157,7 +157,7 @@ def get(services: Services, asked: NamedLines) -> Text:
 
 
 def multi_get(services: Services, asked: Pattern) -> dict[str, Any]:
-    """The texts of several documents."""
+    """Return the texts of several documents."""
     found = services.lookup.multi_get(asked.pattern, max_bytes=asked.max_bytes)
     parts = [part_of(excerpt) for excerpt in found.excerpts]
     return {"pattern": asked.pattern, "count": len(parts), "errors": found.errors, "documents": parts}
@@ -188,9 +188,9 @@ def sessions(services: Services, asked: LatestSessions) -> Sessions:
 
 
 async def export(inside: Inside, request: Request) -> Response:
-    """Every document with its text, page by page: each as it is when its page is read."""
+    """Export every document with its text, page by page; a page has the state at its own reading time."""
     await read_asked(Nothing, request)
-    first = await _page(inside, 0)  # so that a vault that cannot be read is said before anything else
+    first = await _page(inside, 0)  # read first, so that an unreadable vault causes an error response
     return StreamingResponse(_exported(inside, first), media_type="application/json")
 
 
@@ -221,7 +221,7 @@ def _document(one: Document) -> dict[str, Any]:
 
 
 def _context(services: Services, document: Document) -> str | None:
-    """What the config file says of the folders above a document, the outermost first."""
+    """Return the config file's descriptions of the folders above a document, the outermost first."""
     chosen = services.settings.collections.get(document.collection)
     said = chosen.context if chosen else {}
     fitting = [prefix for prefix in said if f"/{document.path}".startswith(f"/{prefix.strip('/')}")]

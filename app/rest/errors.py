@@ -28,12 +28,12 @@ from clawmem.ports.errors import (
     VaultReadOnly,
 )
 
-# The first that fits. What is not here is nobody's fault but ours, or the vault's.
+# The first matching class applies. All other errors are bugs of clawmem or damage of the vault.
 STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
     (NotFound, 404),
     (Ambiguous, 409),
     (InvalidInput, 400),
-    (EmbeddingError, 409),  # what the vault holds does not go with what was asked
+    (EmbeddingError, 409),  # the content of the vault does not fit the request
     (ConfigError, 409),
     (VaultReadOnly, 403),
     (VaultFull, 507),
@@ -48,7 +48,7 @@ UNEXPECTED = "Something went wrong here; what it was stands in the log of the se
 
 
 class Refusal(JSONResponse):
-    """JSON in which no element of a page can begin, whatever of a request it repeats."""
+    """An error response in JSON; the characters < and > are escaped, because it may repeat parts of the request."""
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Refusal(JSONResponse):
 
 
 def refuse(status: int, message: str = "", headers: Mapping[str, str] | None = None) -> Refusal:
-    """A refusal of HTTP's own kind."""
+    """Return an error response for an HTTP status."""
     known = HTTPStatus(status)
     return Refusal(status, known.name, message or known.phrase, headers)
 
@@ -84,7 +84,7 @@ def _unexpected(request: Request, error: Exception) -> Refusal:
 
 
 def _hung_up(request: Request, error: Exception) -> Response:
-    """Who does not wait for a busy server does the work alone: nobody reads this, and nothing is wrong."""
+    """Return a response for a client that hung up; it is never read, and no error is logged."""
     return Response(status_code=400)
 
 

@@ -1,4 +1,4 @@
-"""What leads from document to document: similar, causes, what is known of something, and building relations."""
+"""Relations between documents: similar, causes, entities, facts, evolution, and building relations."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from clawmem.ports.triples import Direction as Side
 
 
 class Near(Named):
-    """A document, and how many that are near to it."""
+    """A document, and the number of similar documents."""
 
     limit: int = Field(LIMIT, ge=1, le=MAX_LIMIT, description="How many.")
     as_of: str = Field("", description="As of this day.")
 
 
 class Chain(Named):
-    """A document, and how far what led to it is followed."""
+    """A document, and how far its causes and effects are followed."""
 
     direction: Direction = Field(Direction.BOTH, description="What it led to, what led to it, or both.")
     depth: int = Field(DEPTH, ge=LEAST_DEPTH, le=MOST_DEPTH, description="How many steps.")
 
 
 class About(Asked):
-    """Something that documents speak of."""
+    """An entity that documents mention."""
 
     entity: str = Field(min_length=1, max_length=1000, description="Its name, or its id.")
     as_of: str = Field("", description="Only what held on this day, YYYY-MM-DD; else also what has ended.")
@@ -47,20 +47,20 @@ class About(Asked):
 
 
 class Called(Asked):
-    """Things by name."""
+    """Entities by name."""
 
     query: str = Field(min_length=1, max_length=1000, description="Words of a name, or how they begin.")
     limit: int = Field(10, ge=1, le=MAX_LIMIT, description="How many.")
 
 
 class Versions(Named):
-    """A document, and how many versions of the note about it."""
+    """A document, and the number of versions of the note about it."""
 
     limit: int = Field(VERSIONS, ge=1, le=MOST_VERSIONS, description="How many.")
 
 
 class Kinds(Asked):
-    """Which relations."""
+    """The kinds of relations to build."""
 
     temporal: bool = Field(True, description="What came after what.")
     semantic: bool = Field(True, description="What is about the same.")
@@ -68,7 +68,7 @@ class Kinds(Asked):
 
 
 class Neighbours(TypedDict):
-    """What is near to a document by meaning, nearest first; a score is a cosine."""
+    """Documents near to a document in meaning, nearest first; a score is a cosine."""
 
     docid: str
     count: int
@@ -77,7 +77,7 @@ class Neighbours(TypedDict):
 
 
 class Steps(TypedDict):
-    """What led to a document, and what it led to."""
+    """Causes and effects of a document."""
 
     docid: str
     direction: str
@@ -87,7 +87,7 @@ class Steps(TypedDict):
 
 
 class Built(TypedDict):
-    """The relations there are now, by kind; null for one that was not asked for."""
+    """The number of relations now, by kind; null for a kind that was not requested."""
 
     temporal: BuildReport | None
     semantic: BuildReport | None
@@ -124,12 +124,12 @@ def entities(services: Services, asked: Called) -> Things:
 
 
 def facts(services: Services, asked: About) -> Facts:
-    """What documents say of somebody or something, and when it held."""
+    """List the facts about an entity, and when they held."""
     return facts_of(services, asked.entity, asked.as_of, asked.direction, asked.limit)
 
 
 def evolution(services: Services, asked: Versions) -> Evolution:
-    """How what is noted about a document changed, and which document let it."""
+    """List the versions of the note about a document, each with the document that caused it."""
     return evolution_of(services, services.lookup.find(asked.docid), asked.limit)
 
 

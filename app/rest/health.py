@@ -1,4 +1,4 @@
-"""``GET /health``: whether the server and its vault answer."""
+"""``GET /health``: the health check of the server and its vault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from clawmem.ports.vault import Vault
 
 
 class Health(TypedDict):
-    """A server that answers, and the vault that it answers from; its numbers are in ``/stats``."""
+    """A running server and its vault; ``/stats`` has the numbers of the vault."""
 
     status: str
     service: str
@@ -27,7 +27,7 @@ class Health(TypedDict):
 
 
 def health_record(vault: Vault, database: str) -> Health:
-    """What there is to say at once of a server of *vault*, which lies at *database*: nothing is counted."""
+    """Return the health of a server of *vault*, whose file is *database*, without counting anything."""
     return {
         "status": "ok",
         "service": "clawmem",
@@ -39,7 +39,7 @@ def health_record(vault: Vault, database: str) -> Health:
 
 
 async def health(inside: Inside, request: Request) -> Response:
-    """Whether the server and its vault answer."""
+    """Answer the health check of the server and its vault."""
     await read_asked(Nothing, request)
     said = inside.desk.read(lambda services: health_record(services.vault, str(inside.vault)))
     return Json(await said)

@@ -1,4 +1,4 @@
-"""``POST /hooks/NAME``: an event of a client, as `clawmem hook NAME` takes it on standard input."""
+"""``POST /hooks/NAME``: an event of a client, as `clawmem hook NAME` reads it from stdin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clawmem.ports.errors import InvalidInput, NotFound
 
 
 class Event(BaseModel):
-    """What a client tells; what a hook does not know it passes over."""
+    """An event of a client; a hook ignores unknown members."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -25,7 +25,7 @@ class Event(BaseModel):
 
 
 async def hook(inside: Inside, request: Request) -> Response:
-    """What the hook says to the event."""
+    """Return the output of the hook for the event."""
     name = request.path_params["name"]
     if name not in HOOKS:
         raise NotFound("hook", name, suggestions=list(HOOKS))

@@ -1,4 +1,4 @@
-"""What becomes of documents: pin, snooze, forget, sweep, restore, who did what, taking it back; and the profile."""
+"""The lifecycle of documents: forget, and the profile page."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ BY = "rest"
 
 
 class Doing(Named):
-    """A document, and the reason."""
+    """A document, and the reason for the change."""
 
     why: str = Field("", max_length=1000, description="Why; it is written down.")
 
 
 class Forget(Doing):
-    """A document that is to be forgotten."""
+    """A document to forget."""
 
     docid: str = Field(
         min_length=1, description="The docid of the document, without its #; no path or title."
@@ -35,16 +35,16 @@ class Forget(Doing):
 
 
 class Again(Asked):
-    """When."""
+    """When to rebuild the page."""
 
     rebuild: bool = Field(False, description="Make it anew, due or not.")
 
 
 class Gone(TypedDict):
     """
-    The document that is forgotten; ``changed`` is false where it was forgotten before, and has no docid then.
+    The forgotten document; if it was forgotten before, ``changed`` is false and ``docid`` is empty.
 
-    ``left`` says why its bytes may still lie in free space, empty when they do not.
+    ``left`` says why its bytes may remain in free space, empty if they do not.
     """
 
     docid: str
@@ -55,7 +55,7 @@ class Gone(TypedDict):
 
 
 class Page(TypedDict, total=False):
-    """The page about who works here; ``profile`` is null where there is none."""
+    """The profile page of the user; ``profile`` is null if there is none."""
 
     path: str
     body: str
@@ -74,7 +74,7 @@ def forget(services: Services, asked: Forget) -> Gone:
 
 
 def profile(services: Services, asked: Nothing) -> Page:
-    """The page about who works here, as it was made last."""
+    """Return the profile page of the user, without rebuilding it."""
     page = services.vault.documents.at(COLLECTION, PATH)
     if page is None or not is_sound(services.vault, page):
         return {"profile": None}
@@ -82,7 +82,7 @@ def profile(services: Services, asked: Nothing) -> Page:
 
 
 def renewed_profile(services: Services, asked: Again) -> Page:
-    """The page about who works here, made anew where it is due."""
+    """Return the profile page of the user, rebuilt if it is due."""
     services.profile.rebuild() if asked.rebuild else services.profile.refresh()
     return profile(services, Nothing())
 

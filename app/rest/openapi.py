@@ -1,4 +1,6 @@
-"""``GET /openapi.json``: what can be asked and what is answered, from the same types that read and write it."""
+"""
+``GET /openapi.json``: the description of all operations, derived from the types that validate requests and responses.
+"""
 
 from __future__ import annotations
 
@@ -26,12 +28,12 @@ Schema = dict[str, Any]
 Key = tuple[str, str]
 Way = Literal["validation", "serialization"]
 
-REFUSED: Key = ("", "refused")  # the key of what no operation answers alone
+REFUSED: Key = ("", "refused")  # the key of the schema that all operations share
 _PATH = re.compile(r"{(\w+)(?::\w+)?}")
 
 
 class Choice(TypedDict):
-    """A document that an address may mean; ``state`` is empty while it is served."""
+    """A document that an address may refer to; ``state`` is empty while it is served."""
 
     docid: str
     file: str
@@ -43,10 +45,10 @@ class Choice(TypedDict):
 
 class Refused(TypedDict):
     """
-    Why nothing was done: a code for programs, and a sentence for people with the next step.
+    The reason of an error: a code for programs, and a sentence for people with the next step.
 
-    ``candidates`` are what an address may mean. ``file`` and ``state`` tell of a document that is not served,
-    ``would_remove`` of one that would be forgotten.
+    ``candidates`` are the documents that an address may refer to. ``file`` and ``state`` describe a document that is
+    not served, ``would_remove`` one that would be forgotten.
     """
 
     error: str
@@ -58,7 +60,7 @@ class Refused(TypedDict):
 
 
 def describing(operations: Sequence[Operation]) -> Operation:
-    """The operation that describes *operations*, and itself."""
+    """Return the operation that describes *operations* and itself."""
     known: list[Operation] = []
     made: list[Schema] = []
 
@@ -74,7 +76,7 @@ def describing(operations: Sequence[Operation]) -> Operation:
 
 
 def document(operations: Iterable[Operation]) -> Schema:
-    """The description of *operations*, as OpenAPI 3.1."""
+    """Return the description of *operations* in OpenAPI 3.1."""
     several = list(operations)
     schemas, known = _schemas(several)
     paths: dict[str, Schema] = {}
@@ -122,14 +124,14 @@ def _parameter(name: str, asked: Schema, place: str) -> Schema:
 
 
 def _without(asked: Schema, names: Sequence[str]) -> Schema:
-    """The schema of a body: what the path says is not in it."""
+    """Return the schema of a body, without the parameters in the path."""
     kept = {name: value for name, value in asked["properties"].items() if name not in names}
     required = [name for name in asked.get("required", ()) if name not in names]
     return {**asked, "properties": kept, "required": required}
 
 
 def _schemas(operations: Sequence[Operation]) -> tuple[Mapping[tuple[Key, Way], Schema], dict[str, Schema]]:
-    """What is asked and answered, by operation; and what these speak of, by name."""
+    """Return the schemas of requests and responses by operation, and the schemas that they refer to, by name."""
     types: list[tuple[Key, Way, TypeAdapter[Any]]] = [(REFUSED, "serialization", TypeAdapter(Refused))]
     for one in operations:
         types.append((_key(one), "validation", TypeAdapter(one.asked)))
@@ -139,7 +141,7 @@ def _schemas(operations: Sequence[Operation]) -> tuple[Mapping[tuple[Key, Way], 
 
 
 def _exact(schema: Schema) -> Schema:
-    """What an object holds is said in full, unless it says otherwise itself."""
+    """Return *schema* without additional properties, unless it allows them explicitly."""
     return {"additionalProperties": False, **schema} if "properties" in schema else schema
 
 

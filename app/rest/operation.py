@@ -1,4 +1,4 @@
-"""An operation: what may be asked of the server, what is answered, and which thread does the work."""
+"""An operation of the REST API: its parameters, its result, and the thread that runs it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Respond = Callable[[Inside, Request], Awaitable[Response]]
 
 
 class Asked(BaseModel):
-    """The parameters of an operation. Nothing is guessed: an unknown one, or one of another kind, is refused."""
+    """The parameters of an operation. Unknown parameters and values of a wrong type are rejected."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -33,10 +33,10 @@ class Nothing(Asked):
 
 class Operation(NamedTuple):
     """
-    One line of the table, from which routes and their description are made.
+    A row of the table from which the routes and their description are generated.
 
-    ``asked`` describes the parameters: those that ``path`` names, the others in the query string of a GET and in
-    the JSON object of a POST. ``answered`` is a type; ``respond`` gives such an answer, or raises.
+    ``asked`` describes the parameters: those in ``path``, and the others in the query string of a GET or the JSON
+    object of a POST. ``answered`` is the type of the result; ``respond`` returns such a result, or raises.
     """
 
     method: str
@@ -47,7 +47,7 @@ class Operation(NamedTuple):
     respond: Respond
 
     def route(self, inside: Inside) -> Route:
-        """The route of it in a server."""
+        """Return the route of the operation in a server."""
 
         async def endpoint(request: Request) -> Response:
             return await self.respond(inside, request)
@@ -56,7 +56,7 @@ class Operation(NamedTuple):
 
 
 class Json(Response):
-    """JSON in which no element of a page can begin, whatever a note says."""
+    """A JSON response; < is escaped, because a note may contain HTML."""
 
     media_type = "application/json"
 
@@ -67,17 +67,21 @@ class Json(Response):
 def reading(
     method: str, path: str, asked: type[T], answered: Any, work: Callable[[Services, T], object]
 ) -> Operation:
-    """What is looked up, by several at a time; described by the first line of *work*'s docstring."""
+    """
+    Return an operation that reads; several run at a time.
+
+    The first line of *work*'s docstring describes it.
+    """
     return _operation(method, path, asked, answered, work, changes=False)
 
 
 def changing(path: str, asked: type[T], answered: Any, work: Callable[[Services, T], object]) -> Operation:
-    """A POST that changes the vault, one after the other."""
+    """Return a POST operation that changes the vault; these run one at a time."""
     return _operation("POST", path, asked, answered, work, changes=True)
 
 
 def as_json(content: object) -> bytes:
-    """*content* under the names of its parts, dataclasses and mappings included; not a number becomes null."""
+    """Return *content* as JSON, dataclasses and mappings included; NaN and infinities become null."""
     return to_json(content, inf_nan_mode="null", fallback=_mapped).replace(b"<", b"\\u003c")
 
 

@@ -1,4 +1,4 @@
-"""Routes made from operations."""
+"""Routes derived from operations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: what may be asked, and how the answers of every way of searching look."""
+"""Parameters of questions, and the answers of all search operations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from clawmem.ports.sessions import Session
 
 SNIPPET = 200  # characters, in a compact answer
 
-# Keys of `result_record` that are published under another name. Its relative path is left out: `path` is the whole one.
+# Keys of `result_record` with another published name. Its relative path is left out: `path` is the full path.
 PUBLISHED_KEYS = {
     "file": "path",
     "content_type": "contentType",
@@ -37,11 +37,11 @@ PUBLISHED_KEYS = {
     "superseded_by": "supersededBy",
 }
 
-Names = str | list[str]  # one, several, or several with commas between them
+Names = str | list[str]  # one name, several names, or several names separated by commas
 
 
 class AnyQuestion(Asked):
-    """What every way of searching can be asked."""
+    """Parameters of every search operation."""
 
     query: str = Field(min_length=1, max_length=MAX_QUERY, description="The question.")
     limit: Limit = 10
@@ -59,7 +59,7 @@ class AnyQuestion(Asked):
     explain: bool = Field(False, description="How each score and the list came about; never compact.")
 
     def question(self) -> Question:
-        """As the command line would have it."""
+        """Return the question as the command line represents it."""
         return Question(
             [self.query],
             self.limit,
@@ -75,18 +75,18 @@ class AnyQuestion(Asked):
 
 
 class ScoredQuestion(AnyQuestion):
-    """One whose answers can be left out for their scores."""
+    """A question with a minimum score."""
 
     min_score: MinScore = 0.0
     unit: Unit = Field(Unit.DOCUMENT, description="What an answer is.")
 
     def question(self) -> Question:
-        """As the command line would have it."""
+        """Return the question as the command line represents it."""
         return super().question()._replace(min_score=self.min_score, unit=self.unit)
 
 
 class Found(TypedDict):
-    """One answer in short. ``docid`` has no ``#`` here, ``path`` begins with the collection."""
+    """One result in short form. ``docid`` has no ``#`` here; ``path`` begins with the collection."""
 
     docid: str
     path: str
@@ -100,7 +100,7 @@ class Found(TypedDict):
 
 
 class FoundWhole(Found):
-    """One answer in full: the keys of the short form, and more. The last four are there when it is explained."""
+    """One result in full: the keys of the short form, and more. An explained answer has the last four keys."""
 
     collection: str
     confidence: float | None
@@ -120,10 +120,10 @@ class FoundWhole(Found):
 
 class Answered(TypedDict):
     """
-    Answers, best first, and how likely any of them is one. ``degraded`` says what could not be taken into account.
+    Results, best first, and the answerability. ``degraded`` maps unused parts of the search to reasons.
 
-    ``mode``, ``intent``, ``confidence``, ``clauses``, ``plan`` and ``sessions`` are said by ways that know them,
-    ``trace`` and ``receipt`` where it is explained.
+    ``mode``, ``intent``, ``confidence``, ``clauses``, ``plan`` and ``sessions`` are set by the operations that
+    determine them, ``trace`` and ``receipt`` in an explained answer.
     """
 
     query: str
@@ -150,11 +150,11 @@ def answered(
     said: Callable[[Any], Mapping[str, Any]] = lambda found: {},
 ) -> dict[str, Any]:
     """
-    Ask, keep a receipt, and say what was found.
+    Ask, store a receipt, and return the answer as a record.
 
     Args:
-        verb: The name under which the receipt is kept.
-        said: What an answer says besides its results.
+        verb: The verb under which the receipt is stored.
+        said: Returns the members of the answer other than its results.
     """
     given = given_to(services, verb, asked.question(), ask)
     found = given.answer
@@ -163,7 +163,7 @@ def answered(
 
 
 def listed(names: Names) -> list[str]:
-    """Names that were said alone, or with commas between them, as a list."""
+    """Return *names*, given as a list or separated by commas, as a list."""
     several = names.split(",") if isinstance(names, str) else names
     return [name for name in map(str.strip, several) if name]
 

@@ -1,4 +1,4 @@
-"""Reading what a request asks; whatever is wrong with it is said before anything is done."""
+"""Validation of requests, before any work is done."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from clawmem.ports.errors import InvalidInput
 
 T = TypeVar("T", bound=BaseModel)
 
-MOST_VALUES = 10_000  # of a body; what can be asked has some dozen
+MOST_VALUES = 10_000  # most values in a body; valid requests have a few dozen at most
 
 
 async def read_asked(model: type[T], request: Request) -> T:
     """
-    The parameters of *request* as *model* describes them.
+    Return the parameters of *request*, validated by *model*.
 
     Raises:
-        InvalidInput: one that is missing, unknown, said twice or of another kind; a body that is no JSON object.
+        InvalidInput: A parameter is missing, unknown, given twice or of a wrong type, or the body is not a JSON
+            object.
     """
     query = _once(request.query_params.multi_items())
     try:
@@ -49,7 +50,7 @@ def _joined(*several: dict[str, Any]) -> dict[str, Any]:
 
 
 def _object(body: bytes) -> dict[str, Any]:
-    # Keys alone, without what stands in texts: enough to leave a huge body unread.
+    # An estimate by the number of keys outside of strings is enough to reject a huge body before parsing.
     if body.count(b'":') - body.count(b'\\":') > MOST_VALUES:
         raise _too_many()
     try:
@@ -68,7 +69,7 @@ def _too_many() -> InvalidInput:
 
 
 def _is_small(told: dict[str, Any]) -> bool:
-    """Whether *told* holds at most `MOST_VALUES` values: each one that is wrong takes its time."""
+    """Whether *told* has at most `MOST_VALUES` values; the limit bounds the time spent on invalid values."""
     count, waiting = 0, [iter((told,))]
     while waiting:
         for value in waiting[-1]:

@@ -1,4 +1,4 @@
-"""Receipts of answers: the last ones, and one of them."""
+"""Receipts of answers: the latest ones, and one by its id."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST = 1000
 
 
 class LatestReceipts(Asked):
-    """How many."""
+    """The number of receipts."""
 
     limit: int = Field(10, ge=1, le=MOST, description="How many.")
 
@@ -30,7 +30,7 @@ class OfId(Asked):
 
 
 class Whole(TypedDict):
-    """How an answer came about, and what the question finds now where that was asked for."""
+    """The receipt of an answer, and on request its replay."""
 
     verb: str
     question: str
@@ -48,12 +48,12 @@ class Whole(TypedDict):
 
 
 def latest(services: Services, asked: LatestReceipts) -> list[Line]:
-    """The last answers that receipts were kept of, newest first."""
+    """List the latest receipts of answers, newest first."""
     return [line_of(kept) for kept in services.why.latest(asked.limit)]
 
 
 def receipt(services: Services, asked: OfId) -> dict[str, Any]:
-    """How an answer came about."""
+    """Return the receipt of an answer, on request with a replay."""
     kept = services.why.find(asked.id)
     record = receipt_record(kept)
     return {**record, "replay": replayed_of(asked_again(services, kept))} if asked.replay else record

@@ -1,4 +1,4 @@
-"""Ways of searching: search, vsearch, query, intent-search, plan, retrieve, explain."""
+"""Search operations: search, vsearch, query, intent-search, plan, retrieve, explain."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalReques
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route
 
-FEW_WORDS = 3  # of which a question is rather a name than a sentence
+FEW_WORDS = 3  # most words of a question that is treated as a name rather than as a sentence
 
 
 class Mode(StrEnum):
-    """By what is searched."""
+    """The search mode."""
 
     AUTO = "auto"
     KEYWORD = "keyword"
@@ -37,44 +37,44 @@ VERBS = {Mode.KEYWORD: "search", Mode.SEMANTIC: "vsearch", Mode.HYBRID: "query"}
 
 
 class QueryQuestion(ScoredQuestion):
-    """Asked by words and meaning together."""
+    """A question searched by words and meaning together."""
 
     intent: Purpose = ""
     diverse: Diverse = True
     candidate_limit: CandidateLimit = None
 
     def question(self) -> Question:
-        """As the command line would have it."""
+        """Return the question as the command line represents it."""
         question = super().question()._replace(intent=self.intent, diverse=self.diverse)
         return question._replace(candidate_limit=self.candidate_limit)
 
 
 class SearchQuestion(QueryQuestion):
-    """Asked by words, by meaning or by both."""
+    """A question searched by words, by meaning or by both."""
 
     mode: Mode = Field(Mode.AUTO, description="auto: by words alone, if there are at most three.")
 
 
 class MeaningQuestion(ScoredQuestion):
-    """Asked by meaning alone."""
+    """A question searched by meaning alone."""
 
     min_score: MinScore = LEAST_COSINE
 
 
 class IntentQuestion(AnyQuestion):
-    """Asked with what it asks for."""
+    """A question searched by its intent."""
 
     intent: Intent | None = Field(None, description="Without one the question's own words say it.")
     graph: bool = Field(True, description="Whether relations are followed from document to document.")
     min_score: MinScore = 0.0
 
     def question(self) -> Question:
-        """As the command line would have it."""
+        """Return the question as the command line represents it."""
         return super().question()._replace(min_score=self.min_score)
 
 
 class RetrieveQuestion(AnyQuestion):
-    """Asked by whichever way it calls for."""
+    """A question searched by the route that fits it."""
 
     mode: Literal["auto"] | Route = Field(
         "auto", description="The way; auto lets the question's words choose."
@@ -99,7 +99,7 @@ def query(services: Services, asked: QueryQuestion) -> dict[str, Any]:
 
 
 def intent_search(services: Services, asked: IntentQuestion) -> dict[str, Any]:
-    """Find by what the question asks for: reasons and relations are followed from document to document."""
+    """Find by the intent of the question; follows reasons and relations from document to document."""
 
     def find(request: RetrievalRequest) -> Answer:
         return services.intent_search(asked.intent, with_graph=asked.graph)(request)
@@ -111,7 +111,7 @@ def intent_search(services: Services, asked: IntentQuestion) -> dict[str, Any]:
 
 
 def plan(services: Services, asked: AnyQuestion) -> dict[str, Any]:
-    """Take a question of several topics apart, and answer the parts together."""
+    """Split a question of several topics into clauses, and merge the answers."""
 
     def said(found: PlanAnswer) -> dict[str, Any]:
         return {"plan": found.plan}
@@ -120,7 +120,7 @@ def plan(services: Services, asked: AnyQuestion) -> dict[str, Any]:
 
 
 def retrieve(services: Services, asked: RetrieveQuestion) -> dict[str, Any]:
-    """Find by whichever way the question calls for. Begin here."""
+    """Find by the route that fits the question. Begin here."""
     way = None if asked.mode == "auto" else Route(asked.mode)
 
     def find(request: RetrievalRequest) -> Answer:
@@ -130,7 +130,7 @@ def retrieve(services: Services, asked: RetrieveQuestion) -> dict[str, Any]:
 
 
 def explain(services: Services, asked: RetrieveQuestion) -> dict[str, Any]:
-    """As retrieve, with how each score and the list came about."""
+    """Find as retrieve does, and explain the scores and the order of the results."""
     return retrieve(services, asked.model_copy(update={"explain": True}))
 
 

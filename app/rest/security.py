@@ -1,8 +1,8 @@
 """
-Who may come in.
+Access control of the server.
 
-Any page that a browser shows can send requests to this machine, and by a name that it controls even read the answers:
-so the name that was asked for, the page that asks and a token are looked at before anything else.
+Any web page in a browser can send requests to this machine, and through DNS rebinding even read the responses.
+Therefore the Host header, the Origin header and a token are checked before anything else.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from clawmem.app.rest.errors import Refusal, refuse
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-MOST_BYTES = MOST_INPUT  # of a body
+MOST_BYTES = MOST_INPUT  # largest body
 JSON = "application/json"
 
 
 class Gate:
     """
-    Lets requests through that this server was meant by, from who may ask it.
+    ASGI middleware that rejects requests for other hosts, from other origins or without the token.
 
     Args:
-        names: What the server is called, each with its port as browsers write it.
-        token: What has to be shown; empty lets everybody in.
+        names: The host names of the server, each with its port as browsers write it.
+        token: The required token; empty to require none.
     """
 
     def __init__(self, app: ASGIApp, names: Sequence[str], token: str) -> None:
@@ -71,7 +71,7 @@ class Gate:
 
 
 def names_of(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
-    """What a server that listens at *host* and *port* is called; *more* are names that its owner gave it."""
+    """Return the host names of a server at *host* and *port*; *more* are names configured by its owner."""
     shown = f"[{host}]" if ":" in host else host
     names = dict.fromkeys((*LOOPBACK, shown, *more))
     with_port = [f"{name.lower()}:{port}" for name in names]
@@ -84,7 +84,7 @@ def _said_length(headers: Headers) -> int:
 
 
 def _bounded(receive: Receive) -> Receive:
-    """*receive* that stops a body which is longer than it said, or never said how long it is."""
+    """Return *receive* with a limit on the bytes received, for bodies with a wrong or missing Content-Length."""
     received = 0
 
     async def bounded() -> Message:
@@ -99,7 +99,7 @@ def _bounded(receive: Receive) -> Receive:
 
 
 def _sealed(send: Send) -> Send:
-    """*send* whose answers are kept by nobody on the way, and taken for nothing else than they say."""
+    """Return *send* that adds headers against caching and MIME sniffing."""
 
     async def sealed(message: Message) -> None:
         if message["type"] == "http.response.start":

@@ -1,4 +1,4 @@
-"""The vault itself: what is in it, what is wrong with it, and keeping up with the files."""
+"""Maintenance of the vault: its content, its problems, and indexing of files."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from clawmem.ports.errors import NotFound
 
 
 class Which(Asked):
-    """Which collections."""
+    """The collections of the request."""
 
     collection: Names = Field([], description="Only these collections; all without.")
 
 
 class Again(Which):
-    """Which collections, and how thoroughly."""
+    """The collections, and how thoroughly they are read."""
 
     force: bool = Field(False, description="Also the files that look unchanged.")
     enrich: bool = Field(
@@ -40,26 +40,26 @@ class Again(Which):
 
 
 class Update(Which):
-    """Which collections, and whether for meaning too."""
+    """The collections, and whether they are embedded."""
 
     embed: bool = Field(False, description="Then make the vectors that are missing.")
 
 
 class Anew(Asked):
-    """Which vectors."""
+    """The texts to embed."""
 
     force: bool = Field(False, description="All of them anew, not only those that are missing.")
 
 
 class Collections(TypedDict):
-    """Every one of them."""
+    """All collections."""
 
     count: int
     collections: list[Collection]
 
 
 class Stats(Health):
-    """Health, and the vault in numbers."""
+    """Health, and the numbers of the vault."""
 
     documents: int
     needsEmbedding: int  # noqa: N815
@@ -68,9 +68,9 @@ class Stats(Health):
 
 class Read(TypedDict):
     """
-    What passes over the files found; ``lagging`` says which index could not be brought up to date.
+    The results of the passes over the files; ``lagging`` lists indexes that could not be updated.
 
-    ``embed`` and ``enrich`` are what was done after them, null where nobody asked for it.
+    ``embed`` and ``enrich`` are the results of the work after the passes, null if it was not requested.
     """
 
     collections: list[PassReport]
@@ -83,19 +83,19 @@ class Read(TypedDict):
 
 
 class Embedded(TypedDict):
-    """What was embedded; ``lagging`` as for a pass over the files."""
+    """The result of embedding; ``lagging`` lists indexes that could not be updated."""
 
     embed: EmbedReport
     lagging: dict[str, str]
 
 
 def status(services: Services, asked: Nothing) -> StatusReport:
-    """What the vault holds and how far its vectors are."""
+    """Return the content of the vault and the state of its vectors."""
     return status_of(services)
 
 
 def stats(services: Services, asked: Nothing) -> Stats:
-    """Whether it answers, and how many documents of which collections there are."""
+    """Return the health, and the number of documents in each collection."""
     return {
         **health_record(services.vault, str(services.settings.vault)),
         "documents": sum(services.vault.documents.collections().values()),
@@ -110,37 +110,37 @@ def index_stats(services: Services, asked: Nothing) -> IndexStats:
 
 
 def collections(services: Services, asked: Nothing) -> Collections:
-    """Every collection, with its folder and how many documents of it are served."""
+    """List the collections with their folders and numbers of documents."""
     found = collections_of(services.settings, services.vault.documents)
     return {"count": len(found), "collections": found}
 
 
 def doctor(services: Services, asked: Nothing) -> list[CheckResult]:
-    """Look for what is wrong around the vault, and say how to put it right."""
+    """Check the vault and its environment, and report remedies."""
     return [*services.doctor(), *client_findings(client_folder(os.environ), client_servers(os.environ))]
 
 
 def verify(services: Services, asked: Nothing) -> list[str]:
-    """Every difference between files, records and indexes, after the indexes have caught up."""
+    """List the differences between files, records and indexes, after updating the indexes."""
     return [*_kept_up(services).values(), *services.verify()]
 
 
 def update(services: Services, asked: Update) -> dict[str, Any]:
-    """Read what is new and changed."""
+    """Read new and changed files."""
     read = _read(services, asked)
     embedded = services.embed() if asked.embed else None
     return {**read, "embed": embedded, "enrich": None, "lagging": _kept_up(services)}
 
 
 def reindex(services: Services, asked: Again) -> dict[str, Any]:
-    """Read every file again that looks changed, or any; then, if asked for, enrich them."""
+    """Read changed files again, or with force all files; on request, enrich them."""
     read = _read(services, asked, force=asked.force)
     enriched = services.enrich()(anew=True) if asked.enrich else None
     return {**read, "embed": None, "enrich": enriched, "lagging": _kept_up(services)}
 
 
 def embed(services: Services, asked: Anew) -> Embedded:
-    """Make the vectors that are missing, or all of them anew."""
+    """Embed new and changed text; with force, embed everything again."""
     return {"embed": services.embed(force=asked.force), "lagging": _kept_up(services)}
 
 
