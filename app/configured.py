@@ -32,7 +32,7 @@ class ConfiguredFolders:
 
     def _current_stamp(self) -> Stamp | None:
         try:
-            found = os.stat(self._path)  # noqa: PTH116 called for every note of a pass
+            found = os.stat(self._path)  # noqa: PTH116  called for every note of a pass
         except OSError:
             return None
         return found.st_ino, found.st_mtime_ns, found.st_size

@@ -346,7 +346,7 @@ def open_services(
         container.at_the_end().close()
         vault.close()
         if not read_only and not settings.read_only:
-            for place in files_of_vault(settings.vault):  # engines ignore the umask
+            for place in files_of_vault(settings.vault):  # engines choose their files' permissions
                 make_private(place)
 
 

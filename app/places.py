@@ -23,7 +23,7 @@ def complete(env: MutableMapping[str, str]) -> None:
     No other ``.env`` is read: the ``.env`` of a cloned repository is not the user's choice, and it could send every
     note to another server or to another vault.
     """
-    # A file that is missing or no text, or an unknown home, must not stop a hook.
+    # A missing or non-text file, or an unknown home folder, must not stop a hook.
     with suppress(OSError, RuntimeError, ValueError):
         for key, value in filter(None, map(_assignment, text_in(f"{config_place(env)}/.env").splitlines())):
             env.setdefault(key, value)
@@ -74,7 +74,7 @@ def client_folder(env: Mapping[str, str]) -> Path:
 
 
 def home_folder(env: Mapping[str, str]) -> Path:
-    """Return the home folder, which ``~`` stands for."""
+    """Return the home folder, to which ``~`` expands."""
     return below_home("~", env)
 
 
@@ -90,7 +90,7 @@ def text_in(place: str) -> str:
     Raises:
         OSError, UnicodeDecodeError: There is no such regular file, or it is not UTF-8 text.
     """
-    if not S_ISREG(os.stat(place).st_mode):  # noqa: PTH116 a FIFO would block forever
+    if not S_ISREG(os.stat(place).st_mode):  # noqa: PTH116  a FIFO would block forever
         raise PermissionError(f"{place} is not a regular file")
     with open(place, encoding="utf-8") as file:  # noqa: PTH123
         return file.read()

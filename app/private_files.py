@@ -35,12 +35,12 @@ def open_to_others(place: Path) -> Iterator[Path]:
     """
     Yield *place* and its content as far as other users have permissions on them; symbolic links are not followed.
     """
-    if os.name == "nt":  # pragma: no cover permissions are inherited from the user's folder
+    if os.name == "nt":  # pragma: no cover  permissions are inherited from the user's folder
         return
     waiting = [place]
     while waiting:
         path = waiting.pop()
-        with suppress(OSError):  # deleted meanwhile
+        with suppress(OSError):  # already deleted
             mode = path.lstat().st_mode
             if S_ISLNK(mode):
                 continue

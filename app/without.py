@@ -13,7 +13,7 @@ def without(name: str) -> Iterator[None]:
     if name in sys.modules:
         yield
         return
-    sys.modules[name] = None  # type: ignore[assignment] # makes imports of the package fail
+    sys.modules[name] = None  # type: ignore[assignment]  # makes imports of the package fail
     try:
         yield
     finally:

@@ -114,7 +114,7 @@ class CommandLine(Verbs):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except BrokenPipeError:  # raised here, because typer would turn it into exit code 1
+        except BrokenPipeError:  # caught here, because typer would exit with 1
             swallow_output()
             raise typer.Exit(BROKEN_PIPE) from None
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def _typed_collections(text: str) -> str:
     """
-    Return *text*, names of collections; refuse an empty text, such as an unset variable, which is not all of them.
+    Return *text*, names of collections; refuse an empty text, such as an unset variable, instead of selecting all.
 
     Raises:
         InvalidInput: The text has no name.
@@ -142,7 +142,7 @@ def tell(ctx: typer.Context, say: Say, *, read_only: bool = True) -> None:
 
 
 def _note_read_only(vault: Path) -> None:
-    """Report on stderr that the user has no right to write *vault*: its questions are then not recorded."""
+    """Report on stderr that the user has no right to write *vault*; questions are then not recorded."""
     effective = os.access in os.supports_effective_ids
     if not all(os.access(place, os.W_OK, effective_ids=effective) for place in (vault, vault.parent)):
         typer.echo(f"{vault} is read-only: it was only read, and the question was not recorded.", err=True)

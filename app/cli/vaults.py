@@ -64,7 +64,7 @@ def sync(
     usual = settings = settings_of(ctx)
     place = str(folder.expanduser().absolute())
     file = None if name in settings.vaults else new_vault(settings, name)
-    admitted(place, usual.home, own=usual.own_files)  # before a vault is created in vain
+    admitted(place, usual.home, own=usual.own_files)  # checked before a vault is created
     if file:
         add_vault(settings.config_file, name, file)
         settings = settings_of(ctx)

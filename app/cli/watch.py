@@ -48,7 +48,7 @@ def watch(
     """
     Watch the collections and read changes until Ctrl-C.
 
-    Several watchers of a vault take turns: one works, the others wait for its end. With --json each line is an
+    Only one of several watchers of a vault works; the others wait for its end. With --json each line is an
     object. It also runs the lanes that the settings turn on: see clawmem lanes.
     """
     from clawmem.app.serve.lanes import at_work, lane_threads

@@ -41,7 +41,7 @@ class Things(TypedDict):
 
 class Fact(TypedDict):
     """
-    A fact that a document states; a null ``valid_from`` means always, a null ``valid_to`` until now.
+    A fact that a document states; a null ``valid_from`` is an open start, a null ``valid_to`` means up to now.
 
     ``id`` identifies the statement: it is the same in every answer, for every document that states it, and after the
     fact has ended. ``direction`` is relative to the requested entity. ``said`` is the source sentence, ``file`` its
@@ -65,7 +65,7 @@ class Fact(TypedDict):
 
 
 class FactCounts(TypedDict):
-    """How much is said of everything: ever, up to now and no more; and what holds by predicate."""
+    """Numbers of all facts: in total, current and ended; ``predicates`` counts the current ones by predicate."""
 
     total_triples: int
     current_facts: int

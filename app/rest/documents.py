@@ -182,7 +182,7 @@ def timeline(services: Services, asked: Around) -> Order:
 
 
 def sessions(services: Services, asked: LatestSessions) -> Sessions:
-    """Who worked with the memory lately, and what came of it."""
+    """List the latest sessions and their results."""
     found = latest_sessions(services.vault.sessions, asked.limit, first_after(asked.as_of))
     return {"count": len(found), "sessions": found}
 

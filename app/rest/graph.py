@@ -95,7 +95,7 @@ class Built(TypedDict):
 
 
 def similar(services: Services, asked: Near) -> dict[str, Any]:
-    """The documents that are nearest to one by meaning."""
+    """List the documents nearest to a document in meaning."""
     document = services.lookup.find(asked.docid)
     now_ms = services.clock.now_ms()
     found = services.find_similar(document, now_ms=now_ms, limit=asked.limit, as_of=asked.as_of)
@@ -105,7 +105,7 @@ def similar(services: Services, asked: Near) -> dict[str, Any]:
 
 
 def causes(services: Services, asked: Chain) -> Steps:
-    """What led to a document, and what it led to."""
+    """Return the causes and the effects of a document."""
     document = services.lookup.find(asked.docid)
     steps = services.causal_links(document, asked.direction, asked.depth)
     links = steps_of(services, steps)
@@ -119,7 +119,7 @@ def causes(services: Services, asked: Chain) -> Steps:
 
 
 def entities(services: Services, asked: Called) -> Things:
-    """People, projects, tools and other things that documents speak of, by name."""
+    """List the people, projects, tools and other things that documents mention, by name."""
     return things_of(services, asked.query, asked.limit)
 
 
@@ -134,7 +134,7 @@ def evolution(services: Services, asked: Versions) -> Evolution:
 
 
 def build(services: Services, asked: Kinds) -> Built:
-    """Relate documents that follow each other in time, or are about the same; safe to repeat."""
+    """Relate documents that are close in time or in meaning; safe to repeat."""
     graphs = services.build_graphs
     lacking = asked.semantic and lacks_vectors(services.vault)
     return {
