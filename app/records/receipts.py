@@ -26,7 +26,7 @@ class Replayed(TypedDict):
     """
     The comparison of a receipt with the results of today: the change of each result, and the new receipt.
 
-    ``voice`` says whether the answer fell silent or speaks now; ``circumstances`` lists changes that may affect all
+    ``voice`` is set if only one of the two answers is empty; ``circumstances`` lists changes that may affect all
     results.
     """
 

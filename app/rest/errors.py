@@ -1,4 +1,4 @@
-"""Error responses: a status and ``{"error": sentence, "code": name}``, with candidates and other details for programs."""
+"""Error responses: a status and ``{"error": message, "code": name}``, with candidates and other details."""
 
 from __future__ import annotations
 
