@@ -9,10 +9,12 @@ from functools import lru_cache
 from clawmem.domain.security.card_numbers import cards
 from clawmem.domain.security.disguise import plain
 from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.security.secret_codes import lock_codes
 from clawmem.domain.security.secret_commands import cookies, placed
+from clawmem.domain.security.secret_context import in_context
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
 from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start, next_lines
-from clawmem.domain.security.secret_nearby import entered, near
+from clawmem.domain.security.secret_nearby import near
 from clawmem.domain.security.secret_places import assigned
 from clawmem.domain.security.secret_prose import in_prose, logins
 from clawmem.domain.security.secret_repeats import repeats
@@ -143,7 +145,9 @@ def _all_findings(text: str) -> Iterator[Finding]:
     yield from (Finding(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
     yield from (Finding(*span, "password") for span in logins(text, lower))
-    yield from (Finding(*span, "password") for span in entered(text, lower))
+    unmarked = _MARKER.compiled.sub(lambda marker: " " * len(marker[0]), lower)
+    yield from (Finding(*span, "password") for span in in_context(text, unmarked))
+    yield from (Finding(*span, "password") for span in lock_codes(text, unmarked))
     yield from (Finding(*span, "card number") for span in cards(text))
 
 

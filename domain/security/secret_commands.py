@@ -174,6 +174,13 @@ PLACED = (
     ),
     PlacedRule(
         "password",
+        "login(|Login(|logon(|ignin(|ign_in(|uthenticate(|redential(|redentials(|uth(|onnect(",
+        r"(?i:(?:log_?[io]n|sign_?in|authenticate|credentials?|auth)\(|connect\((?=[^,\n]{1,80},[^,\n]{1,80},))"
+        r"(?:\s{0,3}[\"'][^\"'\n]{1,80}[\"']\s{0,3},){1,3}\s{0,3}[\"'](?P<secret>[^\"'\n]{5,200})[\"']\s{0,3}[,)]",
+        _is_strong,
+    ),
+    PlacedRule(
+        "password",
         "btoa|b64encode|Buffer|base64",
         r"(?:btoa|b64encode|Buffer(?:\.from)?|base64\w{0,10})\(\s{0,3}b?[\"'`][\w.@-]{1,60}:(?P<secret>[^\s\"'`:]{4,200})[\"'`]",
     ),

@@ -10,17 +10,17 @@ from clawmem.ports.named_tuple import NamedTuple
 
 # Lower case and without accents, as `clawmem.domain.security.disguise.plain` writes them.
 _PASSWORDS = (
-    r"passwords?|passwd|passphrase|passcode|passwort|passworter|kennwort|zugangswort|losungswort|parola d['’ ]?ordine|parola chiave|authtok|pwd|contrasenas?|contrasinal|mot[ _]de[ _]passe|mots[ _]de[ _]passe"
+    r"pass[ -]?(?:words?|phrase|code)|passwd|(?:code|safe|magic|secret|geheim|code|schlussel|pass)[ -]?wort|(?:code|safe|magic|secret)[ -]?word(?![a-z])|mot (?:secret|magique)|palabra (?:secreta|magica)|parola (?:segreta|magica)|passwort|passworter|kennwort|zugangswort|losungswort|parola d['’ ]?ordine|parola chiave|authtok|pwd|contrasenas?|contrasinal|mot[ _]de[ _]passe|mots[ _]de[ _]passe"
     r"|mdp|senha|wachtwoord|losenord|haslo|heslo|requirepass|masterauth|ansible_[a-z]{1,12}_pass|pass(?![a-z])|pw(?![a-z])|clave(?! d?el? exito)"
     r"|(?:seed|recovery|backup|secret|2fa|mfa|scratch|wiederherstellungs)[ -]?(?:phrase|words|codes?)|mnemonic|psk(?![a-z])|(?:bind|root|user|admin|db|ldap|smtp|ftp)pw(?![a-z])|community string|snmp(?:-server)? community|(?:message-digest|authentication)-key|(?:radius|tacacs)[a-z+-]{0,10} key|wpa_passphrase"
-    r"|(?:wlan|wi-?fi|wpa\d?|network|netzwerk)[ -]?(?:key|schlussel)|(?:cle|clave|chiave|llave) (?:d[eiu] ?(?:l[ao] ?)?|del(?:la)? ?)?(?:wi-?fi|wpa|wlan|rete|red|reseau)|key(?= you (?:type|enter))"
+    r"|(?:wlan|wi-?fi|wpa\d?|network|netzwerk)[ _-]?(?:key|schlussel)|(?:cle|clave|chiave|llave) (?:d[eiu] ?(?:l[ao] ?)?|del(?:la)? ?)?(?:wi-?fi|wpa|wlan|rete|red|reseau)|key(?= you (?:type|enter))"
 )
 _VENDORS = (
     r"openai|anthropic|claude|gemini|google|stripe|twilio|sendgrid|mailgun|aws|azure|github|gitlab|slack|discord|deepl|mapbox"
     r"|cloudflare|hetzner|datadog|sentry"
 )
 _KEYS = (
-    r"secret(?:[ _-]?(?:access[ _-]?)?key)?|identitytoken|token|jeton|_auth(?![a-z_-])|(?<=\")auth(?=\")"
+    r"secret(?! ?words?\b)(?:[ _-]?(?:access[ _-]?)?key)?|identitytoken|token|jeton|_auth(?![a-z_-])|(?<=\")auth(?=\")"
     rf"|(?:api|access|auth|private|signing|encryption|account|licen[cs]e|product|activation|recovery|unseal|authentication|{_VENDORS}|master|(?:pre)?[_-]?shared|preshared|app|application"
     r"|client|consumer|service|storage|subscription|functions?|deploy|webhook|hmac|session|integration|ingest|project)[ _-]?key"
     r"|api[ _-]?schlussel|zugangsschlussel|lizenzschlussel|schlussel(?= (?:fur|zu|zur|zum|der|von) (?:die |der |den )?(?:[a-z-]{0,12}api)\b)"
@@ -38,13 +38,13 @@ _PINS = (
     rf"|\b(?:code|combination|codigo|codice|combinaison|combinacion|combinazione|kombination)(?= (?:for|to|of|fur|vom|zum|am|de|del|della|dell|di|du|des|d)\b['’]? ?(?:the |my |our |den |die |das |l['’]|la |le |il |el )?{_LOCKS}\b)"
 )
 _LABEL = Pattern(
-    rf"(?:(?P<pin>{_PINS})|(?P<keyed>{_KEYS})|(?P<passing>{_PASSWORDS})|(?P<network>(?<![a-z])key(?![a-z])))(?P<more>[a-z0-9_-]{{0,40}})"
+    rf"(?:(?P<pin>{_PINS})|(?P<keyed>{_KEYS})|(?P<passing>{_PASSWORDS})|(?P<network>(?<![a-z])(?:key|schlussel|cle|clave|llave|chiave)(?![a-z])))(?P<more>[a-z0-9_-]{{0,40}})"
 )
 _PIECES = (
-    "pass", "pwd", "pw", "kennwort", "contrase", "contrasi", "mdp", "senha", "wachtwoord", "losenord", "haslo", "heslo", "clave",
-    "phrase", "mnemonic", "recovery", "backup", "seed", "psk", "pin", "secret", "token", "jeton", "auth", "key", "schlussel", "cle ", "credential", "geheimnis",
+    "pass", "wort", "word", "mot ", "palabra", "chiave", "pwd", "pw", "kennwort", "contrase", "contrasi", "mdp", "senha", "wachtwoord", "losenord", "haslo", "heslo", "clave",
+    "phrase", "mnemonic", "recovery", "backup", "seed", "psk", "pin", "secret", "token", "jeton", "auth", "key", "schlussel", "credential", "geheimnis",
     "salt", "code wi", "fi code", "fi-code", "or code", "te code", "ss code", "rm code", "code d'", "code d’", "code for the", "gscode", "turcode",
-    "codigo", "cookie", "community", "code", "codice", "combina", "kombina", "parola", "losungswort", "zugangswort", "chiave", "llave", "_pat",
+    "codigo", "cookie", "community", "code", "codice", "combina", "kombina", "parola", "losungswort", "zugangswort", "llave", "cle", "_pat",
 )  # fmt: skip
 _LONGEST_NAME = 60
 _REACH_BACK, _REACH = 32, 90  # characters around a piece that a label may take
@@ -104,7 +104,7 @@ def regions(lower: str, pieces: Iterable[str], before: int, after: int) -> Itera
     places.sort()
     start = end = -1
     for place in places:
-        if place - before > end:
+        if end < 0 or place - before > end:
             if end >= 0:
                 yield start, end
             start = max(0, place - before)

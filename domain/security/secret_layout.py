@@ -211,10 +211,10 @@ def _beside(text: str, lower: str, cells: Sequence[Span]) -> Iterator[Span]:
 
 
 def _is_cell_secret(label: SecretLabel, value: str, *, in_column: bool) -> bool:
-    if secret_values.is_placeholder(value):
-        return False
     if label.kind == "pin":
         return secret_values.is_pin(value)
+    if secret_values.is_placeholder(value):
+        return False
     if label.kind == "secret":
         return secret_values.is_key(value, 16) or (
             secret_values.is_uuid(value) and "api" in label.name.lower()

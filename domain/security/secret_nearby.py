@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from clawmem.domain.security.patterns import Pattern
-from clawmem.domain.security.secret_labels import SecretLabel, regions
+from clawmem.domain.security.secret_labels import SecretLabel
 from clawmem.domain.security.secret_values import (
     Span,
     is_code_group,
@@ -31,8 +31,8 @@ _SENTENCE_END = Pattern(
 _SENTENCE_START = Pattern(r"[.!?]\s{1,3}(?=[A-Z])|\n")
 # The word before a value that says what else it is.
 _OTHER_NAME = Pattern(
-    r"(?:\b(?:user(?:name)?|benutzer|utilisateur|usuario|utente|login|account|konto|item|ticket|issue|bug|order|invoice|ref|id|uuid|commit"
-    r"|sha\d{0,3}|hash|md5|checksum|digest|etag|version|release|branch|tag|port|host(?:name)?|server|from|file|model|serial|room|flight"
+    r"(?:\b(?:user(?:name)?|benutzer|utilisateur|usuario|utente|login|account|konto|item|ticket|issue|bug|order|invoice|ref|id|uuid|public[_ -]?key|commit"
+    r"|sha\d{0,3}|hash|checksum|digest|etag|version|release|branch|tag|port|host(?:name)?|server|from|file|model|serial|room|flight"
     r"|isbn|device|node|cluster|database|table|column|field|function|class|import|package|module|trace|request|build|image|ssid)[\"']?\s{0,2}[:=#]?\s{0,2}[\"'`]?"
     r"|[@#/\\$.])\Z"
 )
@@ -49,22 +49,6 @@ _SPEAKS_OF_HASHES = (
     "etag",
     "enc[",
 )
-# Words for what somebody unlocks, and verbs before what is typed to unlock it.
-_ACCESS_PIECES = (
-    "wifi", "wi-fi", "wlan", "router", "vpn", "zip", "pdf", "archiv", "alarm", "allarm", "safe", "tresor", "cassaforte",
-    "caja fuerte", "coffre", "unlock", "entsperr", "sblocc", "desbloque", "door", "lock", "login", "log in", "account", "sheet",
-    "laptop", "ipad", "phone", "tablet", "handy", "movil", "mobile", "hotspot", "ssid", "mailbox", "server", "portal", "panel", "network", "netz", "credential", "zugang",
-)  # fmt: skip
-_ENTERED = Pattern(
-    r"\b(?:wants|takes|expects|accepts|enter|entering|type|typing|use|using|dial|try|punch in|key in|put in|(?:locked|protected|encrypted|secured|unlocked?|unlocks|opens?) with|geb(?:t|en|e)(?: ihr| sie)?"
-    r"|gib|tipp(?:t|e|en)?|nimm|nehmt|nehmen sie|verschlusselt mit|geschutzt mit|mit|tape[rz]?|saisi\w{0,5}|entre[rz]?|utilise[rz]?|avec|usa(?:te|re)?|inserisci"
-    r"|inserite|digita(?:te)?|con|pon(?:er)?|introduce|introduzca|teclea|escribe|metti)\s{1,3}(?=\S)"
-)
-_ENTERED_PIECES = (
-    "wants", "takes", "expects", "accepts", "enter", "typ", "use", "using", "dial", "try", " in ", "with", "geb", "gib", "tipp", "nimm", "nehm", " mit", "tape", "saisi",
-    "entre", "utilis", "avec", "usa", "inser", "digit", "con", "pon", "introdu", "tecle", "escrib", "metti",
-)  # fmt: skip
-_DIALLING = ("dial", "enter", "type", "punch in", "key in", " with")
 _SAME_LINE = 110
 _STATED = Pattern(r"(?:[:=→]|->|\b(?:is|['’]s|ist|lautet|est|es|e))[ \t]{0,3}[\"'`*]{0,3}\Z")
 _ENDS = Pattern(r"[\"'`*]{0,3}(?:[.,;)!?]?(?:\s|$))")
@@ -102,14 +86,14 @@ def _first(
 ) -> Span | None:
     spans = [
         span
-        for span in _tokens(text, start, end)
+        for span in tokens(text, start, end)
         if _is_secret(label, text[slice(*span)], is_stated=_is_stated(text, span))
         and not _OTHER_NAME.compiled.search(lower, max(0, span[0] - 24), span[0])
     ]
     return spans[-1 if backwards else 0] if spans else None
 
 
-def _tokens(text: str, start: int, end: int) -> Iterator[Span]:
+def tokens(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the words of *text* from *start* to *end*; a word that the borders cut is left out."""
     for match in _TOKEN.compiled.finditer(text, start, min(len(text), end + 300)):
         first, last = match.span()
@@ -156,33 +140,17 @@ def _below(text: str, lower: str, label: SecretLabel, end: int) -> Span | None:
     if len(text[start:stop].split()) > _MOST_WORDS_BELOW:
         return None
     if label.kind != "secret" or "code" in label.name.lower():
-        groups = [span for span in _tokens(text, start, stop) if is_code_group(text[slice(*span)])]
+        groups = [span for span in tokens(text, start, stop) if is_code_group(text[slice(*span)])]
         if len(groups) == 1 and "code" in lower[label.start : label.end]:
             return groups[0]
     return _first(text, lower, label, start, stop)
 
 
-def entered(text: str, lower: str) -> Iterator[Span]:
-    """Find what a sentence about a lock, a network or an account tells the reader to type."""
-    for first, last in regions(lower, _ENTERED_PIECES, 12, 24):
-        for verb in _ENTERED.compiled.finditer(lower, first, last):
-            start = max(
-                lower.rfind("\n", max(0, verb.start() - _SAME_LINE), verb.start()) + 1,
-                verb.start() - _SAME_LINE,
-                0,
-            )
-            span = next(_tokens(text, verb.end(), verb.end() + 8), None)
-            if span is None or (
-                not is_generated(text[slice(*span)]) and not _is_dialled(text, verb.group(), span)
-            ):
-                continue
-            around = lower[start : span[1] + _SAME_LINE].split("\n", 1)[0]
-            if any(piece in around for piece in _ACCESS_PIECES) and not any(
-                word in around for word in _SPEAKS_OF_HASHES
-            ):
-                yield span
+def speaks_of_hashes(lower: str) -> bool:
+    """Whether a text is about commits and checksums, which look generated and are no secrets."""
+    return any(word in lower for word in _SPEAKS_OF_HASHES)
 
 
-def _is_dialled(text: str, verb: str, span: Span) -> bool:
-    value = text[slice(*span)]
-    return verb.strip().endswith(_DIALLING) and (is_code_group(value) or is_pin(value))
+def names_another_thing(lower: str, start: int) -> bool:
+    """Whether the word before *start* says that what stands there is a user, a commit, a model …"""
+    return bool(_OTHER_NAME.compiled.search(lower, max(0, start - 24), start))

@@ -15,12 +15,12 @@ _ABOUT = Pattern(
     r"[*_`\"]{0,3}(?:,? ?\(|,? ?(?:for|of|on|in|at|to|there|here|from|with|now|fur|vom|von|zum|zur|zu|im|am|auf|bei|der|des|beim|mit"
     r"|du|de|d['’]|pour|sur|del|para|dell[ao]|(?:d|dell|all|nell|sull)['’]|di|da|do|voor|van|till|i|au|la|le|el|al|a|by|used|needed|we|you)\b"
     r"|['’]s |[ \t]{0,3}(?:[:*;,→—–]|->|=>|- )|[ \t]{1,3}(?:is|was|are|were|be|remains|becomes?|became|reads|equals|still|now|again|provisoire|temporaire|actuel|nouveau|temporal|provisional|nueva|lautet|lauten|lautete|ist|war|sind|est"
-    r"|etait|sont|sera|es|era|son|e|er|ar|jest|foi|en|por|par)\b)"
+    r"|etait|sont|sera|es|era|son|e|er|ar|jest|foi|en|por|par|c['’]est)\b)"
 )
 _JOINT = Pattern(
     r"(?:[*_`\"]{0,3}(?P<colon>:)[*_]{0,2}(?:\s{1,3}|(?=[\"'`„“«]))|\s(?P<be>turn(?:s|ed) out to be|(?:is|was|got|has been) (?:changed|set|reset|switched) to|geandert (?:auf|in|zu)|wurde zu"
     r"|is|was|are|were|be|remains|becomes?|became|reads|equals|lautet|lauten|lautete|ist|war"
-    r"|sind|est|etait|sont|sera|es|era|son|e|er|ar|jest|foi)\s{1,3}(?:(?:le|el|il|la|the|still|now|currently|today|again|simply|just|probably|called|noch|jetzt|immer"
+    r"|sind|est|etait|sont|sera|es|era|son|e|er|ar|jest|foi|c['’]est)\s{1,3}(?:(?:le|el|il|la|the|still|now|currently|today|again|simply|just|probably|called|noch|jetzt|immer"
     r"|aktuell|derzeit|weiterhin|toujours|encore|maintenant|ahora|todavia|aun)\s{1,3}){0,2}|\s(?P<to>to|from|auf|von|zu|a|por|en|par|de)\s{1,3}"
     r"|(?P<dash>['’]s\s{1,3}|\s{0,3}(?:->|=>|→|—|–)\s{1,3}|\s-\s|,\s|[,;]\s(?:type|enter|use|try|gib|tippe|tape[rz]?|saisi\w{1,4}|escribe|usa)\s))"
     r"(?=[^\s])"
@@ -58,6 +58,7 @@ _THEN = Pattern(
 )
 _LINE = 120  # characters after a word of logging in
 _LONGEST_VALUE = 300
+_LEAST_HYPHENS = 3  # of a passphrase
 _SPEAKS_OF_HASHES = ("commit", "sha", "hash", "digest", "checksum", "fingerprint", "cache")
 _VERBS = ("pass",)
 _OPENING = "\"'`*_„“«([<"
@@ -167,9 +168,13 @@ def _is_given(text: str, lower: str, label: SecretLabel, joint: str, span: Span)
             or secret_values.is_code_group(value)
         )
     if label.kind == "password" and is_said and secret_values.is_pin(value):
-        return lower[label.start : label.end].endswith("code")
+        return lower[label.start : label.end].endswith("code") or (
+            joint == "be" and _ends_sentence(text, span)
+        )
     if label.kind == "secret":
         return _is_given_key(lower, label, value, span)
+    if is_said and "phrase" in label.name.lower() and value.count("-") >= _LEAST_HYPHENS:
+        return secret_values.is_passphrase(value.replace("-", " "))
     if joint == "dash" and not (_ends_sentence(text, span) or text[span[1] : span[1] + 4] == " and"):
         return False
     if joint == "to" and not _is_change(lower, label, span):
