@@ -80,7 +80,12 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
         name: None for name, field in operation.request.model_fields.items() if _may_lack_words(field)
     }
     defaults = {**no_words, **command.defaults}
-    options = parameters_of(operation.request, _annotated, without=command.fixed, defaults=defaults)
+    options = parameters_of(
+        operation.request,
+        lambda name, field: _annotated(name, field, defaults.get(name, field.default)),
+        without=command.fixed,
+        defaults=defaults,
+    )
     return with_signature(run, [ctx, *options])
 
 
@@ -88,7 +93,7 @@ def _may_lack_words(field: FieldInfo) -> bool:
     return option_of(field).is_argument and not field.is_required()
 
 
-def _annotated(name: str, field: FieldInfo) -> Any:
+def _annotated(name: str, field: FieldInfo, default: object) -> Any:
     option = option_of(field)
     about = field.description or ""
     if option.is_argument:
@@ -96,7 +101,7 @@ def _annotated(name: str, field: FieldInfo) -> Any:
         words: Any = list[str] if field.is_required() else list[str] | None
         return Annotated[words, typer.Argument(metavar=metavar, help=about, show_default=False)]
     names = option.names or (f"--{name.replace('_', '-')}",)
-    shown = not field.is_required() and field.default not in ("", None)
+    shown = not field.is_required() and default not in ("", None, False)
     return Annotated[field.annotation, typer.Option(*names, help=about, show_default=shown)]
 
 

@@ -32,7 +32,7 @@ class Snooze(Request):
     until: Annotated[
         str | None,
         Field(
-            description="The day, 2026-03-31, or days from now, 30d. Without it the note is surfaced again."
+            description="The day, 2026-03-31, or days from now, 30d. Null lets the note be surfaced again."
         ),
     ] = None
     why: Why = ""

@@ -18,7 +18,6 @@ REQUEST_CHARS = 500
 FILES = 30
 SHORTEST_PATH, LONGEST_PATH = 10, 300
 
-FILE_NAME = "precompact-state.md"
 
 _WORD = re.compile(r"\w{4,}")
 
