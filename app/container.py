@@ -222,7 +222,7 @@ class Container(containers.DeclarativeContainer):
     )
     timeline = providers.Factory(late(f"{_SERVICES}.documents.timeline:ReadTimeline"), vault)
     build_graphs = providers.Factory(late(f"{_SERVICES}.graph.build:BuildGraphs"), vault, clock)
-    redact = providers.Object(late("clawmem.app.hooks.capturing:without_secrets"))
+    redact = providers.Object(late("clawmem.app.interfaces.hooks.capturing:without_secrets"))
     enrich = providers.Factory(
         late(f"{_SERVICES}.knowledge.enriching:enriching"),
         vault=vault,

@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from clawmem.app.cli.main import VERSION
+from clawmem.app.interfaces.cli.main import VERSION
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -22,7 +22,7 @@ def asked_again(services: Services, receipt: Receipt) -> Replay:
     Raises:
         InvalidInput: This version does not know the verb of the receipt.
     """
-    from clawmem.app.cli.retrieval import ask
+    from clawmem.app.interfaces.cli.retrieval import ask
     from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
     from clawmem.ports.errors import InvalidInput
 
@@ -36,8 +36,8 @@ def asked_again(services: Services, receipt: Receipt) -> Replay:
 
 def _surface_again(services: Services, receipt: Receipt) -> Ask:
     """Return a search as the hook runs it, with the profile of the receipt, without records and earlier prompts."""
-    from clawmem.app.hooks.surfacing_choices import surfacing_settings
-    from clawmem.app.hooks.surfacing_wiring import surface_over
+    from clawmem.app.interfaces.hooks.surfacing_choices import surfacing_settings
+    from clawmem.app.interfaces.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import Turns
     from clawmem.domain.surfacing.profiles import profile_named

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.hooks.protocol import CARRY_CONTEXT, PRINTS_STDOUT
-from clawmem.app.hooks.registry import HOOKS
-from clawmem.app.hooks.state import state_folder
+from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT, PRINTS_STDOUT
+from clawmem.app.interfaces.hooks.registry import HOOKS
+from clawmem.app.interfaces.hooks.state import state_folder
 from clawmem.ports.telemetry import Recall
 
 SLACK_S = 2.0  # beyond a client's patience, where the machine has other things to do

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from clawmem.app.mcp.server import make_server
-from clawmem.app.mcp.sets import ToolSet
+from clawmem.app.interfaces.mcp.server import make_server
+from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.serve.desk import Desk
 from clawmem.app.settings import load_settings
 

@@ -7,10 +7,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.hooks.at_stop import drained
-from clawmem.app.hooks.protocol import SESSION_VARIABLES
-from clawmem.app.hooks.runner import log_error
-from clawmem.app.hooks.spool import JobsFailed, Spool
+from clawmem.app.interfaces.hooks.at_stop import drained
+from clawmem.app.interfaces.hooks.protocol import SESSION_VARIABLES
+from clawmem.app.interfaces.hooks.runner import log_error
+from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.app.serve.desk import Desk, Line
 from clawmem.app.serve.drainer import Drainer
 from clawmem.app.serve.hook_desk import HookDesk

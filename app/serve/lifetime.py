@@ -164,7 +164,7 @@ def _announcement(
     vault: Path, vault_id: str, choices: Choices, listener: socket.socket, environ: Mapping[str, str]
 ) -> Announcement:
     from clawmem.adapters.system.holder import holder_id
-    from clawmem.app.cli.main import VERSION
+    from clawmem.app.interfaces.cli.main import VERSION
 
     host, port = listener.getsockname()[:2]
     found_at, real = EVERYWHERE.get(host, host), os.path.realpath(vault)
@@ -181,9 +181,9 @@ def _answer(
     environ: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> None:
-    from clawmem.app.hooks.state import write_whole
-    from clawmem.app.rest.application import application
-    from clawmem.app.rest.security import names_of
+    from clawmem.app.interfaces.hooks.state import write_whole
+    from clawmem.app.interfaces.rest.application import application
+    from clawmem.app.interfaces.rest.security import names_of
     from clawmem.app.serve.host import Host
     from clawmem.app.serve.inside import Inside
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.hooks.thin_client import posted
+from clawmem.app.interfaces.hooks.thin_client import posted
 from clawmem.app.serve.announcement import Announcement
 
 PATIENCE_S = 1.0  # even a busy server rejects an unauthorised request within some hundredths of a second

@@ -7,16 +7,16 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.hooks.context import HookContext
-from clawmem.app.hooks.opening import records, served
-from clawmem.app.hooks.protocol import Offer
-from clawmem.app.hooks.word_models import CachedModels
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.opening import records, served
+from clawmem.app.interfaces.hooks.protocol import Offer
+from clawmem.app.interfaces.hooks.word_models import CachedModels
 from clawmem.app.places import default_vault
 from clawmem.ports.errors import ClawmemError
 
 if TYPE_CHECKING:
     from clawmem.adapters.sqlite.vault import SqliteVault
-    from clawmem.app.hooks.spool import Spool
+    from clawmem.app.interfaces.hooks.spool import Spool
     from clawmem.app.services.indexes.vault import ServedVault
 
 
@@ -39,7 +39,7 @@ class WarmVault:
 
     @contextmanager
     def records(self) -> Iterator[SqliteVault | None]:
-        """Yield the records; ``None`` if there is no vault. Raises like `clawmem.app.hooks.opening.records`."""
+        """Yield the records; ``None`` if there is no vault. Raises like `clawmem.app.interfaces.hooks.opening.records`."""
         with self._kept():
             yield self._records
 

@@ -303,7 +303,7 @@ def client(remembering_home: Path, tmp_path: Path) -> Iterator[Client]:
 @pytest.fixture
 def invoke(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """Run ``clawmem`` inside of this process over ``vault.sqlite``; the collection ``notes`` is configured."""
-    from clawmem.app.cli.command_line import cli
+    from clawmem.app.interfaces.cli.command_line import cli
 
     for name in [name for name in os.environ if name.startswith(("CLAWMEM_", "XDG_"))]:
         monkeypatch.delenv(name)

@@ -10,9 +10,9 @@ import pytest
 from hook_process import KNOWN, ONCE, QUESTION, Client
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.hooks import runner
-from clawmem.app.hooks.context import HookContext
-from clawmem.app.hooks.protocol import HookEvent
+from clawmem.app.interfaces.hooks import runner
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.ports.telemetry import Recall
 
 MOST_LOG = 5_000_000  # bytes of a write-ahead log

@@ -315,11 +315,11 @@ def discard(world: ServedWorld) -> None:
 WORKER = """
 import json, os, sys, time
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.static
-import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.cli.collections
-import clawmem.app.cli.indexes, clawmem.app.cli.rendering, clawmem.app.services.indexes.vault
+import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.interfaces.cli.collections
+import clawmem.app.interfaces.cli.indexes, clawmem.app.interfaces.cli.rendering, clawmem.app.services.indexes.vault
 import clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tantivy, tokenizers
-from clawmem.app.cli.command_line import cli
+from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.opened import open_services
 from clawmem.app.settings import load_settings
 

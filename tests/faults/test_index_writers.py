@@ -148,7 +148,7 @@ WRITER = """
 import contextlib, importlib.util, io, json, pathlib, sys, time
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.sqlite.vault
 import clawmem.app.opened, clawmem.app.services.indexing.update, ruamel.yaml, tantivy
-from clawmem.app.cli.command_line import cli
+from clawmem.app.interfaces.cli.command_line import cli
 
 number, seconds = sys.argv[1:]
 notes, bad, took, rounds = pathlib.Path.home().parent / "notes", [], [], 0

@@ -20,7 +20,7 @@ from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.salvage import salvage
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.cli.command_line import cli
+from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.services.capture.memories import Memories
 from clawmem.ports.errors import VaultDamaged
 
@@ -239,7 +239,7 @@ class TestTheCommand:
         content_page = next(page for page, _ in _pages_of(home, "content"))
         home.spoil(content_page, zeroed, random.Random())
         before = home.vault.read_bytes()
-        monkeypatch.setattr("clawmem.app.cli.repairing.may_ask", lambda ctx: True)
+        monkeypatch.setattr("clawmem.app.interfaces.cli.repairing.may_ask", lambda ctx: True)
 
         result = CliRunner().invoke(cli, ["repair"], input="n\n")
 

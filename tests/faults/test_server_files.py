@@ -12,9 +12,9 @@ import pytest
 from hook_process import KNOWN, QUESTION, Client, ask
 
 from clawmem.adapters.system.holder import holder_id
-from clawmem.app.cli.main import VERSION
-from clawmem.app.cli.served import quickly_answered
-from clawmem.app.hooks.thin_client import ask as ask_server
+from clawmem.app.interfaces.cli.main import VERSION
+from clawmem.app.interfaces.cli.served import quickly_answered
+from clawmem.app.interfaces.hooks.thin_client import ask as ask_server
 
 
 def announcement(vault: Path, **changed: object) -> dict[str, object]:
@@ -82,7 +82,7 @@ def test_an_answer_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("INDEX_PATH", str(vault))
     Path(f"{vault}.server").write_text(json.dumps(announcement(vault)), "utf-8")
-    monkeypatch.setattr("clawmem.app.cli.served.posted", lambda *given, **more: answer)
+    monkeypatch.setattr("clawmem.app.interfaces.cli.served.posted", lambda *given, **more: answer)
 
     assert not quickly_answered(["search", "x"])
 

@@ -69,7 +69,7 @@ def run(home: Path, environ: dict[str, str]) -> Run:
 @pytest.fixture
 def invoke(home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``clawmem`` inside of this process, in the empty home; quicker, where the process is no matter."""
-    from clawmem.app.cli.command_line import cli
+    from clawmem.app.interfaces.cli.command_line import cli
 
     for name in ("INDEX_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", *_ours()):
         monkeypatch.delenv(name, raising=False)

@@ -21,13 +21,13 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from typer.testing import Result
 
-from clawmem.app.cli import addresses
-from clawmem.app.mcp.calling import CODE, DETAILS
-from clawmem.app.mcp.server import make_server
-from clawmem.app.mcp.sets import ToolSet
+from clawmem.app.interfaces.cli import addresses
+from clawmem.app.interfaces.mcp.calling import CODE, DETAILS
+from clawmem.app.interfaces.mcp.server import make_server
+from clawmem.app.interfaces.mcp.sets import ToolSet
+from clawmem.app.interfaces.rest.application import routes
+from clawmem.app.interfaces.rest.errors import HANDLERS
 from clawmem.app.opened import Services, open_services
-from clawmem.app.rest.application import routes
-from clawmem.app.rest.errors import HANDLERS
 from clawmem.app.serve.desk import Desk
 from clawmem.app.serve.inside import Inside
 from clawmem.app.services.indexing.publish import withdraw
@@ -360,7 +360,7 @@ def test_forgetting_asks(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None
     told = json.loads(world("forget", QUEUE, "--json").stdout)
     assert (told["code"], told["would_remove"]["file"]) == ("CONFIRMATION_REQUIRED", QUEUE)
     monkeypatch.setattr(addresses, "may_ask", lambda ctx: True)
-    monkeypatch.setattr("clawmem.app.cli.tending.may_ask", lambda ctx: True)
+    monkeypatch.setattr("clawmem.app.interfaces.cli.tending.may_ask", lambda ctx: True)
     assert answered(world, "n\n", "forget", QUEUE) == (1, True)
     assert answered(world, "", "forget", QUEUE) == (1, True)
     assert rows() == before
@@ -386,7 +386,7 @@ def answered(world: Invoke, said: str, *arguments: str) -> tuple[int, bool]:
     """The exit code of a command that hears *said*, and whether it refused."""
     from typer.testing import CliRunner
 
-    from clawmem.app.cli.command_line import cli
+    from clawmem.app.interfaces.cli.command_line import cli
 
     done = CliRunner().invoke(cli, list(arguments), input=said)
     return done.exit_code, done.exit_code != 0

@@ -12,7 +12,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import Result
 
-from clawmem.app.cli.command_line import cli, hoisted
+from clawmem.app.interfaces.cli.command_line import cli, hoisted
 
 Invoke = Callable[..., Result]
 

@@ -16,10 +16,10 @@ from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import Served, serving
 from typer.testing import CliRunner
 
-from clawmem.app.cli.arguments import QUESTIONS
-from clawmem.app.cli.command_line import cli
-from clawmem.app.cli.served import quickly_answered
-from clawmem.app.hooks import thin_client
+from clawmem.app.interfaces.cli.arguments import QUESTIONS
+from clawmem.app.interfaces.cli.command_line import cli
+from clawmem.app.interfaces.cli.served import quickly_answered
+from clawmem.app.interfaces.hooks import thin_client
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -106,7 +106,7 @@ FOR_THE_COMMAND = (
 )
 # What a question has no need of when it is asked of a server: what opens a vault, and what reads a command line.
 NEVER = {
-    "apsw", "asyncio", "clawmem.app.cli.command_line", "clawmem.app.container", "clawmem.app.services", "clawmem.domain",
+    "apsw", "asyncio", "clawmem.app.interfaces.cli.command_line", "clawmem.app.container", "clawmem.app.services", "clawmem.domain",
     "dataclasses", "dependency_injector", "http.client", "importlib.metadata", "numpy", "onnxruntime", "pydantic", "rich",
     "sqlite3", "starlette", "typer",
 }  # fmt: skip
@@ -312,8 +312,8 @@ def test_what_a_question_loads(world: World) -> None:
     """A process asks the server with little more than the standard library, and says what it would say alone."""
     code = (
         "import sys; already = {*sys.modules}\n"
-        "from clawmem.app.hooks import thin_client; thin_client.PATIENCE_S = 20.0\n"
-        "from clawmem.app.cli.main import main\n"
+        "from clawmem.app.interfaces.hooks import thin_client; thin_client.PATIENCE_S = 20.0\n"
+        "from clawmem.app.interfaces.cli.main import main\n"
         "main()\n"
         "print(*({*sys.modules} - already), file=sys.stderr)\n"
     )
@@ -323,7 +323,7 @@ def test_what_a_question_loads(world: World) -> None:
 
     modules = asked.stderr.split()
     assert {never for never in NEVER if any(f"{one}.".startswith(f"{never}.") for one in modules)} == set()
-    assert "clawmem.app.cli.served" in modules
+    assert "clawmem.app.interfaces.cli.served" in modules
     assert (asked.stdout, answered.stderr) == (answered.stdout, "")
 
 

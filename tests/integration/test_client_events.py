@@ -12,9 +12,9 @@ import pytest
 from hook_process import AT_STOP, ONCE, Answered, Client
 from typer.testing import Result
 
-from clawmem.app.hooks.protocol import MOST_CHARACTERS, read_event
-from clawmem.app.hooks.registry import HOOKS
-from clawmem.app.hooks.state import state_folder
+from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, read_event
+from clawmem.app.interfaces.hooks.registry import HOOKS
+from clawmem.app.interfaces.hooks.state import state_folder
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "client_events.json").read_text("utf-8"))
 LESSON = "---\ncontent_type: antipattern\n---\n# Formatter\n\nNever run the formatter over schema_v2.sql.\n"

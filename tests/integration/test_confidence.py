@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from clawmem.app.mcp.server import make_server
-from clawmem.app.mcp.sets import ToolSet
-from clawmem.app.rest.questions import AnyQuestion
-from clawmem.app.rest.search import IntentQuestion, QueryQuestion, RetrieveQuestion, SearchQuestion
+from clawmem.app.interfaces.mcp.server import make_server
+from clawmem.app.interfaces.mcp.sets import ToolSet
+from clawmem.app.interfaces.rest.questions import AnyQuestion
+from clawmem.app.interfaces.rest.search import IntentQuestion, QueryQuestion, RetrieveQuestion, SearchQuestion
 from clawmem.app.serve.desk import Desk
 from clawmem.app.settings import load_settings
 from clawmem.domain.retrieval.relevance import POSSIBLE

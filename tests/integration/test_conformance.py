@@ -328,7 +328,7 @@ def test_pytest_is_not_needed(write: Write, environ: dict[str, str], home: Path)
     """The command works where clawmem was installed without the extra for contracts."""
     code = (
         "import sys; sys.modules['pytest'] = None\n"
-        "from clawmem.app.cli import command_line\n"
+        "from clawmem.app.interfaces.cli import command_line\n"
         "command_line.cli()"
     )
     command = [sys.executable, "-c", code, "conformance", "vectors", "--cmd", write(OURS), "--only", "rrf"]

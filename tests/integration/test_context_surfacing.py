@@ -17,8 +17,8 @@ from hook_process import ask, transcript
 from scripted_server import said, scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.hooks.surfacing_choices import surfacing_settings
-from clawmem.app.hooks.topics import Topics
+from clawmem.app.interfaces.hooks.surfacing_choices import surfacing_settings
+from clawmem.app.interfaces.hooks.topics import Topics
 from clawmem.domain.surfacing.profiles import ThresholdMode
 from clawmem.ports.errors import InvalidInput
 
@@ -41,7 +41,7 @@ def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.Comple
     def call(prompt: str, session: str = "s1", **extra: Any) -> subprocess.CompletedProcess[str]:
         code = (
             "import sys; sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-            "from clawmem.app.cli.main import main; main()"
+            "from clawmem.app.interfaces.cli.main import main; main()"
         )
         env = {**environ, **{k: v for k, v in extra.items() if k.isupper()}}
         fields = {k: v for k, v in extra.items() if not k.isupper()}

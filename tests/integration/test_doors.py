@@ -415,7 +415,7 @@ def test_what_is_imported_for_what(world: World) -> None:
     import subprocess
 
     heavy = "mcp", "onnxruntime", "lancedb", "duckdb", "tantivy"
-    code = f"import clawmem.app.rest.application, sys; print([one for one in {heavy} if one in sys.modules])"
+    code = f"import clawmem.app.interfaces.rest.application, sys; print([one for one in {heavy} if one in sys.modules])"
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=world.environ
     )

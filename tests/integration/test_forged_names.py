@@ -10,7 +10,7 @@ import pytest
 from surfacing_home import Home
 from typer.testing import Result
 
-from clawmem.app.mcp.rendering import answer_text
+from clawmem.app.interfaces.mcp.rendering import answer_text
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.domain.security.origin import as_tag
 from clawmem.ports.origin import Origin

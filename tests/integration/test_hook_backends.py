@@ -10,10 +10,10 @@ import pytest
 from hook_process import ask
 from typer.testing import Result
 
-from clawmem.app.hooks import context_surfacing
-from clawmem.app.hooks.context import HookContext
-from clawmem.app.hooks.opening import searchable
-from clawmem.app.hooks.protocol import HookEvent
+from clawmem.app.interfaces.hooks import context_surfacing
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.opening import searchable
+from clawmem.app.interfaces.hooks.protocol import HookEvent
 
 Invoke = Callable[..., Result]
 

@@ -42,7 +42,7 @@ def loaded(
         "leave, already = os._exit, {*sys.modules}\n"  # what finds an editable installation is not ours
         "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
         "sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-        "from clawmem.app.cli.main import main\n"
+        "from clawmem.app.interfaces.cli.main import main\n"
         "main()\n"
     )
     event = {"hook_event_name": "UserPromptSubmit", "session_id": uuid4().hex, "prompt": prompt}
@@ -133,7 +133,7 @@ def test_numpy_would_say_the_same(invoke: Invoke, environ: dict[str, str], home:
     patient = (
         "from clawmem.domain.surfacing import profiles as p\n"
         "p.PROFILES = {'balanced': p.PROFILES['balanced']._replace(vector_s=30.0, deadline_s=60.0)}\n"
-        "from clawmem.app.hooks import registry as r\n"
+        "from clawmem.app.interfaces.hooks import registry as r\n"
         "r.HOOKS['context-surfacing'] = r.HOOKS['context-surfacing']._replace(patience_s=60)\n"
     )
     by_the_library = "from clawmem.adapters.models import static_pure; static_pure.KNOWN = ''"

@@ -15,9 +15,9 @@ import pytest
 from hook_process import ask, command, transcript
 from typer.testing import Result
 
-from clawmem.app.hooks.protocol import PRINTS_STDOUT
-from clawmem.app.hooks.registry import HOOKS
-from clawmem.app.hooks.state import state_folder
+from clawmem.app.interfaces.hooks.protocol import PRINTS_STDOUT
+from clawmem.app.interfaces.hooks.registry import HOOKS
+from clawmem.app.interfaces.hooks.state import state_folder
 
 Invoke = Callable[..., Result]
 
@@ -102,8 +102,8 @@ def test_what_a_hook_prints_is_not_its_answer(environ: dict[str, str], home: Pat
     """A library that prints, a hook that leaves, one that offers and then hangs: one object each time."""
     code = """
 import os, sys
-from clawmem.app.hooks import pretool_inject, runner
-from clawmem.app.hooks.protocol import HookOutput
+from clawmem.app.interfaces.hooks import pretool_inject, runner
+from clawmem.app.interfaces.hooks.protocol import HookOutput
 def run(event, here):
     print("noise"); os.write(1, b"more noise")
     here.offer(HookOutput("so far"))
@@ -236,7 +236,7 @@ def loaded(environ: dict[str, str], home: Path, name: str, told: dict[str, Any])
         "leave, already = os._exit, {*sys.modules}\n"  # what finds an editable installation is not ours
         "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
         f"sys.argv = ['clawmem', 'hook', {name!r}]\n"
-        "from clawmem.app.cli.main import main\n"
+        "from clawmem.app.interfaces.cli.main import main\n"
         "main()\n"
     )
     done = subprocess.run(
@@ -252,12 +252,12 @@ def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Pa
 
     assert not modules & (HEAVY | {"apsw", "dataclasses", "pathlib", "inspect", "subprocess", "socket"})
     assert {name for name in modules if name.startswith("clawmem.app.")} == {
-        "clawmem.app.cli",
-        "clawmem.app.cli.main",
-        "clawmem.app.hooks",
-        "clawmem.app.hooks.protocol",
-        "clawmem.app.hooks.registry",
-        "clawmem.app.hooks.runner",
+        "clawmem.app.interfaces.cli",
+        "clawmem.app.interfaces.cli.main",
+        "clawmem.app.interfaces.hooks",
+        "clawmem.app.interfaces.hooks.protocol",
+        "clawmem.app.interfaces.hooks.registry",
+        "clawmem.app.interfaces.hooks.runner",
     }
 
 

@@ -10,11 +10,11 @@ from time import monotonic, sleep
 
 import pytest
 
-from clawmem.app.hooks.at_stop import capture
-from clawmem.app.hooks.context import HookContext
-from clawmem.app.hooks.lagging import PATIENCE_S, wait_for
-from clawmem.app.hooks.protocol import HookEvent
-from clawmem.app.hooks.spool import Spool
+from clawmem.app.interfaces.hooks.at_stop import capture
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.lagging import PATIENCE_S, wait_for
+from clawmem.app.interfaces.hooks.protocol import HookEvent
+from clawmem.app.interfaces.hooks.spool import Spool
 
 SAID = 'We "decided":\nto keep invoices for ten years — größtenteils in a bucket.'
 

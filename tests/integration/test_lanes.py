@@ -22,7 +22,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.cli.command_line import cli
+from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.serve.lanes import lane_threads
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.embed import EmbedPending

@@ -14,7 +14,7 @@ from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.cli.retrieval import Given
+from clawmem.app.interfaces.cli.retrieval import Given
 from clawmem.app.opened import Services, open_services
 from clawmem.app.services.briefing.profile import PATH
 from clawmem.app.services.briefing.session import SessionBriefing

@@ -238,7 +238,7 @@ def test_a_line_that_a_note_does_not_have_names_no_note_to_change(remembered: In
 
 def test_an_interrupted_question_forgets_nothing(remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C and the end of the input are answers, too."""
-    monkeypatch.setattr("clawmem.app.cli.tending.may_ask", lambda ctx: True)
+    monkeypatch.setattr("clawmem.app.interfaces.cli.tending.may_ask", lambda ctx: True)
 
     stopped = remembered("forget", "notes/people/haruka.md")  # the input is empty
 

@@ -24,7 +24,7 @@ from mcp.types import INVALID_PARAMS
 from server_process import COMMAND, Served, serving
 
 import clawmem
-from clawmem.app.mcp.calling import CODE, UNEXPECTED
+from clawmem.app.interfaces.mcp.calling import CODE, UNEXPECTED
 from clawmem.domain.documents.identity import body_hash
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -361,7 +361,7 @@ class TestWays:
         assert {*told} == steps
 
     def test_the_bridge_imports_nothing_heavy(self, home: Home, server: Served) -> None:
-        code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.cli.main import main; main(); print(*sys.modules)"
+        code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.interfaces.cli.main import main; main(); print(*sys.modules)"
         done = subprocess.run(
             [COMMAND[0], "-P", "-c", code], check=True, capture_output=True, text=True,
             env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from server_process import serving
 
-from clawmem.app.mcp.bridge import DRAIN_S
+from clawmem.app.interfaces.mcp.bridge import DRAIN_S
 from tests.integration.conftest import Run
 
 WRONG: list[tuple[bytes, Any, int]] = [

@@ -21,8 +21,8 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.model_failures import MemoryModelFailures
 from clawmem.adapters.memory.reranker import OverlapReranker
-from clawmem.app.cli.model_roles import ago, failure_line
 from clawmem.app.container import build_container
+from clawmem.app.interfaces.cli.model_roles import ago, failure_line
 from clawmem.app.models import LocalModels, Surroundings, chosen
 from clawmem.app.opened import open_services
 from clawmem.app.services.models.roles import Roles
@@ -416,7 +416,7 @@ class TestCommands:
     ) -> None:
         """A search in a process of its own loads nothing that could make a model, whatever is named or allowed."""
         code = (
-            "import sys\nfrom clawmem.app.cli.main import main\nsys.argv = ['clawmem', 'search', 'sessions']\n"
+            "import sys\nfrom clawmem.app.interfaces.cli.main import main\nsys.argv = ['clawmem', 'search', 'sessions']\n"
             "try: main()\nexcept SystemExit: pass\n"
             "print(*(name for name in sys.modules if name.startswith('clawmem.')))"
         )

@@ -14,9 +14,9 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.hooks.context import HookContext
-from clawmem.app.hooks.protocol import HookEvent
-from clawmem.app.hooks.registry import HOOKS, module_of
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.protocol import HookEvent
+from clawmem.app.interfaces.hooks.registry import HOOKS, module_of
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection

@@ -20,10 +20,10 @@ from server_process import COMMAND, Served, serving
 from typer.testing import Result
 
 import clawmem
-from clawmem.app.cli.main import VERSION
-from clawmem.app.hooks import surfacing_choices, thin_client
-from clawmem.app.hooks.registry import HOOKS
-from clawmem.app.hooks.state import state_folder
+from clawmem.app.interfaces.cli.main import VERSION
+from clawmem.app.interfaces.hooks import surfacing_choices, thin_client
+from clawmem.app.interfaces.hooks.registry import HOOKS
+from clawmem.app.interfaces.hooks.state import state_folder
 from clawmem.app.serve.announcement import PLACES
 
 Invoke = Callable[..., Result]
@@ -213,7 +213,7 @@ class TestHooks:
             "leave, already = os._exit, {*sys.modules}\n"
             "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
             "sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-            "from clawmem.app.cli.main import main\n"
+            "from clawmem.app.interfaces.cli.main import main\n"
             "main()\n"
         )
         done = subprocess.run(
@@ -225,11 +225,11 @@ class TestHooks:
         assert b"Redis for 14 days" in done.stdout
         assert {name for name in loaded if name.startswith("clawmem.") and name.count(".") > 2} == {
             "clawmem.adapters.system.holder",
-            "clawmem.app.cli.main",
-            "clawmem.app.hooks.protocol",
-            "clawmem.app.hooks.registry",
-            "clawmem.app.hooks.runner",
-            "clawmem.app.hooks.thin_client",
+            "clawmem.app.interfaces.cli.main",
+            "clawmem.app.interfaces.hooks.protocol",
+            "clawmem.app.interfaces.hooks.registry",
+            "clawmem.app.interfaces.hooks.runner",
+            "clawmem.app.interfaces.hooks.thin_client",
             "clawmem.app.serve.announcement",
         }
         heavy = {"apsw", "sqlite3", "asyncio", "http", "email", "ssl", "dataclasses", "inspect", "subprocess"}

@@ -528,7 +528,7 @@ class TestThreads:
 # One process for all of them: what takes long is its start.
 RUN_ALL = """
 import sys
-from clawmem.app.cli.command_line import cli
+from clawmem.app.interfaces.cli.command_line import cli
 _, vault, *commands = sys.argv
 for command in commands:
     try:

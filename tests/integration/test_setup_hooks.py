@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import Result
 
-from clawmem.app.hooks.registry import HOOKS
+from clawmem.app.interfaces.hooks.registry import HOOKS
 from clawmem.app.services.maintenance.hook_checks import hook_check
 from clawmem.app.services.setup.client_settings import ClientSettings
 from clawmem.app.services.setup.hook_entries import Entry, installed, with_entries, without_entries

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.system.holder import holder_id
-from clawmem.app.cli import served
-from clawmem.app.cli.main import VERSION
+from clawmem.app.interfaces.cli import served
+from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.places import default_vault
 from clawmem.app.serve.announcement import Announcement, announcement_file, places_in, variables_in
 
@@ -109,7 +109,7 @@ def test_a_person_waits_for_seconds() -> None:
 def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], home: Path) -> Asked:
     threading.Thread(target=_serve, args=(listener, behave), daemon=True).start()
     code = (
-        f"from clawmem.app.cli import main, served; served.FIRST_S, served.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
+        f"from clawmem.app.interfaces.cli import main, served; served.FIRST_S, served.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
         "main.main()"
     )
     began = time.monotonic()

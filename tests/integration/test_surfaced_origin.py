@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from surfacing_home import Home
 
-from clawmem.app.hooks.safety import safe
+from clawmem.app.interfaces.hooks.safety import safe
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work

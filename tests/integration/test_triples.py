@@ -16,7 +16,7 @@ from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.hooks.safety import safe
+from clawmem.app.interfaces.hooks.safety import safe
 from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.indexing.publish import withdraw

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from clawmem.app.cli.command_line import cli
+from clawmem.app.interfaces.cli.command_line import cli
 
 Invoke = Callable[..., Result]
 FACT = "The lamp of the lighthouse on Gotska was replaced by a diode."

@@ -16,14 +16,14 @@ from starlette.applications import Starlette
 from typer.testing import CliRunner
 from vault_scope import CLOSED, NOTE, OPEN, OWN, QUESTION, USUAL, World
 
-from clawmem.app.cli.arguments import QUESTIONS
-from clawmem.app.cli.command_line import FAMILIES, cli
-from clawmem.app.mcp.server import make_server
-from clawmem.app.mcp.sets import ToolSet
+from clawmem.app.interfaces.cli.arguments import QUESTIONS
+from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
+from clawmem.app.interfaces.mcp.server import make_server
+from clawmem.app.interfaces.mcp.sets import ToolSet
+from clawmem.app.interfaces.rest.application import OPERATIONS, routes
+from clawmem.app.interfaces.rest.errors import HANDLERS
+from clawmem.app.interfaces.rest.operation import Operation
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
-from clawmem.app.rest.application import OPERATIONS, routes
-from clawmem.app.rest.errors import HANDLERS
-from clawmem.app.rest.operation import Operation
 from clawmem.app.serve.desk import Desk
 from clawmem.app.serve.inside import Inside
 

@@ -6,7 +6,7 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
-from clawmem.app.cli.main import VERSION
+from clawmem.app.interfaces.cli.main import VERSION
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
@@ -79,7 +79,7 @@ def test_the_version_is_written_once_in_effect() -> None:
 
 def test_the_command_is_the_light_one() -> None:
     """``clawmem`` starts at the module that imports nothing before it must."""
-    assert PROJECT["scripts"]["clawmem"] == "clawmem.app.cli.main:main"
+    assert PROJECT["scripts"]["clawmem"] == "clawmem.__main__:main"
 
 
 def test_what_the_metadata_names_is_there() -> None:

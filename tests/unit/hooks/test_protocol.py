@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.hooks.protocol import (
+from clawmem.app.interfaces.hooks.protocol import (
     CARRY_CONTEXT,
     MOST_CHARACTERS,
     HookEvent,

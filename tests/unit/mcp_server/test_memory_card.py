@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.mcp.memory_card import ARROW, Card, card_of, checked, page, path_of
+from clawmem.app.interfaces.mcp.memory_card import ARROW, Card, card_of, checked, page, path_of
 from clawmem.ports.errors import InvalidInput
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)

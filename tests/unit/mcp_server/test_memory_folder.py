@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.app.mcp.memory_folder import MOST_SHOWN, MemoryFolder, Refused
+from clawmem.app.interfaces.mcp.memory_folder import MOST_SHOWN, MemoryFolder, Refused
 from clawmem.ports.errors import InvalidInput, NotFound
 
 

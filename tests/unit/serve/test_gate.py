@@ -10,8 +10,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.types import Message
 
-from clawmem.app.rest import security
-from clawmem.app.rest.security import Gate, names_of
+from clawmem.app.interfaces.rest import security
+from clawmem.app.interfaces.rest.security import Gate, names_of
 
 NAMES = names_of("127.0.0.1", 7438, ("Memory.local",))
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.requests import Request
 
-from clawmem.app.rest.errors import HANDLERS
+from clawmem.app.interfaces.rest.errors import HANDLERS
 from clawmem.app.serve.workers import Busy
 from clawmem.ports.errors import (
     Ambiguous,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.hooks.protocol import MOST_CHARACTERS, HookOutput
+from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, HookOutput
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of

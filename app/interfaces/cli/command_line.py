@@ -1,0 +1,224 @@
+"""The tree of commands, their lazy import, and the conversion of errors into exit codes."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from typer.core import TyperGroup
+
+from clawmem.app.interfaces.cli.arguments import JSON, parted
+from clawmem.app.interfaces.cli.leaving import (
+    BROKEN_PIPE,
+    INTERRUPTED,
+    in_order,
+    leave,
+    swallow_output,
+    usage_record,
+)
+from clawmem.app.interfaces.cli.main import VERSION
+from clawmem.app.interfaces.cli.session import Chosen
+from clawmem.app.operations.table import VERBS
+from clawmem.ports.errors import ClawmemError, InvalidInput
+
+# The module of each verb: only the module of the verb in the command line is imported.
+FAMILIES = {
+    "vault": ("init", "bootstrap", "status", "index-stats", "doctor", "verify", "path"),
+    "collections": ("collection", "update", "embed", "reindex"),
+    "indexes": ("rebuild", "migrate"),
+    "repairing": ("repair",),
+    "documents": ("list", "get", "multi-get"),
+    "retrieval": ("search", "vsearch", "query"),
+    "graph": ("intent-search", "graph"),
+    "enriching": ("enrich",),
+    "recall": ("retrieve", "plan", "similar", "timeline", "sessions", "log"),
+    "why": ("why",),
+    "bench": ("bench",),
+    "report": ("report",),
+    "models": ("models",),
+    "conformance": ("conformance",),
+    "focus": ("focus",),
+    "tending": ("forget",),
+    "curating": ("reflect", "consolidate", "curate"),
+    "lanes": ("lanes",),
+    "profile": ("profile",),
+    "surface": ("surface", "budget"),
+    "hook": ("hook",),
+    "setup": ("setup",),
+    "serve": ("serve",),
+    "mcp": ("mcp",),
+    "watch": ("watch", "install-service"),
+    "vaults": ("vault",),
+    "trust": ("trust",),
+}
+EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
+
+# The class of usage errors. Its name depends on the release of typer, so it is taken from the base classes of
+# BadParameter.
+USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
+
+
+class UnknownCommand(ClawmemError):
+    """A verb that does not exist."""
+
+    code = "UNKNOWN_COMMAND"
+
+    def __init__(self, name: str, known: Sequence[str]) -> None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, known)
+        hint = f"Did you mean: {', '.join(near)}?" if near else "Run: clawmem --help"
+        super().__init__(f"There is no command {name!r}. {hint}")
+
+
+class Verbs(TyperGroup):
+    """A command group that shows its help when it is called without arguments."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, args or ["--help"])
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        known = self.list_commands(ctx)
+        args = [args[0].replace("_", "-"), *args[1:]]  # programs write intent_search
+        if args[0] not in known:
+            raise UnknownCommand(args[0], known)
+        return super().resolve_command(ctx, args)
+
+
+class CommandLine(Verbs):
+    """The root group: imports commands on demand, accepts global options anywhere, and turns errors into messages."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [verb for families in (FAMILIES, VERBS) for verbs in families.values() for verb in verbs]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        from typer.main import get_command
+
+        commands = _commands_with(cmd_name)
+        if commands is None:
+            return None
+        command = cast(Any, get_command(commands)).commands[cmd_name]
+        command.epilog = EVERYWHERE
+        return command
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args[:1] == ["help"]:
+            args = [*args[1:], "--help"]
+        return super().parse_args(ctx, hoisted(args))
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:  # caught here, because typer would exit with 1
+            swallow_output()
+            raise typer.Exit(BROKEN_PIPE) from None
+
+    def main(self, *positional: Any, **extra: Any) -> Any:
+        given = positional[0] if positional else extra.pop("args", None)
+        args = sys.argv[1:] if given is None else list(given)
+        with _exit_codes(as_json=JSON in parted(args)[0]):
+            chosen = {**extra, "prog_name": "clawmem", "standalone_mode": False}
+            code = super().main(args, **chosen)
+            if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
+                raise KeyboardInterrupt
+        sys.exit(code if isinstance(code, int) else 0)
+
+
+def _commands_with(verb: str) -> typer.Typer | None:
+    """Return the commands of the module that has *verb*; ``None`` if there is no such verb."""
+    for family, verbs in FAMILIES.items():
+        if verb in verbs:
+            return cast(typer.Typer, import_module(f"clawmem.app.interfaces.cli.{family}").cli)
+    for module, verbs in VERBS.items():
+        if verb in verbs:
+            from clawmem.app.interfaces.cli.operations import commands_in
+
+            return commands_in(module)
+    return None
+
+
+def hoisted(args: Sequence[str]) -> list[str]:
+    """Return *args* with the global options before a ``--`` moved to the front."""
+    front, rest = parted(args)
+    return front + rest
+
+
+@contextmanager
+def _exit_codes(as_json: bool) -> Iterator[None]:
+    with in_order(as_json):
+        try:
+            yield
+        except USAGE as error:
+            message = _usage_message(error)
+            leave(message, 2, usage_record(message) if as_json else None)
+        except typer.Abort:
+            raise KeyboardInterrupt from None
+
+
+def _usage_message(error: typer.BadParameter) -> str:
+    from pydantic import ValidationError
+
+    if isinstance(error.__cause__, ValidationError):
+        from clawmem.app.operations.refusals import fault_of
+
+        error.message = fault_of(error.__cause__.errors()[0])
+    return error.format_message()
+
+
+cli = typer.Typer(
+    cls=CommandLine, add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None
+)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"clawmem {VERSION}")
+        raise typer.Exit
+
+
+def _typed_vault(text: str) -> Path:
+    """
+    Return *text* as a path; refuse an empty text, such as an unset variable.
+
+    Raises:
+        InvalidInput: The text is empty.
+
+    Raises:
+        InvalidInput: the text is empty.
+    """
+    if not text.strip():
+        raise InvalidInput(
+            "INVALID_PATH", "--vault is empty. Give the path or the name of a vault, or leave it out."
+        )
+    return Path(text)
+
+
+@cli.callback(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 done; 1 something failed, or there is no such command; 2 bad input; "
+    "3 not found, or not named exactly; "
+    "4 configuration; 5 vault; 6 embedding; 7 verify or conformance found differences, "
+    "or forget something that is left; 130 interrupted; 141 the reader of a pipe went away.",
+)
+def root(
+    ctx: typer.Context,
+    vault: Annotated[
+        Path | None,
+        typer.Option(
+            help="Vault: a file, or a name.", show_default=False, metavar="PATH", parser=_typed_vault
+        ),
+    ] = None,
+    backend: Annotated[str | None, typer.Option(help="Storage of the vault.", show_default=False)] = None,
+    json: Annotated[bool, typer.Option("--json", help="Answer in JSON.")] = False,
+    alone: Annotated[bool, typer.Option("--alone", help="Ask no server, even if one runs.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", is_eager=True, callback=_show_version, help="Show the version.")
+    ] = False,
+) -> None:
+    """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
+    ctx.obj = (ctx.obj or Chosen())._replace(vault=vault, backend=backend, json=json, alone=alone)

@@ -1,0 +1,121 @@
+"""The explanation of an answer as text and as JSON; imported only on request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from clawmem.app.interfaces.cli.rendering import Part, confidence_text, printable, table
+from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem, ReceiptStage, RetrieverRank
+from clawmem.app.services.retrieval.replay import Replay, ResultChange
+
+
+def item_lines(item: ReceiptItem) -> list[str]:
+    """
+    Return the explanation of one result: the terms of its score, then a table of the retrievers.
+
+    The table has, for each retriever, the rank, the retriever's own score, and its contribution to the relevance.
+    """
+    terms = ", ".join(f"{name} {value:+.3f}" for name, value in item.terms.items() if round(value, 3))
+    return [
+        f"score: {terms or f'{item.score:.3f}'}",
+        _row_of_leg("relevance by leg: ", "rank", "score", "worth"),
+        *(_leg(name, item.legs.get(name), item.parts.get(name)) for name in _legs(item)),
+    ]
+
+
+def how_parts(receipt: Receipt) -> list[Part]:
+    """Return the part of the explanation that all results share: hits, stages, and dropped candidates."""
+    hits = ", ".join(f"{name} {count}" for name, count in receipt.hits.items())
+    rows = [(s.name, s.came_in, s.went_out, f"{s.ms:.1f}", _said(s)) for s in receipt.stages]
+    return [printable(f"hits: {hits or 'none'}"), table(("stage", "in", "out", "ms", ""), rows)]
+
+
+def receipt_parts(receipt: Receipt) -> Iterator[Part]:
+    """Yield a stored receipt as text."""
+    yield from map(printable, _head_lines(receipt))
+    for rank, item in enumerate(receipt.items, start=1):
+        facts = "  ".join(filter(None, (f"#{item.docid}", confidence_text(item.confidence))))
+        yield printable(f"{rank}. {item.file}:{item.start_line}  {facts}")
+        yield from (printable(f"    {line}") for line in item_lines(item))
+    yield ""
+    yield from how_parts(receipt)
+    yield from (printable(f"degraded: {leg}: {reason}") for leg, reason in receipt.degraded.items())
+
+
+def replay_parts(replay: Replay) -> Iterator[Part]:
+    """Yield the comparison of a receipt with the results of today, result by result."""
+    yield ""
+    yield "Asked again of the vault as it is now:"
+    if replay.voice:
+        yield printable(f"  {replay.voice}{_likely_now(replay.now)}")
+    yield from (printable(f"  {circumstance}") for circumstance in replay.circumstances)
+    columns = ("", "then", "now", "score then", "now", "file", "why")
+    yield table(columns, [_row(change) for change in replay.changes])
+
+
+def receipt_record(receipt: Receipt) -> dict[str, Any]:
+    """Return a receipt as JSON, under its field names."""
+    items = [{**item._asdict(), "legs": ranks_record(item.legs)} for item in receipt.items]
+    return {**receipt._asdict(), "items": items, "stages": [stage_record(stage) for stage in receipt.stages]}
+
+
+def explained_record(item: ReceiptItem) -> dict[str, object]:
+    """Return the members that ``--explain`` adds to one result in JSON."""
+    told = {"relevance": item.relevance, "legs": item.parts, "terms": item.terms}
+    return {**told, "ranks": ranks_record(item.legs)}
+
+
+def trace_record(receipt: Receipt) -> dict[str, object]:
+    """Return the trace that all results share, as JSON."""
+    stages = [stage_record(stage) for stage in receipt.stages]
+    return {"stages": stages, "degraded": receipt.degraded, "hits": receipt.hits}
+
+
+def ranks_record(legs: Mapping[str, RetrieverRank]) -> dict[str, object]:
+    """Return the ranks of one result in the retrievers that found it, as JSON."""
+    return {name: found._asdict() for name, found in legs.items()}
+
+
+def stage_record(stage: ReceiptStage) -> dict[str, object]:
+    """Return one stage as JSON."""
+    return {**stage._asdict(), "drops": [drop._asdict() for drop in stage.drops]}
+
+
+def _head_lines(receipt: Receipt) -> Iterator[str]:
+    asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
+    yield f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else "")
+    model = f", vectors of {receipt.model}" if receipt.model else ""
+    yield f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}"
+    if receipt.answered is not None:
+        yield f"confidence that anything found here answers: {confidence_text(receipt.answered)}"
+    yield "" if receipt.items else "nothing was found"
+
+
+def _legs(item: ReceiptItem) -> Iterable[str]:
+    return dict.fromkeys([*item.legs, *item.parts])
+
+
+def _leg(name: str, found: RetrieverRank | None, part: float | None) -> str:
+    rank, score = (str(found.rank), f"{found.score:.3f}") if found else ("", "")
+    return _row_of_leg(f"  {name}", rank, score, "" if part is None else f"{part:+.3f}")
+
+
+def _row_of_leg(name: str, rank: str, score: str, worth: str) -> str:
+    return f"{name:<24}{rank:>5}{score:>9}{worth:>9}".rstrip()
+
+
+def _said(stage: ReceiptStage) -> str:
+    dropped = (f"{count} {reason}" for reason, count in stage.dropped.items())
+    return "; ".join([*stage.notes, *dropped])
+
+
+def _likely_now(now: Receipt) -> str:
+    confidence = confidence_text(now.answered)
+    return f": confidence that anything answers {confidence}" if confidence else ""
+
+
+def _row(change: ResultChange) -> tuple[object, ...]:
+    ranks = [change.rank_then or "-", change.rank_now or "-"]
+    scores = ["-" if s is None else f"{s:.3f}" for s in (change.score_then, change.score_now)]
+    return (change.fate, *ranks, *scores, f"{change.file}:{change.start_line}", change.reason)

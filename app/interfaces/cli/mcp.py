@@ -1,0 +1,92 @@
+"""The MCP server that assistants start: mcp."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clawmem.app.interfaces.cli.session import one_of
+from clawmem.app.interfaces.mcp.handing_on import handed_on
+from clawmem.app.interfaces.mcp.sets import TOOLS_VARIABLE, ToolSet
+
+if TYPE_CHECKING:
+    from clawmem.app.serve.desk import Desk
+    from clawmem.app.serve.lanes import LaneThread
+
+SHORT_LIVED = (
+    "clawmem mcp ends with its session: the heavy lane may never see its quiet hours here. "
+    "Let clawmem serve or clawmem watch work in it."
+)
+
+cli = typer.Typer(rich_markup_mode=None)
+
+
+@cli.callback()
+def _verbs() -> None:
+    """Make the command line a group even with one command."""
+
+
+@cli.command()
+def mcp(
+    ctx: typer.Context,
+    tools: Annotated[
+        str | None,
+        typer.Option(help="clawmem, memory or files; by default CLAWMEM_MCP_TOOLS.", show_default=False),
+    ] = None,
+) -> None:
+    """
+    Run the MCP server on stdin and stdout; an assistant starts it.
+
+    While clawmem serve runs, every request is forwarded to it. See clawmem setup mcp.
+    """
+    name = tools or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
+    chosen = ToolSet(one_of("--tools", name, tuple(ToolSet)))
+    vault = ctx.obj.vault.expanduser() if ctx.obj.vault else None
+    if ctx.obj.alone or ctx.obj.backend or not handed_on(vault, chosen):
+        _answered_here(ctx, chosen)
+
+
+def _answered_here(ctx: typer.Context, chosen: ToolSet) -> None:
+    from clawmem.app.interfaces.mcp.lines import Lines
+
+    lines = Lines()  # before any import that might print
+    from clawmem.app.interfaces.mcp.server import make_server
+    from clawmem.app.interfaces.mcp.stdio import run
+    from clawmem.app.serve.lanes import at_work
+
+    with at_work(_lanes(ctx)):
+        run(make_server(_desk(ctx), chosen), lines)
+    # The grace period for running work is over. Ending now is safe, because every write is atomic.
+    os._exit(0)
+
+
+def _lanes(ctx: typer.Context) -> list[LaneThread]:
+    """
+    Return the lanes that the settings turn on; warn if the heavy lane is among them, whose hours may never come here.
+    """
+    from clawmem.app.interfaces.cli.session import settings_of
+    from clawmem.app.interfaces.hooks.runner import log_error
+    from clawmem.app.serve.lanes import lane_threads
+    from clawmem.domain.maintenance.schedule import LaneName
+
+    settings = settings_of(ctx)
+
+    def complain(error: BaseException) -> None:
+        with suppress(OSError):
+            log_error(settings.vault, "lanes", error)
+
+    threads = lane_threads(settings, complain)
+    if any(one.name is LaneName.HEAVY for one in threads):
+        typer.echo(SHORT_LIVED, err=True)
+    return threads
+
+
+def _desk(ctx: typer.Context) -> Desk:
+    from clawmem.app.interfaces.cli.session import settings_of
+    from clawmem.app.serve.desk import Desk
+
+    settings_of(ctx)  # report errors in the settings before the first request
+    return Desk(lambda: settings_of(ctx))

@@ -1,0 +1,134 @@
+"""The server: serve, serve --status, serve --stop."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, wants_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from clawmem.app.serve.announcement import Announcement
+
+cli = typer.Typer(rich_markup_mode=None)
+
+STOPS_WITHIN_S = 20.0
+PAUSE_S = 0.05
+
+
+@cli.callback()
+def _verbs() -> None:
+    """Make the command line a group even with one command."""
+
+
+@cli.command()
+def serve(
+    ctx: typer.Context,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; beyond this machine only if you must.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65_535, help="[default: 7438, or a free one]", show_default=False)
+    ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option("--name", help="One more name that the server goes by.", show_default=False),
+    ] = None,
+    no_token: Annotated[bool, typer.Option("--no-token", help="Let in whoever is on this machine.")] = False,
+    no_watch: Annotated[bool, typer.Option("--no-watch", help="Leave new and changed files alone.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Say whether one runs, and where.")] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="Stop the one that runs.")] = False,
+) -> None:
+    """
+    Run the server: keep the vault open and answer over HTTP.
+
+    Hooks use it and are faster with it. Ctrl-C stops it. --status and --stop exit with 1 when no server runs,
+    --status also when the server does not answer.
+    """
+    if stop:
+        _tell_of_stop(ctx, _stopped(settings_of(ctx).vault))
+        return
+    if status:
+        _tell_of_status(ctx, _found(settings_of(ctx).vault))
+        return
+    from clawmem.app.serve.lifetime import Choices
+    from clawmem.app.serve.lifetime import serve as serve_vault
+
+    chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch)
+    serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, lambda url: _say(ctx, url))
+
+
+def _say(ctx: typer.Context, url: str) -> None:
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+
+    vault = str(settings_of(ctx).vault)
+    if wants_json(ctx):
+        show_json({"url": url, "vault": vault})
+    else:
+        show(f"{vault} is served at {url}. Ctrl-C ends it.")
+    sys.stdout.flush()  # the process that started the server may wait for this line
+
+
+def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
+    _tell(ctx, server, "no longer", running=False)
+    if not server:
+        raise typer.Exit(1)
+
+
+def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
+    from clawmem.app.serve.probe import answers
+
+    is_well = server is not None and answers(server)
+    _tell(ctx, server, "now", running=server is not None, answers=is_well)
+    if server and not is_well:
+        typer.echo("It does not answer. Stop it with: clawmem serve --stop", err=True)
+    if not is_well:
+        raise typer.Exit(1)
+
+
+def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bool) -> None:
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.serve.lifetime import url_of
+
+    vault = str(settings_of(ctx).vault)
+    if wants_json(ctx):
+        told = {"url": url_of(server), "pid": server.pid, "version": server.version} if server else {}
+        show_json({"vault": vault, **facts, **told})
+    elif server:
+        show(f"{vault} is {did} served at {url_of(server)} by process {server.pid} ({server.version}).")
+    else:
+        show(f"No server of {vault} runs.")
+
+
+def _found(vault: Path) -> Announcement | None:
+    from clawmem.app.serve.announcement import announced
+    from clawmem.app.serve.lifetime import is_running
+
+    return announced(vault) if is_running(vault) else None
+
+
+def _stopped(vault: Path) -> Announcement | None:
+    """Stop the running server, wait until it has ended, and return its announcement."""
+    import signal
+    from time import monotonic, sleep
+
+    from clawmem.app.serve.lifetime import is_running
+    from clawmem.ports.errors import ClawmemError
+
+    there = _found(vault)
+    if there is None:
+        return None
+    os.kill(there.pid, signal.SIGTERM)
+    end = monotonic() + STOPS_WITHIN_S
+    while is_running(vault):
+        if monotonic() > end:
+            raise ClawmemError(
+                f"Process {there.pid} was told to end and has not. Look at it, then try again."
+            )
+        sleep(PAUSE_S)
+    return there

@@ -1,0 +1,186 @@
+"""Functions that every command starts with: the global options, the settings and the opened vault."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+if TYPE_CHECKING:
+    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.opened import Services
+    from clawmem.app.settings import Settings
+
+
+def _typed_collections(text: str) -> str:
+    """
+    Return *text*, names of collections; refuse an empty text, such as an unset variable, instead of selecting all.
+
+    Raises:
+        InvalidInput: The text has no name.
+    """
+    from clawmem.ports.errors import InvalidInput
+
+    if not text.strip(" ,"):
+        raise InvalidInput("INVALID_INPUT", "--collection is empty. Name a collection, or leave it out.")
+    return text
+
+
+Collections = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-c",
+        "--collection",
+        help="Only these collections; repeat it or separate with commas.",
+        metavar="TEXT",
+        parser=_typed_collections,
+    ),
+]
+Force = Annotated[bool, typer.Option("-f", "--force", help="Begin anew.")]
+
+
+Say = Callable[["Services"], "Said"]
+
+
+class Chosen(NamedTuple):
+    """The global options; ``hand_on`` receives the command's output function if another process prints the output."""
+
+    vault: Path | None = None
+    backend: str | None = None
+    json: bool = False
+    alone: bool = False
+    hand_on: Callable[[Say], object] | None = None
+
+
+def wants_json(ctx: typer.Context) -> bool:
+    """Whether the output is JSON."""
+    return chosen_by(ctx).json
+
+
+def settings_of(ctx: typer.Context) -> Settings:
+    """Return the settings from the command line, the environment and the config file."""
+    from clawmem.app.settings import load_settings
+
+    chosen = chosen_by(ctx)
+    settings = load_settings(backend=chosen.backend)
+    if chosen.vault:
+        from clawmem.app.vaults import at_vault
+
+        settings = at_vault(settings, chosen.vault)
+    if settings.backend:
+        _refuse_unknown(settings.backend)
+    return settings
+
+
+def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
+    """
+    Return `settings_of`; raise `InvalidInput` for a named vault, because *what*, the command, needs the usual one.
+    """
+    from clawmem.app.vaults import refuse_named
+
+    settings = settings_of(ctx)
+    refuse_named(settings, what)
+    return settings
+
+
+def opened(
+    ctx: typer.Context,
+    *,
+    read_only: bool = False,
+    create: bool = False,
+    any_backend: bool = False,
+    or_read: bool = False,
+) -> AbstractContextManager[Services]:
+    """
+    Open the services over the chosen vault; a missing vault is created only with *create*.
+
+    With *or_read* a vault that cannot be written now is opened for reading.
+    """
+    from clawmem.app.opened import open_services
+
+    settings = settings_of(ctx)
+    if any_backend:
+        settings = settings.model_copy(update={"backend": None})
+    return open_services(settings, read_only=read_only, create=create, or_read=or_read)
+
+
+def kept_up(services: Services) -> list[str]:
+    """Update the indexes from the records; return a sentence for each index that still lags."""
+    from clawmem.app.interfaces.cli.progress import progress
+
+    with progress("Indexing") as step:
+        services.vault.keep_up(step)
+    return [
+        f"The {role} index lags, what is new is found all the same: {reason}"
+        for role, reason in services.vault.lagging.items()
+    ]
+
+
+def tell(ctx: typer.Context, say: Say, *, read_only: bool = True) -> None:
+    """
+    Print what *say* returns for the chosen vault, or pass *say* to ``hand_on``.
+
+    *say* may read only the vault and the settings in the services, because it may run in another process.
+
+    Args:
+        read_only: Whether the vault is opened for reading here.
+    """
+    from clawmem.app.interfaces.cli.rendering import show_said
+
+    if hand_on := chosen_by(ctx).hand_on:
+        hand_on(say)
+        return
+    with opened(ctx, read_only=read_only, or_read=True) as services:
+        said = say(services)
+        show_said(said)
+        said.later()
+        _note_read_only(services.settings.vault)
+
+
+def _note_read_only(vault: Path) -> None:
+    """Report on stderr that the user has no right to write *vault*; questions are then not recorded."""
+    effective = os.access in os.supports_effective_ids
+    if not all(os.access(place, os.W_OK, effective_ids=effective) for place in (vault, vault.parent)):
+        typer.echo(f"{vault} is read-only: it was only read, and the question was not recorded.", err=True)
+
+
+def named_collections(services: Services, names: Sequence[str] | None) -> list[str]:
+    """
+    Return the names of collections, split at commas.
+
+    Raises:
+        NotFound: A collection is neither configured nor in the vault.
+    """
+    from clawmem.ports.errors import NotFound
+
+    wanted = [name.strip() for given in names or () for name in given.split(",") if name.strip()]
+    # Computed only when needed, because it counts every document.
+    known = {*services.settings.collections, *services.vault.documents.collections()} if wanted else ()
+    for name in wanted:
+        if name not in known:
+            raise NotFound("collection", name, suggestions=sorted(known))
+    return wanted
+
+
+def one_of(option: str, value: str, known: Sequence[str]) -> str:
+    """Return *value*; raise `InvalidInput` if it is not one of *known*."""
+    from clawmem.ports.errors import InvalidInput
+
+    if value not in known:
+        raise InvalidInput("INVALID_INPUT", f"{option} {value!r} is not known. Choose: {', '.join(known)}.")
+    return value
+
+
+def _refuse_unknown(backend: str) -> None:
+    from clawmem.app.backends import refuse_unknown
+
+    refuse_unknown(backend)  # before anything is created or written
+
+
+def chosen_by(ctx: typer.Context) -> Chosen:
+    """Return the global options of a command line."""
+    return ctx.obj if isinstance(ctx.obj, Chosen) else Chosen()

@@ -1,0 +1,248 @@
+"""Integration into clients: setup hooks, setup mcp, setup curator."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from clawmem.app.interfaces.cli.command_line import Verbs
+from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from clawmem.app.services.setup.curator import CuratorChange
+    from clawmem.app.services.setup.hook_entries import Entry
+    from clawmem.app.services.setup.hooks import Change
+    from clawmem.app.services.setup.mcp import McpChange
+
+cli = typer.Typer(rich_markup_mode=None)
+setup = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Put the memory into a client, or take it out.")
+cli.add_typer(setup, name="setup")
+
+PROFILES = ("speed", "balanced", "deep")
+
+
+@setup.command("hooks")
+def hooks(
+    ctx: typer.Context,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="How much a prompt may get: speed, balanced or deep.", show_default=False),
+    ] = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option("--with", help="One more hook: session-bootstrap, staleness-check or pretool-inject."),
+    ] = None,
+    http: Annotated[str, typer.Option(hidden=True, show_default=False)] = "",
+    remove: Annotated[bool, typer.Option("--remove", help="Take the hooks out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
+) -> None:
+    """
+    Install the hooks of clawmem in Claude Code.
+
+    All other settings of Claude Code stay unchanged.
+    """
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.places import client_folder
+    from clawmem.app.services.setup.hooks import SetUpHooks
+    from clawmem.ports.errors import InvalidInput
+
+    if http:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            "--http was removed: hooks over HTTP print an error at every turn while no server runs. "
+            "Run clawmem setup hooks without it: its commands use a running server and work without one.",
+        )
+    set_up = SetUpHooks(client_folder(os.environ), dry_run=dry_run)
+    wanted = [] if remove else entries(profile, also or (), _named_vault(ctx))
+    change = set_up.remove() if remove else set_up.install(wanted)
+    if wants_json(ctx):
+        hooks_now = {"hooks": change.hooks, "changed": change.changed, "dry_run": dry_run}
+        show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
+    elif dry_run:
+        show(change.text.rstrip("\n"))
+    else:
+        show(_told(change))
+
+
+@setup.command("mcp")
+def mcp(
+    ctx: typer.Context,
+    client: Annotated[
+        str, typer.Option(help="claude-code, whose file is changed; codex, gemini, cursor or json are shown.")
+    ] = "claude-code",
+    tools: Annotated[str, typer.Option(help="clawmem, memory or files.")] = "clawmem",
+    remove: Annotated[bool, typer.Option("--remove", help="Take the server out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is ours, change nothing.")] = False,
+) -> None:
+    """Register clawmem as an MCP server of an assistant."""
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.interfaces.mcp.sets import ToolSet
+    from clawmem.app.places import client_servers
+    from clawmem.app.services.setup.mcp import CLIENTS, EDITED, SetUpMcp, entry_of, with_environment
+
+    chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
+    known = CLIENTS[one_of("--client", client, tuple(CLIENTS))]
+    name, entry = _server_name(chosen), entry_of(_server_command(ctx, chosen))
+    if known.starts_clean:
+        entry = with_environment(entry, os.environ, settings_of(ctx).vault)
+    if client != EDITED:
+        shown = "" if remove else known.written(name, entry)
+        if wants_json(ctx):
+            show_json({"client": client, "file": known.file, "config": shown})
+            return
+        what = f"Take out what is called {name}." if remove else "Put this in:"
+        # On stderr, so that stdout holds only the text for the file.
+        typer.echo(f"{known.title} keeps its servers in {known.file}. {what}", err=True)
+        if shown:
+            show(shown)
+        return
+    set_up = SetUpMcp(client_servers(os.environ), dry_run=dry_run)
+    change = set_up.remove() if remove else set_up.install(name, entry)
+    if wants_json(ctx):
+        servers_now = {"servers": change.servers, "changed": change.changed, "dry_run": dry_run}
+        show_json({"file": change.file, **servers_now, **_backup_member(change.backup)})
+    else:
+        show(change.shown if dry_run else _told_of_servers(change))
+
+
+@setup.command("curator")
+def curator(
+    ctx: typer.Context,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the agent out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
+) -> None:
+    """
+    Give Claude Code an agent that maintains the memory.
+
+    It works when the user says "curate memory".
+    """
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.places import client_folder
+    from clawmem.app.services.setup.curator import SetUpCurator, page_of
+
+    set_up = SetUpCurator(client_folder(os.environ), dry_run=dry_run)
+    change = (
+        set_up.remove() if remove else set_up.install(page_of([*start_of_command(), *_vault_options(ctx)]))
+    )
+    if wants_json(ctx):
+        show_json({"file": change.file, "changed": change.changed, "dry_run": dry_run})
+    elif dry_run:
+        show(change.text.rstrip("\n"))
+    else:
+        show(_told_of_curator(change))
+
+
+def _vault_options(ctx: typer.Context) -> list[str]:
+    vault = _named_vault(ctx)
+    # A named vault is passed by its name, because the collections of the config file do not belong to it.
+    return ["--vault", settings_of(ctx).named or str(vault.resolve())] if vault else []
+
+
+def _told_of_curator(change: CuratorChange) -> str:
+    if not change.changed:
+        return f"{change.file}: nothing to change."
+    if not change.text:
+        return f"{change.file}: the agent is out."
+    return (
+        f'{change.file}: from the next session on, say "curate memory". Undo: clawmem setup curator --remove'
+    )
+
+
+def _server_name(chosen: str) -> str:
+    return "clawmem" if chosen == "clawmem" else f"clawmem-{chosen}"
+
+
+def _server_command(ctx: typer.Context, chosen: str) -> list[str]:
+    return [
+        *start_of_command(),
+        "mcp",
+        *_vault_options(ctx),
+        *([] if chosen == "clawmem" else ["--tools", chosen]),
+    ]
+
+
+def _told_of_servers(change: McpChange) -> str:
+    if not change.changed:
+        return f"{change.file}: nothing to change."
+    if not change.servers:
+        return f"{change.file}: the servers are out.{_backup_sentence(change.backup)}"
+    names = ", ".join(change.servers)
+    return (
+        f"{change.file}: {names}. From the next session on. Undo: clawmem setup mcp --remove"
+        f"{_backup_sentence(change.backup)}"
+    )
+
+
+def installed(ctx: typer.Context) -> list[str]:
+    """Install the default hooks; return the result as lines."""
+    from clawmem.app.places import client_folder
+    from clawmem.app.services.setup.hooks import SetUpHooks
+
+    return [_told(SetUpHooks(client_folder(os.environ)).install(entries(None, (), _named_vault(ctx))))]
+
+
+def entries(profile: str | None, also: list[str] | tuple[str, ...], vault: Path | None) -> list[Entry]:
+    """Return the default hooks and those of *also*, with the commands of this installation."""
+    from clawmem.app.interfaces.hooks.registry import HOOKS
+    from clawmem.app.services.setup.hook_entries import Entry
+
+    optional = [name for name, hook in HOOKS.items() if not hook.installed]
+    wanted = {one_of("--with", name, optional) for name in also}
+    options = ["--vault", str(vault.resolve())] if vault else []
+    chosen = ["--profile", one_of("--profile", profile, PROFILES)] if profile else []
+    start = start_of_command()
+    return [
+        Entry(
+            hook.event,
+            hook.matcher,
+            (*start, "hook", name, *options, *(chosen if name == "context-surfacing" else [])),
+            hook.patience_s,
+        )
+        for name, hook in HOOKS.items()
+        if hook.installed or name in wanted
+    ]
+
+
+def start_of_command() -> tuple[str, ...]:
+    """
+    Return the start of a command that runs this package with this interpreter in any folder.
+
+    A project that Claude Code works on may contain a ``json.py``: nothing may be imported from its folder.
+    """
+    isolated = (sys.executable, "-I", "-m", "clawmem")
+    tried = subprocess.run([*isolated, "--version"], check=False, capture_output=True)
+    if tried.returncode == 0:
+        return isolated
+    return (sys.executable, "-P", "-m", "clawmem")  # installed for one user, or found through PYTHONPATH
+
+
+def _named_vault(ctx: typer.Context) -> Path | None:
+    """Return the vault of the command line; ``None`` if it names none, because hooks then find the same vault."""
+    return settings_of(ctx).vault if getattr(ctx.obj, "vault", None) else None
+
+
+def _told(change: Change) -> str:
+    if not change.changed:
+        return f"{change.file}: nothing to change."
+    backup = _backup_sentence(change.backup)
+    if not change.hooks:
+        return f"{change.file}: the hooks are out. Sessions that are open keep them until they end.{backup}"
+    names = ", ".join(change.hooks)
+    return (
+        f"{change.file}: {names}.\n"
+        f"They work from the next session on. Undo: clawmem setup hooks --remove{backup}"
+    )
+
+
+def _backup_sentence(backup: str) -> str:
+    return f"\nThe file as it was before is kept as {backup}" if backup else ""
+
+
+def _backup_member(backup: str) -> dict[str, str]:
+    return {"backup": backup} if backup else {}

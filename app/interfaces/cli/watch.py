@@ -1,0 +1,169 @@
+"""Continuous updates: watch, install-service."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clawmem.app.interfaces.cli.collections import show_lag, without_vault
+from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, wants_json
+
+if TYPE_CHECKING:
+    from clawmem.app.services.indexing.watching import WatchEvent
+    from clawmem.app.services.setup.service_units import Service, UnitChange
+
+cli = typer.Typer(rich_markup_mode=None)
+
+EVERY_S = 300.0  # default period of full passes over all files
+# Variables that locate settings and models: a service does not inherit them from a shell.
+CARRIED = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+
+WATCH = "watch"
+SERVICES = {  # by command: the name and the description of the service
+    WATCH: ("watcher", "keeps the memory up with your notes"),
+    "serve": ("serve", "answers from the memory, and keeps it up with your notes"),
+}
+
+Embed = Annotated[bool, typer.Option("--embed", help="Also make the vectors that are missing.")]
+
+
+@cli.command()
+def watch(
+    ctx: typer.Context,
+    embed: Embed = False,
+    every: Annotated[
+        float,
+        typer.Option(min=1.0, metavar="SECONDS", help="How often everything is looked through as well."),
+    ] = EVERY_S,
+) -> None:
+    """
+    Watch the collections and read changes until Ctrl-C.
+
+    Only one of several watchers of a vault works; the others wait for its end. With --json each line is an
+    object. It also runs the lanes that the settings turn on: see clawmem lanes.
+    """
+    from clawmem.app.serve.lanes import at_work, lane_threads
+    from clawmem.app.watching import watch as watch_vault
+
+    settings = settings_of_usual(ctx, "watch")
+    lost = without_vault(settings)
+    stop = _until_told()
+    lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
+    with opened(ctx, create=True) as services, at_work(lanes):
+        show_lag(lost)
+        watch_vault(services, stop, _teller(ctx), every_s=every, embed=embed)
+
+
+@cli.command("install-service")
+def install_service(
+    ctx: typer.Context,
+    what: Annotated[
+        str,
+        typer.Argument(metavar="[watch|serve]", help="The watcher, or the server, which watches as well."),
+    ] = WATCH,
+    embed: Embed = False,
+    enable: Annotated[bool, typer.Option("--enable", help="Start it, now and at every login.")] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take the service out.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
+) -> None:
+    """
+    Install a user service that starts at login.
+
+    It is a systemd user unit or a launchd agent.
+    """
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.services.setup.service_units import InstallService, manager_of
+
+    name, _ = SERVICES[one_of("The service", what, tuple(SERVICES))]
+    install = InstallService(manager_of(sys.platform), Path.home(), name, dry_run=dry_run)
+    change = install.remove() if remove else install.install(_service(ctx, what, embed))
+    if enable and not (remove or dry_run):
+        _run(change.next)
+    if wants_json(ctx):
+        show_json({**asdict(change), "enabled": enable, "dry_run": dry_run})
+    elif dry_run and not remove:
+        show(change.text.rstrip("\n"))
+    else:
+        show(_told(change, dry_run, enable and not (remove or dry_run)))
+
+
+def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
+    from clawmem.app.interfaces.cli.setup import start_of_command
+    from clawmem.app.services.setup.service_units import Service
+    from clawmem.ports.errors import InvalidInput
+
+    if embed and verb != WATCH:
+        raise InvalidInput("INVALID_INPUT", "The server makes no vectors by itself: leave out --embed.")
+
+    start = start_of_command()
+    needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")
+    variables = {name: os.environ[name] for name in needed if os.environ.get(name)}
+    options = [
+        "--vault",
+        str(settings_of_usual(ctx, "install-service").vault.resolve()),
+        *(["--embed"] if embed else []),
+    ]
+    name, description = SERVICES[verb]
+    return Service(name, f"clawmem: {description}", (*start, verb, *options), variables)
+
+
+def _told(change: UnitChange, dry_run: bool, enabled: bool) -> str:
+    did = "would be " * dry_run + ("deleted" if not change.text else "written")
+    line = f"{change.file}: {did if change.changed else 'nothing to change'}."
+    if enabled:
+        return f"{line}\nIt runs now, and from every login on."
+    return line if dry_run else f"{line}\nNext: {change.next}"
+
+
+def _run(command: str) -> None:
+    import shlex
+    import subprocess
+
+    from clawmem.ports.errors import ConfigError
+
+    try:
+        done = subprocess.run(shlex.split(command), check=False, capture_output=True, text=True)
+    except OSError as error:
+        raise ConfigError(f"The file is written; {command!r} could not be run: {error.strerror}.") from error
+    if done.returncode:
+        raise ConfigError(
+            f"The file is written; {command!r} ended with {done.returncode}: {done.stderr.strip()}"
+        )
+
+
+def _until_told() -> threading.Event:
+    """Return an event that SIGINT and SIGTERM set; installed early, because a signal may arrive during startup."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop
+
+
+def _teller(ctx: typer.Context) -> Callable[[WatchEvent], None]:
+    from clawmem.app.interfaces.cli.rendering import show
+
+    def say(news: WatchEvent) -> None:
+        if news.event == "problem" and not in_json:
+            typer.echo(news.text, err=True)
+        elif in_json:
+            typer.echo(json.dumps(_plain(news), ensure_ascii=False))
+        else:
+            show(news.text)
+        sys.stdout.flush()
+
+    in_json = wants_json(ctx)
+    return say
+
+
+def _plain(news: WatchEvent) -> dict[str, Any]:
+    told = asdict(news)
+    return told if news.report else {name: value for name, value in told.items() if name != "report"}

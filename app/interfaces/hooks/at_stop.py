@@ -1,0 +1,59 @@
+"""Capture at the end of a turn: the job is stored in the spool first, then processed as far as time allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from time import monotonic
+
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
+from clawmem.app.interfaces.hooks.spool import Drain, Job, JobsFailed, Spool
+
+MOST_SECONDS = 20.0  # of the 30 s that the client waits
+
+# The fields that are needed to find the conversation again. Its text stays in the transcript; only the client's
+# summary is stored, because no other file contains it.
+_NAMED = ("session_id", "transcript_path", "cwd", "compact_summary")
+
+
+def capture(name: str, event: HookEvent, context: HookContext) -> HookOutput:
+    """
+    Store the job of hook *name* in the spool, and process the spool unless another process does.
+
+    The output is always silent, because the client would take any text for a reason to continue the turn. Nothing
+    happens for a subagent, whose turns are part of the conversation that started it, or without a vault.
+    """
+    if event.in_subagent or not event.transcript_path or not context.vault.exists():
+        return SILENCE
+    spool = Spool(context.vault)
+    spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
+    if event.last_assistant_message:
+        from clawmem.app.interfaces.hooks.lagging import wait_for
+
+        wait_for(event.last_assistant_message, Path(event.transcript_path))
+    failures = context.work_off(spool)
+    if failures:
+        raise JobsFailed("; ".join(failures))
+    return SILENCE
+
+
+def drained(
+    vault: Path, spool: Spool, environ: Mapping[str, str], seconds: float = MOST_SECONDS
+) -> list[str]:
+    """
+    Process the jobs in *spool*, unless another process does; return a sentence for each failure.
+
+    Args:
+        seconds: Time limit for all model calls together.
+    """
+    from clawmem.adapters.system.holder import holder_id, is_gone
+    from clawmem.app.interfaces.hooks.capturing import CaptureJobs
+    from clawmem.app.opened import open_services
+    from clawmem.app.settings import load_settings
+
+    settings = load_settings(vault=vault, environ=environ)
+    with open_services(settings, create=False) as services:
+        drain = Drain(spool, services.vault.leases, services.clock, holder_id(), is_gone)
+        end = monotonic() + seconds
+        return drain(CaptureJobs(services, lambda: end - monotonic()))

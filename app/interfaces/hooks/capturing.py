@@ -1,0 +1,141 @@
+"""Execution of spool jobs: the capture services, wired for this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.app.interfaces.hooks.conversation import state_file
+from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
+from clawmem.app.interfaces.hooks.spool import LEASE_MS, Job
+from clawmem.app.interfaces.hooks.state import drafts_of, sweep, write_whole
+from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts
+from clawmem.app.services.capture.session import Session
+
+if TYPE_CHECKING:
+    from clawmem.app.opened import Services
+    from clawmem.ports.generator import Generator
+
+READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
+MOST_DOCUMENTS = 200
+
+Left = Callable[[], float]
+
+
+class CaptureJobs:
+    """
+    Executes jobs over an opened vault.
+
+    Args:
+        left: Returns the seconds that are left for all jobs together; model calls are limited by it.
+    """
+
+    def __init__(self, services: Services, left: Left) -> None:
+        self._services = services
+        self._left = left
+        self._transcripts = RedactedTranscripts(DiskTranscripts())
+
+    def __call__(self, job: Job) -> None:
+        """
+        Execute one job. Jobs are idempotent.
+
+        Raises:
+            LookupError: the hook of the job is unknown.
+            ClawmemError: raised by the service that executes the job.
+        """
+        session = Session(job.event.get("session_id", ""), job.event.get("transcript_path", ""))
+        jobs: dict[str, Callable[[Session], None]] = {
+            "decision-extractor": self._decisions,
+            "handoff-generator": self._handoff,
+            "feedback-loop": self._feedback,
+            "precompact-extract": self._state,
+            "postcompact-capture": partial(self._summary, job.event.get("compact_summary", "")),
+        }
+        if job.hook not in jobs:
+            raise LookupError(f"nobody does {job.hook!r}")
+        jobs[job.hook](session)
+
+    def _decisions(self, session: Session) -> None:
+        from clawmem.app.services.capture.decisions import DecisionExtractor
+
+        parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
+        extract = DecisionExtractor(
+            *parts, redact=without_secrets, is_echo=self._is_echo(session), left=self._left
+        )
+        extract(session)
+
+    def _handoff(self, session: Session) -> None:
+        from clawmem.app.services.briefing.profile import Profile
+        from clawmem.app.services.capture.handoffs import HandoffGenerator
+
+        parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
+        hand_over = HandoffGenerator(
+            *parts, redact=without_secrets, is_echo=self._is_echo(session), left=self._left
+        )
+        hand_over(session)
+        Profile(self._services.vault, self._services.clock, without_secrets).refresh()
+
+    def _feedback(self, session: Session) -> None:
+        from clawmem.app.services.capture.feedback import FeedbackLoop
+
+        FeedbackLoop(self._services.vault, self._transcripts, self._services.clock)(session)
+
+    def _summary(self, summary: str, session: Session) -> None:
+        from clawmem.app.services.capture.summaries import CompactionSummary
+
+        parts = (self._services.vault, self._services.clock)
+        CompactionSummary(*parts, redact=without_secrets, is_echo=self._is_echo(session))(session.id, summary)
+
+    def _state(self, session: Session) -> None:
+        from clawmem.app.services.capture.precompact import PrecompactExtract
+
+        parts = (self._services.vault.captures, self._transcripts)
+        extract = PrecompactExtract(*parts, redact=without_secrets, is_echo=self._is_echo(session))
+        state, file = extract(session), state_file(session.transcript)
+        if not state:
+            return
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        sweep(file.parent, LEASE_MS / 1000, drafts_of(file))
+        write_whole(file, state.encode("utf-8", "replace"))
+        self._read_again(file)
+
+    def _read_again(self, file: Path) -> None:
+        """Update the collection that contains *file*, if any."""
+        for folder in self._services.folders:
+            if file.resolve().is_relative_to(Path(folder.root).resolve()):
+                self._services.update(folder)
+
+    @cached_property
+    def _generator(self) -> Generator | None:
+        generator: Generator | None = self._services.parts.generator()
+        return generator
+
+    def _is_echo(self, session: Session) -> Callable[[str], bool]:
+        from clawmem.domain.security.fingerprint import fingerprint, is_echo
+
+        told = InjectedFingerprints(self._services.settings.vault).of(session.id)
+        injected = told.union(*map(fingerprint, self._given_unasked(session.id)))
+        return lambda sentence: is_echo(sentence, injected)
+
+    def _given_unasked(self, session_id: str) -> Iterator[str]:
+        """Yield the texts that hooks gave to the session, so that a repetition is not captured as new."""
+        documents = self._services.vault.documents
+        ids = {
+            hit.document_id
+            for one in self._services.vault.telemetry.of_session(session_id)
+            for hit in one.hits
+        }
+        shown = sorted(ids)[-MOST_DOCUMENTS:]
+        for document in documents.many(shown).values():
+            yield (documents.body(document.id) or "")[:READ_OF_BODY]
+            yield f"{document.title} ({document.content_type}) {document.display_path}"  # the heading in a block
+
+
+def without_secrets(text: str) -> str:
+    """Return *text* with its secrets redacted."""
+    from clawmem.domain.security.redaction import redact
+
+    return redact(text).text

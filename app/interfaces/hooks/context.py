@@ -1,0 +1,70 @@
+"""Context of a hook: its own process, or a server that keeps the vault open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from clawmem.app.interfaces.hooks.protocol import HookOutput, Offer
+from clawmem.app.places import default_vault
+
+TYPE_CHECKING = False  # importing `typing` would take 1.5 ms of every prompt
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+    from pathlib import Path
+
+    from clawmem.adapters.sqlite.vault import SqliteVault
+    from clawmem.app.interfaces.hooks.spool import Spool
+    from clawmem.app.interfaces.hooks.word_models import PromptModels
+    from clawmem.app.services.indexes.vault import ServedVault
+
+
+def _keep_to_oneself(output: HookOutput) -> None:
+    """Discard an offer."""
+
+
+class HookContext:
+    """
+    Dependencies of a hook: environment variables, the vault, and a receiver of provisional answers.
+
+    This implementation is for a separate process: each access opens the vault and closes it afterwards.
+    """
+
+    def __init__(self, environ: Mapping[str, str], offer: Offer = _keep_to_oneself) -> None:
+        self.environ = environ
+        self.offer = offer
+
+    @property
+    def vault(self) -> Path:
+        """The path of the vault, which may not exist."""
+        return default_vault(self.environ)
+
+    @property
+    def models(self) -> PromptModels:
+        """The embedding models of the prompt."""
+        from clawmem.app.interfaces.hooks.word_models import PromptModels
+
+        return PromptModels()
+
+    def records(self) -> AbstractContextManager[SqliteVault | None]:
+        """See `clawmem.app.interfaces.hooks.opening.records`."""
+        from clawmem.app.interfaces.hooks.opening import records
+
+        return records(self.environ)
+
+    def searchable(self) -> AbstractContextManager[ServedVault | None]:
+        """See `clawmem.app.interfaces.hooks.opening.searchable`."""
+        from clawmem.app.interfaces.hooks.opening import searchable
+
+        return searchable(self.environ)
+
+    def writable_records(self) -> AbstractContextManager[SqliteVault]:
+        """See `clawmem.app.interfaces.hooks.opening.writable_records`."""
+        from clawmem.app.interfaces.hooks.opening import writable_records
+
+        return writable_records(self.environ)
+
+    def work_off(self, spool: Spool) -> list[str]:
+        """Process the jobs in *spool*, or have them processed; return a sentence for each known failure."""
+        from clawmem.app.interfaces.hooks.at_stop import drained
+
+        return drained(self.vault, spool, self.environ)

@@ -1,0 +1,64 @@
+"""Topics of sessions, one file each, so that no vault has to be opened."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from clawmem.adapters.files.regular import open_regular_file
+from clawmem.domain.surfacing.focus import MOST_TOPIC, file_name, read_topic
+from clawmem.ports.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BYTES = 4  # longest UTF-8 character
+
+
+class Topics:
+    """Store of topics by session, in one folder."""
+
+    def __init__(self, folder: Path | str) -> None:
+        self._folder = folder
+
+    def get(self, session_id: str) -> str:
+        """Return the topic of a session; empty if it has none or the file cannot be read."""
+        place = f"{self._folder}/{file_name(session_id)}"
+        with suppress(OSError, UnicodeDecodeError), open_regular_file(place) as file:
+            return read_topic(file.read(MOST_TOPIC * _BYTES + 2).decode("utf-8"))
+        return ""
+
+    def set(self, session_id: str, topic: str) -> str:
+        """
+        Set the topic of a session; return the normalised topic.
+
+        Raises:
+            InvalidInput: the topic is empty or longer than 256 characters.
+            OSError: the file cannot be written.
+        """
+        kept = read_topic(topic)
+        if not kept:
+            raise InvalidInput(
+                "INVALID_INPUT",
+                f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
+            )
+        from clawmem.app.interfaces.hooks.state import make_folder, write_whole
+
+        file = self._file(session_id)
+        try:
+            make_folder(file.parent)
+            write_whole(file, f"{kept}\n".encode())
+        except OSError as error:  # the error of a full disk does not name the file
+            raise OSError(error.errno, error.strerror, str(file)) from error
+        return kept
+
+    def clear(self, session_id: str) -> bool:
+        """Remove the topic of a session; return whether it had one."""
+        had = bool(self.get(session_id))
+        self._file(session_id).unlink(missing_ok=True)
+        return had
+
+    def _file(self, session_id: str) -> Path:
+        from pathlib import Path
+
+        return Path(self._folder) / file_name(session_id)

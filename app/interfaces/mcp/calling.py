@@ -1,0 +1,151 @@
+"""A server whose refusals are sentences with the way out, and never what only we can read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any
+
+from mcp.server import MCPServer
+from mcp.server.lowlevel import Server
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
+from mcp.shared.exceptions import MCPError
+from mcp.types import (
+    INVALID_PARAMS,
+    CallToolResult,
+    ContentBlock,
+    GetPromptResult,
+    InputRequiredResult,
+    SubscriptionsListenRequestParams,
+    TextContent,
+)
+from pydantic import BaseModel, ValidationError
+
+from clawmem.app.interfaces.cli.main import VERSION
+from clawmem.app.interfaces.mcp.schemas import plain
+from clawmem.app.operations.refusals import faults_of
+from clawmem.ports.errors import ClawmemError, InvalidInput
+
+DETAILS = (
+    "clawmem/details"  # the name of what else an error tells programs: candidates, what would be removed
+)
+NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
+CODE = "clawmem/code"  # under this name an error's code goes along, for programs
+UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
+
+
+class ToolServer(MCPServer[Any]):
+    """The official server, with errors as clawmem has them, and an end to those who only listen."""
+
+    def __init__(self, name: str, title: str, instructions: str) -> None:
+        bus = InMemorySubscriptionBus()
+        super().__init__(
+            name, title, instructions=instructions, version=VERSION, log_level="ERROR", subscriptions=bus
+        )
+        self._listening = ListenHandler(bus)
+        self.protocol.add_request_handler(
+            "subscriptions/listen", SubscriptionsListenRequestParams, self._listening
+        )
+
+    @property
+    def protocol(self) -> Server[Any]:
+        """What talks to a transport."""
+        return self._lowlevel_server
+
+    def hang_up(self) -> None:
+        """Say to those who listen for changes that there will be none: else they would be waited for."""
+        self._listening.close()
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """What the tool answers; a refusal is an answer as well, marked as an error."""
+        try:
+            await self._refuse_wrong(name, arguments)
+            return await super().call_tool(name, arguments, context)
+        except InvalidInput as error:
+            return refusal(error.code, str(error), error.details)
+        except ToolError as error:
+            if isinstance(error.__cause__, ClawmemError):
+                return refusal(error.__cause__.code, str(error.__cause__), error.__cause__.details)
+            asked_wrongly = not isinstance(error, UnexpectedToolError)
+            if asked_wrongly and isinstance(error.__cause__, ValidationError):
+                return refusal("INVALID_INPUT", f"{'; '.join(faults_of(error.__cause__))}.")
+            raise UnexpectedToolError(UNEXPECTED) from error.__cause__
+
+    async def get_prompt(
+        self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None
+    ) -> GetPromptResult | InputRequiredResult:
+        """
+        Return the messages of a prompt.
+
+        Raises:
+            MCPError: ``INVALID_PARAMS`` for an unknown prompt, and for arguments that are missing, blank or unknown.
+        """
+        try:
+            await self._refuse_wrong_prompt(name, arguments or {})
+        except InvalidInput as error:
+            raise MCPError(INVALID_PARAMS, str(error), {CODE: error.code}) from error
+        return await super().get_prompt(name, arguments, context)
+
+    async def _refuse_wrong_prompt(self, name: str, arguments: Mapping[str, Any]) -> None:
+        prompts = {prompt.name: prompt.arguments or [] for prompt in await self.list_prompts()}
+        if name not in prompts:
+            raise InvalidInput("NOT_FOUND", f"There is no prompt {name!r}. {_near(name, list(prompts))}")
+        known = [one.name for one in prompts[name]]
+        for argument in arguments:
+            if argument not in known:
+                raise InvalidInput(
+                    "INVALID_INPUT", f"{name} has no argument {argument!r}. {_near(argument, known)}"
+                )
+        missing = [one.name for one in prompts[name] if one.required and not _is_given(arguments, one.name)]
+        if missing:
+            raise InvalidInput("INVALID_INPUT", f"The prompt {name!r} needs: {', '.join(missing)}.")
+
+    async def _refuse_wrong(self, name: str, arguments: dict[str, Any]) -> None:
+        tools = {tool.name: tool.input_schema for tool in await self.list_tools()}
+        if name not in tools:
+            raise InvalidInput("NOT_FOUND", f"There is no tool {name!r}. {_near(name, list(tools))}")
+        known = list(tools[name].get("properties", {}))
+        for argument, value in arguments.items():
+            if argument not in known:
+                raise InvalidInput(
+                    "INVALID_INPUT", f"{name} has no parameter {argument!r}. {_near(argument, known)}"
+                )
+            if _is_no_boolean(tools[name]["properties"][argument], value):
+                raise InvalidInput(
+                    "INVALID_INPUT", f"{argument}: must be true or false, not a text or number."
+                )
+
+
+def answer(text: str, said: BaseModel, *more: ContentBlock) -> CallToolResult:
+    """The same twice: *text* for clients that read, *said* for those that parse."""
+    return CallToolResult(content=[_text(text), *more], structured_content=plain(said))
+
+
+def refusal(code: str, message: str, details: Mapping[str, Any] = NO_DETAILS) -> CallToolResult:
+    """Return an error: *message* for people, its code and *details*, such as candidates, for programs."""
+    meta = {CODE: code, **({DETAILS: dict(details)} if details else {})}
+    return CallToolResult(content=[_text(message)], is_error=True, _meta=meta)
+
+
+def _text(text: str) -> TextContent:
+    return TextContent(type="text", text=text.encode("utf-8", "replace").decode())
+
+
+def _is_no_boolean(schema: Mapping[str, Any], value: object) -> bool:
+    """Whether *schema* allows only booleans and null, and *value* is neither; the library would convert ``"yes"``."""
+    types = {one.get("type") for one in schema.get("anyOf", [schema])}
+    return "boolean" in types <= {"boolean", "null"} and not (value is None or isinstance(value, bool))
+
+
+def _is_given(arguments: Mapping[str, Any], name: str) -> bool:
+    return bool(str(arguments.get(name, "")).strip())
+
+
+def _near(name: str, known: Sequence[str]) -> str:
+    near = get_close_matches(name, known)
+    return f"Did you mean: {', '.join(near)}?" if near else f"There is: {', '.join(known) or 'none'}."

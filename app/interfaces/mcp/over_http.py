@@ -1,0 +1,106 @@
+"""The tools at ``/mcp`` of a server: a door that opens when somebody knocks; what is behind it takes 27 MB."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from typing import TYPE_CHECKING, Any
+
+from starlette.routing import BaseRoute, Route
+
+from clawmem.app.interfaces.mcp.sets import ToolSet, path_of
+from clawmem.app.interfaces.rest.security import MOST_BYTES
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from clawmem.app.interfaces.mcp.calling import ToolServer
+    from clawmem.app.serve.inside import Inside
+
+
+class McpDoor:
+    """
+    One server object for each set of tools, without sessions: a client that vanishes leaves nothing behind.
+
+    Args:
+        inside: At whose desk the work is done, as for every other door.
+    """
+
+    def __init__(self, inside: Inside) -> None:
+        self._inside = inside
+        self._made: dict[ToolSet, Any] = {}
+        self._servers: list[ToolServer] = []
+        self._waiting: asyncio.Queue[tuple[ToolSet, asyncio.Future[Any]]] = asyncio.Queue()
+
+    def routes(self) -> list[BaseRoute]:
+        """A path for each set."""
+        return [Route(path_of(one), _Entrance(self, one)) for one in ToolSet]
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[None]:
+        """While the server lives. Everything is begun and ended by one task, as the library wants it."""
+        keeper = asyncio.create_task(self._keep())
+        try:
+            yield
+        finally:
+            keeper.cancel()
+            with suppress(asyncio.CancelledError):
+                await keeper
+
+    def hang_up(self) -> None:
+        """End what would never end by itself: a server that stops waits for everything else."""
+        for server in self._servers:
+            server.hang_up()
+
+    async def manager(self, chosen: ToolSet) -> Any:
+        """What answers for a set."""
+        if chosen not in self._made:
+            asked: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            self._waiting.put_nowait((chosen, asked))
+            return await asked
+        return self._made[chosen]
+
+    async def _keep(self) -> None:
+        async with AsyncExitStack() as running:
+            while True:
+                chosen, asked = await self._waiting.get()
+                try:
+                    if chosen not in self._made:
+                        manager = await asyncio.to_thread(self._make, chosen)
+                        await running.enter_async_context(manager.run())
+                        self._made[chosen] = manager
+                    _settle(asked, self._made[chosen])
+                except Exception as error:  # noqa: BLE001  who asked is told
+                    _settle(asked, error)
+
+    def _make(self, chosen: ToolSet) -> Any:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        from clawmem.app.interfaces.mcp.server import make_server
+
+        # Who may come in was looked at before: by name, page and token.
+        server = make_server(self._inside.desk, chosen)
+        self._servers.append(server)
+        return StreamableHTTPSessionManager(server.protocol, stateless=True, max_request_body_size=MOST_BYTES)
+
+
+def _settle(asked: asyncio.Future[Any], outcome: Any) -> None:
+    if asked.done():
+        return
+    if isinstance(outcome, BaseException):
+        asked.set_exception(outcome)
+    else:
+        asked.set_result(outcome)
+
+
+class _Entrance:
+    """An ASGI application; a class, or routes would take it for a handler of requests."""
+
+    def __init__(self, door: McpDoor, chosen: ToolSet) -> None:
+        self._door = door
+        self._chosen = chosen
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        manager = await self._door.manager(self._chosen)
+        await manager.asgi_app(scope, receive, send)

@@ -1,0 +1,111 @@
+"""
+Access control of the server.
+
+Any web page in a browser can send requests to this machine, and through DNS rebinding even read the responses.
+Therefore the Host header, the Origin header and a token are checked before anything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hmac import compare_digest
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from clawmem.app.interfaces.hooks.runner import MOST_INPUT
+from clawmem.app.interfaces.rest.errors import Refusal, refuse
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+CHANGING = frozenset({"POST", "PUT", "PATCH", "DELETE"})
+MOST_BYTES = MOST_INPUT  # largest body
+JSON = "application/json"
+
+
+class Gate:
+    """
+    ASGI middleware that rejects requests for other hosts, from other origins or without the token.
+
+    Args:
+        names: The host names of the server, each with its port as browsers write it.
+        token: The required token; empty to require none.
+    """
+
+    def __init__(self, app: ASGIApp, names: Sequence[str], token: str) -> None:
+        self._app = app
+        self._hosts = frozenset(names)
+        self._origins = frozenset(f"http://{name}" for name in names)
+        self._token = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        headers = Headers(scope=scope)
+        if refusal := self._refusal(scope["method"], headers):
+            await refusal(scope, receive, _sealed(send))
+        else:
+            await self._app(scope, _bounded(receive), _sealed(send))
+
+    def _refusal(self, method: str, headers: Headers) -> Refusal | None:
+        if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
+            return refuse(421, "This server does not go by that name.")
+        if any(origin.lower() not in self._origins for origin in headers.getlist("origin")):
+            return refuse(403, "Pages of other places may not ask this server.")
+        if not self._shows_token(headers):
+            challenge = {"WWW-Authenticate": "Bearer"}
+            return refuse(401, "Show the token: Authorization: Bearer TOKEN", challenge)
+        if method in CHANGING and headers.get("content-type", "").partition(";")[0].strip().lower() != JSON:
+            return refuse(415, f"Send {JSON}.")
+        if _said_length(headers) > MOST_BYTES:
+            return refuse(413, f"A body has at most {MOST_BYTES} bytes.")
+        return None
+
+    def _shows_token(self, headers: Headers) -> bool:
+        if not self._token:
+            return True
+        shown = headers.get("authorization", "")
+        kind, _, token = shown.partition(" ")
+        return kind.lower() == "bearer" and compare_digest(token.strip().encode(), self._token)
+
+
+def names_of(host: str, port: int, more: Sequence[str] = ()) -> list[str]:
+    """Return the host names of a server at *host* and *port*; *more* are names configured by its owner."""
+    shown = f"[{host}]" if ":" in host else host
+    names = dict.fromkeys((*LOOPBACK, shown, *more))
+    with_port = [f"{name.lower()}:{port}" for name in names]
+    return with_port if port != 80 else [*with_port, *map(str.lower, names)]
+
+
+def _said_length(headers: Headers) -> int:
+    said = headers.get("content-length", "0")
+    return int(said) if said.isascii() and said.isdigit() else 0
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Return *receive* with a limit on the bytes received, for bodies with a wrong or missing Content-Length."""
+    received = 0
+
+    async def bounded() -> Message:
+        nonlocal received
+        message = await receive()
+        received += len(message.get("body", b""))
+        if received > MOST_BYTES:
+            raise HTTPException(413, f"A body has at most {MOST_BYTES} bytes.")
+        return message
+
+    return bounded
+
+
+def _sealed(send: Send) -> Send:
+    """Return *send* that adds headers against caching and MIME sniffing."""
+
+    async def sealed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            headers.setdefault("Cache-Control", "no-store")
+            headers.setdefault("X-Content-Type-Options", "nosniff")
+        await send(message)
+
+    return sealed
