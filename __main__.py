@@ -1,6 +1,6 @@
 """``python -m clawmem``."""
 
-from clawmem.app.interfaces.cli.main import main
+from clawmem.app.main import main
 
 if __name__ == "__main__":
     main()

@@ -6,7 +6,7 @@ import os
 from functools import partial
 from typing import TYPE_CHECKING
 
-from clawmem.app.interfaces.cli.main import VERSION
+from clawmem.app.version import VERSION
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services

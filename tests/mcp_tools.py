@@ -9,7 +9,7 @@ from typing import Any
 
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.mcp.sets import ToolSet
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.settings import load_settings
 
 PINNED = Path(__file__).parent / "data" / "mcp_tools.json"
@@ -21,7 +21,7 @@ def told() -> dict[str, Any]:
 
 
 async def _told(chosen: ToolSet) -> dict[str, Any]:
-    server = make_server(Desk(load_settings), chosen)
+    server = make_server(Dispatcher(load_settings), chosen)
     listed = {
         "tools": await server.list_tools(),
         "prompts": await server.list_prompts(),

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from clawmem.app.client.request import CHOICES
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookOutput, read_event
 from clawmem.app.interfaces.hooks.registry import HOOKS, HookRegistration
 from clawmem.app.interfaces.hooks.runner import call, log_error
-from clawmem.app.interfaces.hooks.thin_client import CHOICES
 from clawmem.app.places import default_vault
 from clawmem.app.serve.warm_vault import Warm, WarmVault
 from clawmem.app.serve.workers import Workers

@@ -11,7 +11,7 @@ from clawmem.app.interfaces.hooks.at_stop import drained
 from clawmem.app.interfaces.hooks.protocol import SESSION_VARIABLES
 from clawmem.app.interfaces.hooks.runner import log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
-from clawmem.app.serve.desk import Desk, Line
+from clawmem.app.serve.dispatcher import Dispatcher, Line
 from clawmem.app.serve.drainer import Drainer
 from clawmem.app.serve.hook_desk import HookDesk
 from clawmem.app.serve.lanes import lane_threads
@@ -51,7 +51,7 @@ class Inside:
         self.workers = Workers(lambda: WarmVault(self.environ))
         # Writes of all interfaces are queued for a single thread.
         self.writer = Workers(lambda: WarmVault(self.environ), count=1)
-        self.desk = Desk(self._settings, _line(self.workers), _line(self.writer))
+        self.dispatcher = Dispatcher(self._settings, _line(self.workers), _line(self.writer))
         self.drainer = Drainer(self._drain, self._complain)
         self.hooks = HookDesk(self.workers, self.environ, self.drainer.wake)
         self.watcher = WatcherThread(watched, self._complain_of_watching) if watched else None
@@ -97,7 +97,7 @@ class Inside:
     def _put_log_away(self) -> None:
         from clawmem.adapters.sqlite.checkpoint import checkpoint_log
 
-        for vault in (self.vault, *self.desk.named()):
+        for vault in (self.vault, *self.dispatcher.named()):
             checkpoint_log(str(vault))
 
     def _settings(self) -> Settings:

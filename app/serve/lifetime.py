@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.adapters.sidecar.write_lock import locked
-from clawmem.app.private_files import OTHERS
-from clawmem.app.serve.announcement import (
+from clawmem.app.client.announcement import (
     Announcement,
     announced,
     announcement_file,
     places_in,
     variables_in,
 )
+from clawmem.app.private_files import OTHERS
 from clawmem.ports.errors import ClawmemError, ConfigError, IndexBusy
 
 if TYPE_CHECKING:
@@ -164,7 +164,7 @@ def _announcement(
     vault: Path, vault_id: str, choices: Choices, listener: socket.socket, environ: Mapping[str, str]
 ) -> Announcement:
     from clawmem.adapters.system.holder import holder_id
-    from clawmem.app.interfaces.cli.main import VERSION
+    from clawmem.app.version import VERSION
 
     host, port = listener.getsockname()[:2]
     found_at, real = EVERYWHERE.get(host, host), os.path.realpath(vault)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from clawmem.app.client.announcement import TOKEN_VARIABLE, token_file, token_of
 from clawmem.app.interfaces.hooks.state import write_whole
-from clawmem.app.serve.announcement import TOKEN_VARIABLE, token_file, token_of
 from clawmem.ports.errors import ConfigError
 
 SHORTEST = 16  # minimum number of characters

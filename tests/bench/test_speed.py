@@ -124,7 +124,7 @@ def run(home: Path, *arguments: str) -> None:
     """One command in a process and a home of its own."""
     above = str(Path(clawmem.__path__[0]).parent)
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "PYTHONPATH": above}
-    code = "from clawmem.app.interfaces.cli.main import main; main()"
+    code = "from clawmem.app.main import main; main()"
     command = [sys.executable, "-c", code, *arguments]
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

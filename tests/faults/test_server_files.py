@@ -12,9 +12,9 @@ import pytest
 from hook_process import KNOWN, QUESTION, Client, ask
 
 from clawmem.adapters.system.holder import holder_id
-from clawmem.app.interfaces.cli.main import VERSION
+from clawmem.app.client.request import ask as ask_server
 from clawmem.app.interfaces.cli.served import quickly_answered
-from clawmem.app.interfaces.hooks.thin_client import ask as ask_server
+from clawmem.app.version import VERSION
 
 
 def announcement(vault: Path, **changed: object) -> dict[str, object]:

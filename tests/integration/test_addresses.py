@@ -28,7 +28,7 @@ from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.rest.application import routes
 from clawmem.app.interfaces.rest.errors import HANDLERS
 from clawmem.app.opened import Services, open_services
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.serve.inside import Inside
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.settings import load_settings
@@ -124,7 +124,7 @@ def docid_of(invoke: Invoke, path: str) -> str:
 
 def by_tool(name: str, **arguments: Any) -> Heard:
     """Call an MCP tool."""
-    desk = Desk(load_settings)
+    desk = Dispatcher(load_settings)
     try:
         found: Any = asyncio.run(make_server(desk, ToolSet.CLAWMEM).call_tool(name, arguments))
     finally:

@@ -23,7 +23,7 @@ HEAVY = {"numpy", "tokenizers", "lancedb", "tantivy", "duckdb", "rich", "wordlla
 
 def modules_after(environ: dict[str, str], home: Path, *args: str) -> set[str]:
     code = (
-        "import sys; from clawmem.app.interfaces.cli.main import main\n"
+        "import sys; from clawmem.app.main import main\n"
         "try: main()\n"
         "finally: print(*sys.modules, file=sys.stderr)"
     )

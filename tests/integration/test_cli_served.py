@@ -16,10 +16,10 @@ from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import Served, serving
 from typer.testing import CliRunner
 
+from clawmem.app.client import request as server_request
 from clawmem.app.interfaces.cli.arguments import QUESTIONS
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.interfaces.cli.served import quickly_answered
-from clawmem.app.interfaces.hooks import thin_client
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -144,7 +144,7 @@ def at_home(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
         monkeypatch.delenv(name, raising=False)
     for name, value in world.environ.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(thin_client, "PATIENCE_S", 20.0)
+    monkeypatch.setattr(server_request, "PATIENCE_S", 20.0)
     return world
 
 
@@ -312,8 +312,8 @@ def test_what_a_question_loads(world: World) -> None:
     """A process asks the server with little more than the standard library, and says what it would say alone."""
     code = (
         "import sys; already = {*sys.modules}\n"
-        "from clawmem.app.interfaces.hooks import thin_client; thin_client.PATIENCE_S = 20.0\n"
-        "from clawmem.app.interfaces.cli.main import main\n"
+        "from clawmem.app.client import request; request.PATIENCE_S = 20.0\n"
+        "from clawmem.app.main import main\n"
         "main()\n"
         "print(*({*sys.modules} - already), file=sys.stderr)\n"
     )

@@ -16,7 +16,7 @@ from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.rest.questions import AnyQuestion
 from clawmem.app.interfaces.rest.search import IntentQuestion, QueryQuestion, RetrieveQuestion, SearchQuestion
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.settings import load_settings
 from clawmem.domain.retrieval.relevance import POSSIBLE
 
@@ -105,7 +105,7 @@ def test_a_tool_hides_and_shows_the_same(examples: Invoke, tool: str) -> None:
 
 
 def _called(tool: str, **more: Any) -> Any:
-    server = make_server(Desk(load_settings), ToolSet.CLAWMEM)
+    server = make_server(Dispatcher(load_settings), ToolSet.CLAWMEM)
     return asyncio.run(server.call_tool(tool, {"query": HELD, **more}))
 
 

@@ -41,7 +41,7 @@ def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.Comple
     def call(prompt: str, session: str = "s1", **extra: Any) -> subprocess.CompletedProcess[str]:
         code = (
             "import sys; sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-            "from clawmem.app.interfaces.cli.main import main; main()"
+            "from clawmem.app.main import main; main()"
         )
         env = {**environ, **{k: v for k, v in extra.items() if k.isupper()}}
         fields = {k: v for k, v in extra.items() if not k.isupper()}

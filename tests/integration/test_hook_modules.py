@@ -42,7 +42,7 @@ def loaded(
         "leave, already = os._exit, {*sys.modules}\n"  # what finds an editable installation is not ours
         "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
         "sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-        "from clawmem.app.interfaces.cli.main import main\n"
+        "from clawmem.app.main import main\n"
         "main()\n"
     )
     event = {"hook_event_name": "UserPromptSubmit", "session_id": uuid4().hex, "prompt": prompt}

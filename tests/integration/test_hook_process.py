@@ -236,7 +236,7 @@ def loaded(environ: dict[str, str], home: Path, name: str, told: dict[str, Any])
         "leave, already = os._exit, {*sys.modules}\n"  # what finds an editable installation is not ours
         "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
         f"sys.argv = ['clawmem', 'hook', {name!r}]\n"
-        "from clawmem.app.interfaces.cli.main import main\n"
+        "from clawmem.app.main import main\n"
         "main()\n"
     )
     done = subprocess.run(
@@ -253,7 +253,7 @@ def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Pa
     assert not modules & (HEAVY | {"apsw", "dataclasses", "pathlib", "inspect", "subprocess", "socket"})
     assert {name for name in modules if name.startswith("clawmem.app.")} == {
         "clawmem.app.interfaces.cli",
-        "clawmem.app.interfaces.cli.main",
+        "clawmem.app.main",
         "clawmem.app.interfaces.hooks",
         "clawmem.app.interfaces.hooks.protocol",
         "clawmem.app.interfaces.hooks.registry",

@@ -361,7 +361,7 @@ class TestWays:
         assert {*told} == steps
 
     def test_the_bridge_imports_nothing_heavy(self, home: Home, server: Served) -> None:
-        code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.interfaces.cli.main import main; main(); print(*sys.modules)"
+        code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.main import main; main(); print(*sys.modules)"
         done = subprocess.run(
             [COMMAND[0], "-P", "-c", code], check=True, capture_output=True, text=True,
             env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL,

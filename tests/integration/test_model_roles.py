@@ -416,7 +416,7 @@ class TestCommands:
     ) -> None:
         """A search in a process of its own loads nothing that could make a model, whatever is named or allowed."""
         code = (
-            "import sys\nfrom clawmem.app.interfaces.cli.main import main\nsys.argv = ['clawmem', 'search', 'sessions']\n"
+            "import sys\nfrom clawmem.app.main import main\nsys.argv = ['clawmem', 'search', 'sessions']\n"
             "try: main()\nexcept SystemExit: pass\n"
             "print(*(name for name in sys.modules if name.startswith('clawmem.')))"
         )

@@ -20,11 +20,12 @@ from server_process import COMMAND, Served, serving
 from typer.testing import Result
 
 import clawmem
-from clawmem.app.interfaces.cli.main import VERSION
-from clawmem.app.interfaces.hooks import surfacing_choices, thin_client
+from clawmem.app.client import request as server_request
+from clawmem.app.client.announcement import PLACES
+from clawmem.app.interfaces.hooks import surfacing_choices
 from clawmem.app.interfaces.hooks.registry import HOOKS
 from clawmem.app.interfaces.hooks.state import state_folder
-from clawmem.app.serve.announcement import PLACES
+from clawmem.app.version import VERSION
 
 Invoke = Callable[..., Result]
 Environ = dict[str, str]
@@ -202,7 +203,7 @@ class TestHooks:
 
         assert named
         assert named - {"CLAWMEM_EMBED_URL", "CLAWMEM_LLM_", "CLAWMEM_RERANK_"} <= {
-            *thin_client.CHOICES,
+            *server_request.CHOICES,
             *PLACES,
         }
 
@@ -213,7 +214,7 @@ class TestHooks:
             "leave, already = os._exit, {*sys.modules}\n"
             "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
             "sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-            "from clawmem.app.interfaces.cli.main import main\n"
+            "from clawmem.app.main import main\n"
             "main()\n"
         )
         done = subprocess.run(
@@ -221,16 +222,21 @@ class TestHooks:
             input=json.dumps(prompted(QUESTION, "modules")).encode(),
         )  # fmt: skip
         loaded = set(done.stderr.decode().split())
+        ours = {name for name in loaded if name.startswith("clawmem.")}
+        packages = {name.rpartition(".")[0] for name in ours}
 
         assert b"Redis for 14 days" in done.stdout
-        assert {name for name in loaded if name.startswith("clawmem.") and name.count(".") > 2} == {
+        assert ours - packages == {
             "clawmem.adapters.system.holder",
-            "clawmem.app.interfaces.cli.main",
+            "clawmem.app.main",
+            "clawmem.app.places",
+            "clawmem.app.version",
             "clawmem.app.interfaces.hooks.protocol",
             "clawmem.app.interfaces.hooks.registry",
             "clawmem.app.interfaces.hooks.runner",
-            "clawmem.app.interfaces.hooks.thin_client",
-            "clawmem.app.serve.announcement",
+            "clawmem.app.client.request",
+            "clawmem.app.client.announcement",
+            "clawmem.ports.named_tuple",
         }
         heavy = {"apsw", "sqlite3", "asyncio", "http", "email", "ssl", "dataclasses", "inspect", "subprocess"}
         assert not loaded & heavy
@@ -320,7 +326,7 @@ class TestLife:
 
         def answer(vault: Path, version: str = VERSION, **variables: str) -> str:
             environ = {**world.environ, "INDEX_PATH": str(vault), **variables}
-            return thin_client.ask("pretool-inject", "{}", environ, version)
+            return server_request.ask("pretool-inject", "{}", environ, version)
 
         _eventually(lambda: bool(answer(world.vault)))  # a machine that has much to do may be late once
         assert not answer(copy / "index.sqlite")

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.system.holder import holder_id
+from clawmem.app.client.announcement import Announcement, announcement_file, places_in, variables_in
 from clawmem.app.interfaces.cli import served
-from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.places import default_vault
-from clawmem.app.serve.announcement import Announcement, announcement_file, places_in, variables_in
+from clawmem.app.version import VERSION
 
 Invoke = Callable[..., object]
 Behave = Callable[[socket.socket], None]

@@ -24,7 +24,7 @@ from clawmem.app.interfaces.rest.application import OPERATIONS, routes
 from clawmem.app.interfaces.rest.errors import HANDLERS
 from clawmem.app.interfaces.rest.operation import Operation
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.serve.inside import Inside
 
 FILE = f"notes/{NOTE}"
@@ -271,7 +271,7 @@ class TestVerbs:
 @asynccontextmanager
 async def server_of(world: World, chosen: ToolSet) -> AsyncIterator[Any]:
     """The tools of a set, over the vaults of *world*."""
-    desk = Desk(world.settings)
+    desk = Dispatcher(world.settings)
     try:
         yield make_server(desk, chosen)
     finally:

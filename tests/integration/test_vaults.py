@@ -15,7 +15,7 @@ from typer.testing import Result
 
 from clawmem.app.opened import open_services
 from clawmem.app.serve import desk as desk_module
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
 from clawmem.app.settings import Settings, load_settings
 from clawmem.app.vaults import UnknownVault, at_vault, of_vault
@@ -92,7 +92,7 @@ class TestOpening:
         settings = load(tmp_path, f"vaults: {{work: {tmp_path / 'work'}, gone: {tmp_path / 'gone'}}}\n")
         with open_services(of_vault(settings, "work")) as services:
             services.sync(str(notes), "work")
-        desk = Desk(lambda: settings)
+        desk = Dispatcher(lambda: settings)
 
         async def ask() -> None:
             for _ in range(20):

@@ -82,7 +82,7 @@ def test_nothing_else_is_in(names: set[str]) -> None:
 
 def test_it_runs_from_the_wheel_alone(wheel: Path, tmp_path: Path) -> None:
     """What was built starts, from another folder and with nothing of the checkout in reach."""
-    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from clawmem.app.interfaces.cli.main import main; main()"
+    code = "import sys; sys.path.insert(0, sys.argv.pop(1)); from clawmem.app.main import main; main()"
     command = [sys.executable, "-I", "-c", code, str(wheel), "--version"]
 
     said = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path).stdout

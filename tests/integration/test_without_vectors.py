@@ -14,7 +14,7 @@ from server_process import Served, serving
 
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.mcp.sets import ToolSet
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.retrieval.lacking import NO_VECTORS
 from clawmem.app.settings import load_settings
 
@@ -73,7 +73,7 @@ def _called(tool: str, **arguments: Any) -> Any:
     """What a tool says: in parts, or the sentence of its refusal."""
 
     async def session() -> Any:
-        async with Client(make_server(Desk(load_settings), ToolSet.CLAWMEM)) as client:
+        async with Client(make_server(Dispatcher(load_settings), ToolSet.CLAWMEM)) as client:
             result = await client.call_tool(tool, arguments)
             return result.content[0].text if result.is_error else result.structured_content
 

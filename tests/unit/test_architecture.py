@@ -132,7 +132,7 @@ def after_commands(*commands: str) -> str:
     """Python that runs *commands* of clawmem one after another in the same process."""
     return (
         "import sys\n"
-        "from clawmem.app.interfaces.cli.main import main\n"
+        "from clawmem.app.main import main\n"
         f"for command in {list(commands)}:\n"
         "    sys.argv = ['clawmem', *command.split()]\n"
         "    try: main()\n"
@@ -169,7 +169,7 @@ def test_imports_are_absolute(path: Path) -> None:
 
 def test_the_command_starts_with_nothing(tmp_path: Path) -> None:
     """Importing the entry point loads neither a model's library nor any framework."""
-    loaded = modules_after("import sys, clawmem.app.interfaces.cli.main", tmp_path)
+    loaded = modules_after("import sys, clawmem.app.main", tmp_path)
 
     assert "clawmem" in loaded
     assert not loaded & (HEAVY | FRAMEWORKS | {"asyncio", "sqlite3"})

@@ -6,8 +6,6 @@ import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
 
-from clawmem.app.interfaces.cli.main import VERSION
-
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
@@ -70,11 +68,6 @@ def test_the_core_needs_no_extra() -> None:
     extra = {r.split(">")[0] for some in PROJECT["optional-dependencies"].values() for r in some}
 
     assert not core & extra
-
-
-def test_the_version_is_written_once_in_effect() -> None:
-    """The command's version, kept as a constant so that it answers at once, is the project's."""
-    assert PROJECT["version"] == VERSION
 
 
 def test_the_command_is_the_light_one() -> None:

@@ -21,9 +21,9 @@ from clawmem.app.interfaces.cli.leaving import (
     swallow_output,
     usage_record,
 )
-from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.interfaces.cli.session import Chosen
 from clawmem.app.operations.table import VERBS
+from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 # The module of each verb: only the module of the verb in the command line is imported.

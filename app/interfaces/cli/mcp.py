@@ -13,7 +13,7 @@ from clawmem.app.interfaces.mcp.handing_on import handed_on
 from clawmem.app.interfaces.mcp.sets import TOOLS_VARIABLE, ToolSet
 
 if TYPE_CHECKING:
-    from clawmem.app.serve.desk import Desk
+    from clawmem.app.serve.dispatcher import Dispatcher
     from clawmem.app.serve.lanes import LaneThread
 
 SHORT_LIVED = (
@@ -84,9 +84,9 @@ def _lanes(ctx: typer.Context) -> list[LaneThread]:
     return threads
 
 
-def _desk(ctx: typer.Context) -> Desk:
+def _desk(ctx: typer.Context) -> Dispatcher:
     from clawmem.app.interfaces.cli.session import settings_of
-    from clawmem.app.serve.desk import Desk
+    from clawmem.app.serve.dispatcher import Dispatcher
 
     settings_of(ctx)  # report errors in the settings before the first request
-    return Desk(lambda: settings_of(ctx))
+    return Dispatcher(lambda: settings_of(ctx))

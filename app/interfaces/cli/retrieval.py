@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.interfaces.cli.session import Collections, named_collections, one_of, tell, wants_json
 from clawmem.app.services.retrieval.lacking import report_missing_vectors, require_vectors
 from clawmem.app.services.retrieval.request import LEAST_COSINE
+from clawmem.app.version import VERSION
 
 if TYPE_CHECKING:
     from clawmem.app.interfaces.cli.rendering import Said

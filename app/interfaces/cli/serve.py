@@ -13,7 +13,7 @@ from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, w
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from clawmem.app.serve.announcement import Announcement
+    from clawmem.app.client.announcement import Announcement
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -81,7 +81,7 @@ def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
 
 
 def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
-    from clawmem.app.serve.probe import answers
+    from clawmem.app.client.probe import answers
 
     is_well = server is not None and answers(server)
     _tell(ctx, server, "now", running=server is not None, answers=is_well)
@@ -106,7 +106,7 @@ def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bo
 
 
 def _found(vault: Path) -> Announcement | None:
-    from clawmem.app.serve.announcement import announced
+    from clawmem.app.client.announcement import announced
     from clawmem.app.serve.lifetime import is_running
 
     return announced(vault) if is_running(vault) else None

@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from clawmem.app.client.announcement import Announcement, announced, token_of, variables_in
+from clawmem.app.client.request import posted, serves
 from clawmem.app.interfaces.cli.arguments import JSON, VAULT, is_own_work, parted, value_of
 from clawmem.app.interfaces.cli.leaving import in_order
-from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.interfaces.cli.rendering import Said, part_of, show_said
-from clawmem.app.interfaces.hooks.thin_client import posted, serves
 from clawmem.app.places import below_home, default_vault
-from clawmem.app.serve.announcement import Announcement, announced, token_of, variables_in
+from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError
 
 FIRST_S = 1.0  # time limit for the first byte: the command alone takes about half as long

@@ -96,8 +96,8 @@ def run_hook(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | str
 
 
 def _answer_of_server(name: str, text: str) -> str:
-    from clawmem.app.interfaces.cli.main import VERSION
-    from clawmem.app.interfaces.hooks.thin_client import ask
+    from clawmem.app.client.request import ask
+    from clawmem.app.version import VERSION
 
     return ask(name, text, os.environ, VERSION)
 

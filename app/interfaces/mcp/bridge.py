@@ -15,11 +15,11 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from clawmem.app.interfaces.hooks.thin_client import serves
+from clawmem.app.client.announcement import Announcement, announced, token_of, variables_in
+from clawmem.app.client.request import serves
 from clawmem.app.interfaces.mcp.lines import Lines
 from clawmem.app.interfaces.mcp.refusals import refusal_of
 from clawmem.app.interfaces.mcp.sets import ToolSet, path_of
-from clawmem.app.serve.announcement import Announcement, announced, token_of, variables_in
 
 CONNECT_S = 0.3
 DRAIN_S = 10.0

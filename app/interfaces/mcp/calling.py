@@ -24,9 +24,9 @@ from mcp.types import (
 )
 from pydantic import BaseModel, ValidationError
 
-from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.interfaces.mcp.schemas import plain
 from clawmem.app.operations.refusals import faults_of
+from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 DETAILS = (

@@ -19,7 +19,7 @@ from clawmem.app.interfaces.mcp.rendering import (
 from clawmem.app.records.documents import latest, order_of, part_of, place_of
 from clawmem.app.records.parameters import AsOf, Collections, Compact, Limit, Name, Vault
 from clawmem.app.records.succession import Successor, marked
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.documents.lookup import MAX_BYTES
 from clawmem.app.services.documents.timeline import MOST_AROUND
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
@@ -37,8 +37,8 @@ MaxLines = Annotated[int | None, Field(ge=1, description="At most so many lines.
 class DocumentTools:
     """Documents by name, and what lies around them."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def get(
         self,
@@ -49,7 +49,7 @@ class DocumentTools:
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Text]:
         """Read one document, or lines of it: file may end with :LINE."""
-        excerpt = await self._desk.read(
+        excerpt = await self._dispatcher.read(
             lambda services: services.lookup.get(file, from_line=fromLine, max_lines=maxLines), vault
         )
         said = _text(excerpt, numbered=lineNumbers)
@@ -64,7 +64,7 @@ class DocumentTools:
         vault: Vault = None,
     ) -> Annotated[CallToolResult, schemas.Texts]:
         """Read several documents at once; says which were left out, and why."""
-        found = await self._desk.read(
+        found = await self._dispatcher.read(
             lambda services: services.lookup.multi_get(pattern, max_bytes=maxBytes), vault
         )
         if not found.excerpts:
@@ -86,7 +86,7 @@ class DocumentTools:
             found = latest(services, named_collections(services, [collection]), limit)
             return schemas.Documents.model_validate({"documents": found})
 
-        said = await self._desk.read(work, vault)
+        said = await self._dispatcher.read(work, vault)
         lines = [f"{one.authored_at[:10]} {one.file} ({one.docid}) {_title(one)}" for one in said.documents]
         return answer("\n".join(lines) or "There are no documents yet.", said)
 
@@ -110,7 +110,7 @@ class DocumentTools:
             )
             return answer_text(found.answer, compact=compact), said
 
-        text, said = await self._desk.read(work, vault)
+        text, said = await self._dispatcher.read(work, vault)
         return answer(text, said)
 
     async def timeline(
@@ -134,7 +134,7 @@ class DocumentTools:
             )
             return schemas.Timeline.model_validate(order_of(found))
 
-        said = await self._desk.read(work, vault)
+        said = await self._dispatcher.read(work, vault)
         marked = (
             [(" ", one) for one in said.before] + [(">", said.focus)] + [(" ", one) for one in said.after]
         )
@@ -155,7 +155,7 @@ class DocumentTools:
             found = latest_sessions(services.vault.sessions, limit, first_after(as_of))
             return schemas.Sessions(sessions=[session_record(one) for one in found])
 
-        said = await self._desk.read(work, vault)
+        said = await self._dispatcher.read(work, vault)
         lines = session_lines(said.sessions) or ["No sessions are written down yet."]
         return answer("\n".join([*lines, *degraded_lines({})]), said)
 

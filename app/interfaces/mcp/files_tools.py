@@ -11,7 +11,7 @@ from pydantic import Field
 
 from clawmem.app.interfaces.mcp.memory_folder import MemoryFolder, Refused
 from clawmem.app.interfaces.mcp.sets import FILES_VARIABLE
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError
@@ -28,8 +28,8 @@ Place = Annotated[str | None, Field(description="Below /memories. For every comm
 class FilesTools:
     """Changes files of one collection; what was changed is found from then on."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def memory(
         self,
@@ -67,8 +67,8 @@ class FilesTools:
                     return folder.rename(_given("old_path", old_path), _given("new_path", new_path))
 
         if command == "view":
-            return await self._desk.read(lambda services: _viewed(_collection(services), do))
-        return await self._desk.write(lambda services: _indexed(services, do))
+            return await self._dispatcher.read(lambda services: _viewed(_collection(services), do))
+        return await self._dispatcher.write(lambda services: _indexed(services, do))
 
 
 def _viewed(collection: Folder, view: Callable[[MemoryFolder], str]) -> str:

@@ -15,7 +15,7 @@ from clawmem.app.records.documents import place_of, steps_of
 from clawmem.app.records.entities import counts_line, fact_lines, facts_of, things_of
 from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, evolution_lines, evolution_of
 from clawmem.app.records.parameters import Limit, Name, Vault
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.graph.build import SIMILAR
 from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH
@@ -35,8 +35,8 @@ EVERY: list[GraphType] = ["all"]
 class GraphTools:
     """Causes, relations and what is said of things."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def find_causal_links(
         self,
@@ -57,7 +57,7 @@ class GraphTools:
                 {"source": place_of(services, document), "direction": direction, "links": links}
             )
 
-        said = await self._desk.read(work, vault)
+        said = await self._dispatcher.read(work, vault)
         lines = [line for one in said.links for line in _link_lines(one)]
         return answer("\n".join(lines) or f"Nothing is known to have led to {said.source.file}.", said)
 
@@ -87,7 +87,7 @@ class GraphTools:
             lacking = "semantic" in wanted and lacks_vectors(services.vault)
             return graph_schemas.Graphs(**counts, degraded={"semantic": NO_VECTORS} if lacking else {})
 
-        said = await self._desk.write(work, vault)
+        said = await self._dispatcher.write(work, vault)
         both = {"temporal": said.temporal, "semantic": said.semantic}
         lines = [
             f"{kind}: {made.relations} relations, {made.changed} changed"
@@ -104,7 +104,7 @@ class GraphTools:
     ) -> Annotated[CallToolResult, graph_schemas.Things]:
         """People, projects, tools and other things that documents speak of, by name."""
 
-        found = await self._desk.read(lambda services: things_of(services, query, limit), vault)
+        found = await self._dispatcher.read(lambda services: things_of(services, query, limit), vault)
         said = graph_schemas.Things.model_validate(found)
         lines = [
             f"{one.name} ({one.kind}, in {one.mention_count} documents): {one.id}" for one in said.entities
@@ -129,7 +129,7 @@ class GraphTools:
         def work(services: Services) -> Facts:
             return facts_of(services, entity, as_of or "", direction)
 
-        found = await self._desk.read(work, vault)
+        found = await self._dispatcher.read(work, vault)
         said = graph_schemas.Facts.model_validate(found)
         lines = [line for one in found["facts"] for line in fact_lines(one)] or [
             f"Nothing is known of {said.entity.name}."
@@ -147,7 +147,7 @@ class GraphTools:
         def work(services: Services) -> Evolution:
             return evolution_of(services, services.lookup.find(docid), limit)
 
-        found = await self._desk.read(work, vault)
+        found = await self._dispatcher.read(work, vault)
         said = graph_schemas.Evolution.model_validate(found)
         lines = evolution_lines(found)
         return answer("\n".join(lines) or f"Nothing is noted about {said.document.file} yet.", said)

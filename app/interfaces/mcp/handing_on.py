@@ -6,9 +6,9 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.interfaces.mcp.sets import FILES_VARIABLE, TOOLS_VARIABLE, ToolSet
 from clawmem.app.places import default_vault
+from clawmem.app.version import VERSION
 
 
 def quickly_handed_on(arguments: Sequence[str]) -> bool:
@@ -32,8 +32,8 @@ def handed_on(named: Path | None, tools: ToolSet) -> bool:
     """Whether a server of the vault was there, and did it all. Without *named* it is the usual vault."""
     if os.environ.get(FILES_VARIABLE):  # a server has its own
         return False
+    from clawmem.app.client.probe import answers
     from clawmem.app.interfaces.mcp.bridge import Bridge, server_of
-    from clawmem.app.serve.probe import answers
 
     vault = named or default_vault(os.environ)
     environ = {**os.environ, "INDEX_PATH": str(vault)}

@@ -12,7 +12,7 @@ from clawmem.app.interfaces.mcp.calling import answer
 from clawmem.app.records.documents import place_of
 from clawmem.app.records.forgetting import confirmed_target
 from clawmem.app.records.parameters import Vault
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.records import Document, InactiveReason
 
@@ -27,8 +27,8 @@ Why = Annotated[str, Field(description="The reason, kept with the act.")]
 class LifecycleTools:
     """Tools that write down who did what, when and why; `clawmem lifecycle undo` takes back all but forgetting."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def memory_forget(
         self,
@@ -53,7 +53,7 @@ class LifecycleTools:
             done = services.forgetting([target], BY, why)
             return kept.model_copy(update={"said_in": list(done.traces.said_in), "left": done.left or None})
 
-        return _told(await self._desk.write(work, vault))
+        return _told(await self._dispatcher.write(work, vault))
 
 
 def _kept(services: Services, target: Document, **became: Any) -> schemas.Kept:

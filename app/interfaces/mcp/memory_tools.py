@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from clawmem.app.interfaces.mcp.memory_card import Card
 from clawmem.app.interfaces.mcp.memory_graph import MemoryGraph
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -96,8 +96,8 @@ class Graph(_Shape):
 class MemoryTools:
     """The knowledge graph, as clients of the reference server know it."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def create_entities(self, entities: list[NewEntity]) -> Annotated[CallToolResult, Entities]:
         """Create entities in the knowledge graph; those that are there stay as they are."""
@@ -169,14 +169,16 @@ class MemoryTools:
         return _said(_graph([one for one in cards if one.name in names], cards))
 
     async def _cards(self) -> list[Card]:
-        return await self._desk.read(lambda services: MemoryGraph(services.vault, services.clock).cards())
+        return await self._dispatcher.read(
+            lambda services: MemoryGraph(services.vault, services.clock).cards()
+        )
 
     async def _change(self, work: Callable[[MemoryGraph], T]) -> T:
         def writing(services: Services) -> T:
             with services.vault.writing():
                 return work(MemoryGraph(services.vault, services.clock))
 
-        return await self._desk.write(writing)
+        return await self._dispatcher.write(writing)
 
 
 def _graph(shown: Sequence[Card], every: Sequence[Card]) -> Graph:

@@ -11,7 +11,7 @@ from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.operations.operation import Effect, Operation, Result
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.records.parameters import Vault
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 
 if TYPE_CHECKING:
     from clawmem.app.opened import Services
@@ -29,7 +29,7 @@ ANNOTATIONS = {
 }
 
 
-def add_operation(server: ToolServer, desk: Desk, operation: Operation[Any, Any]) -> None:
+def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operation[Any, Any]) -> None:
     """Register the tool of *operation*; ``vault`` chooses another vault than the usual one."""
 
     async def tool(*, vault: str | None = None, **given: Any) -> CallToolResult:
@@ -39,7 +39,7 @@ def add_operation(server: ToolServer, desk: Desk, operation: Operation[Any, Any]
             result: Result = operation.run(services.called_by(CALLER), request)
             return result
 
-        result = await (desk.read if operation.reads else desk.write)(work, vault)
+        result = await (dispatcher.read if operation.reads else dispatcher.write)(work, vault)
         return answer("\n".join([operation.text(result), *result.remarks]).strip(), result)
 
     tool.__name__ = operation.name

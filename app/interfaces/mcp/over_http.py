@@ -24,7 +24,7 @@ class McpDoor:
     One server object for each set of tools, without sessions: a client that vanishes leaves nothing behind.
 
     Args:
-        inside: At whose desk the work is done, as for every other door.
+        inside: At whose dispatcher the work is done, as for every other door.
     """
 
     def __init__(self, inside: Inside) -> None:
@@ -80,7 +80,7 @@ class McpDoor:
         from clawmem.app.interfaces.mcp.server import make_server
 
         # Who may come in was looked at before: by name, page and token.
-        server = make_server(self._inside.desk, chosen)
+        server = make_server(self._inside.dispatcher, chosen)
         self._servers.append(server)
         return StreamableHTTPSessionManager(server.protocol, stateless=True, max_request_body_size=MOST_BYTES)
 

@@ -9,21 +9,23 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from pydantic import Field
 
 from clawmem.app.interfaces.mcp.calling import ToolServer
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 
 ADDRESS = "clawmem://{+path}"
 
 
-def add_resources(server: ToolServer, desk: Desk) -> None:
+def add_resources(server: ToolServer, dispatcher: Dispatcher) -> None:
     """Every document as ``clawmem://collection/path``."""
 
     @server.resource(ADDRESS, name="document", title="A document of the vault", mime_type="text/markdown")
     async def document(path: str) -> str:
         """The whole text of a document: clawmem://collection/path. A text of others is quoted."""
         try:
-            excerpt = await desk.read(lambda services: services.lookup.get(f"clawmem://{unquote(path)}"))
+            excerpt = await dispatcher.read(
+                lambda services: services.lookup.get(f"clawmem://{unquote(path)}")
+            )
         except InvalidInput as error:
             raise ResourceNotFoundError(str(error)) from error
         origin = excerpt.document.origin

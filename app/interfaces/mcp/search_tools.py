@@ -29,7 +29,7 @@ from clawmem.app.records.parameters import (
     Until,
     Vault,
 )
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import LEAST_COSINE
 from clawmem.domain.retrieval.intent import Intent
@@ -52,8 +52,8 @@ IntentName = Literal["WHY", "WHEN", "ENTITY", "WHAT"]
 class SearchTools:
     """Every way of asking; what is asked is written down as the command line does."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def memory_retrieve(
         self,
@@ -218,7 +218,7 @@ class SearchTools:
             given.record(given.receipt)
             return cast("F", given.answer)
 
-        return await self._desk.read(recorded, vault)
+        return await self._dispatcher.read(recorded, vault)
 
 
 def _way(found: RoutedAnswer) -> dict[str, Any]:

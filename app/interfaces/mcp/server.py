@@ -21,7 +21,7 @@ from clawmem.app.interfaces.mcp.search_tools import SearchTools
 from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.mcp.vault_tools import VaultTools
 from clawmem.app.operations.table import all_operations
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 
 Tool = Callable[..., Any]
 
@@ -34,19 +34,19 @@ DESTROYS = ToolAnnotations(
 )
 
 
-def make_server(desk: Desk, chosen: ToolSet = ToolSet.CLAWMEM) -> ToolServer:
+def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> ToolServer:
     """A server with the tools of one set; whoever wants two sets starts two."""
     logging.getLogger("mcp").setLevel(logging.ERROR)  # a refusal is the client's to read, not the log's
-    return {ToolSet.CLAWMEM: _clawmem, ToolSet.MEMORY: _memory, ToolSet.FILES: _files}[chosen](desk)
+    return {ToolSet.CLAWMEM: _clawmem, ToolSet.MEMORY: _memory, ToolSet.FILES: _files}[chosen](dispatcher)
 
 
-def _clawmem(desk: Desk) -> ToolServer:
+def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem", "Memory", INSTRUCTIONS)
     search, documents, graph, vault = (
-        SearchTools(desk),
-        DocumentTools(desk),
-        GraphTools(desk),
-        VaultTools(desk),
+        SearchTools(dispatcher),
+        DocumentTools(dispatcher),
+        GraphTools(dispatcher),
+        VaultTools(dispatcher),
     )
     _add(server, READS, vault.guide, name="__IMPORTANT")
     for asks in (
@@ -73,18 +73,18 @@ def _clawmem(desk: Desk) -> ToolServer:
     _add(server, READS, documents.list_documents, name="list")
     for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed, graph.build_graphs):
         _add(server, REPEATABLE, makes)
-    _add(server, DESTROYS, LifecycleTools(desk).memory_forget)
+    _add(server, DESTROYS, LifecycleTools(dispatcher).memory_forget)
     for operation in all_operations():
         if operation.is_tool:
-            add_operation(server, desk, operation)
-    add_resources(server, desk)
+            add_operation(server, dispatcher, operation)
+    add_resources(server, dispatcher)
     add_prompts(server)
     return server
 
 
-def _memory(desk: Desk) -> ToolServer:
+def _memory(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem-memory", "Knowledge graph", MEMORY_INSTRUCTIONS)
-    tools = MemoryTools(desk)
+    tools = MemoryTools(dispatcher)
     for asks in (tools.read_graph, tools.search_nodes, tools.open_nodes):
         _add(server, READS, asks)
     for makes in (tools.create_entities, tools.create_relations, tools.add_observations):
@@ -94,9 +94,9 @@ def _memory(desk: Desk) -> ToolServer:
     return server
 
 
-def _files(desk: Desk) -> ToolServer:
+def _files(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem-files", "Memory files", FILES_INSTRUCTIONS)
-    _add(server, DESTROYS, FilesTools(desk).memory)
+    _add(server, DESTROYS, FilesTools(dispatcher).memory)
     return server
 
 

@@ -18,7 +18,7 @@ from clawmem.app.interfaces.mcp.rendering import session_record
 from clawmem.app.records.collections import collections_of
 from clawmem.app.records.parameters import Vault
 from clawmem.app.records.stats import stats_of
-from clawmem.app.serve.desk import Desk
+from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.ports.errors import EmbeddingError
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 class VaultTools:
     """What the vault holds, and keeping it up."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
 
     async def guide(self) -> Annotated[CallToolResult, schemas.Guide]:
         """Which tool to use when. Read this before you look anything up."""
@@ -55,7 +55,7 @@ class VaultTools:
                 newest=report.newest,
             )
 
-        said = await self._desk.read(work, vault)
+        said = await self._dispatcher.read(work, vault)
         lines = [
             f"{one.name}: {one.documents} documents {one.path or ''}".rstrip() for one in said.collections
         ]
@@ -70,12 +70,14 @@ class VaultTools:
             sessions = [session_record(one) for one in found["recent_sessions"]]
             return schemas.Stats.model_validate({**found, "recent_sessions": sessions})
 
-        said = await self._desk.read(work, vault)
+        said = await self._dispatcher.read(work, vault)
         return answer("\n".join(f"{name}: {value}" for name, value in schemas.plain(said).items()), said)
 
     async def list_vaults(self) -> Annotated[CallToolResult, schemas.Vaults]:
         """Further vaults by name; their names are what the parameter vault takes."""
-        said = schemas.Vaults(vaults={name: str(path) for name, path in self._desk.settings.vaults.items()})
+        said = schemas.Vaults(
+            vaults={name: str(path) for name, path in self._dispatcher.settings.vaults.items()}
+        )
         return answer("\n".join(f"{name}: {path}" for name, path in said.vaults.items()), said)
 
     async def reindex(
@@ -94,7 +96,7 @@ class VaultTools:
             enriched = schemas.Enriched(**asdict(report)) if report else None
             return schemas.Reread(**_counted(services, reports, step), enriched=enriched)
 
-        said = await self._desk.write(work)
+        said = await self._dispatcher.write(work)
         return answer(_reread_text(said), said)
 
     async def vault_sync(
@@ -111,7 +113,7 @@ class VaultTools:
         from clawmem.app.services.indexing.syncing import admitted
 
         step, collection = steps_for(ctx, "reading the folder"), collection_name or vault
-        settings = self._desk.settings
+        settings = self._dispatcher.settings
         allowed = settings.folders_for_programs
         # before a vault is made for nothing
         admitted(content_root, settings.home, own=settings.own_files, allowed=allowed)
@@ -120,7 +122,7 @@ class VaultTools:
             report = services.sync(content_root, collection, pattern, allowed=allowed, progress=step)
             return _counted(services, [report], step)
 
-        read = await self._desk.write(work, vault, create=True)
+        read = await self._dispatcher.write(work, vault, create=True)
         said = schemas.Synced(vault=vault, collection=collection, **read)
         return answer(_pass_text(said), said)
 
@@ -139,7 +141,7 @@ class VaultTools:
                 embedded=report.embedded, failed=report.failed, pending=pending, error=report.error
             )
 
-        said = await self._desk.write(work, vault)
+        said = await self._dispatcher.write(work, vault)
         return answer(f"{said.embedded} vectors made, {said.failed} failed, {said.pending} wait.", said)
 
     async def profile(
@@ -160,8 +162,8 @@ class VaultTools:
             services.profile.rebuild() if rebuild else services.profile.refresh()
             return page(services)
 
-        text = None if rebuild else await self._desk.read(page, vault)
-        text = text or await self._desk.write(renewed, vault)
+        text = None if rebuild else await self._dispatcher.read(page, vault)
+        text = text or await self._dispatcher.write(renewed, vault)
         said = schemas.Page(file=f"{COLLECTION}/{PATH}", text=text)
         return answer(text or "Nothing is known yet of who works here.", said)
 

@@ -60,7 +60,7 @@ async def command(inside: Inside, request: Request) -> Response:
     """Return the output of a command."""
     line = await read_asked(CommandLine, request)
     say = read_arguments(line.verb, line.arguments)
-    name = None if line.vault is None else vault_meant(inside.desk.settings, line.vault)
+    name = None if line.vault is None else vault_meant(inside.dispatcher.settings, line.vault)
 
     def do(services: Services) -> Told:
         said = say(services)
@@ -68,7 +68,7 @@ async def command(inside: Inside, request: Request) -> Response:
         return _told(said)
 
     try:
-        told = await inside.desk.read(do, name)
+        told = await inside.dispatcher.read(do, name)
     except PASSING:
         raise
     except ClawmemError as error:  # returned here, because the command would fail with the same error

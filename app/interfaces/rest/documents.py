@@ -213,7 +213,7 @@ async def _page(inside: Inside, after: int) -> list[dict[str, Any]]:
         found: Iterable[Document] = stored.following(after, PAGE)
         return [{**_document(one), "body": stored.body(one.id) or ""} for one in found]
 
-    return await inside.desk.read(read)
+    return await inside.dispatcher.read(read)
 
 
 def _document(one: Document) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.interfaces.rest.operation import Json, Nothing, Operation
 from clawmem.app.interfaces.rest.reading import read_asked
 from clawmem.app.serve.inside import Inside
+from clawmem.app.version import VERSION
 from clawmem.ports.vault import Vault
 
 
@@ -41,7 +41,7 @@ def health_record(vault: Vault, database: str) -> Health:
 async def health(inside: Inside, request: Request) -> Response:
     """Answer the health check of the server and its vault."""
     await read_asked(Nothing, request)
-    said = inside.desk.read(lambda services: health_record(services.vault, str(inside.vault)))
+    said = inside.dispatcher.read(lambda services: health_record(services.vault, str(inside.vault)))
     return Json(await said)
 
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
+from clawmem.app.client.request import OPTIONS_HEADER
 from clawmem.app.interfaces.hooks.registry import HOOKS
-from clawmem.app.interfaces.hooks.thin_client import OPTIONS_HEADER
 from clawmem.app.interfaces.rest.operation import Operation
 from clawmem.app.serve.inside import Inside
 from clawmem.ports.errors import InvalidInput, NotFound

@@ -13,11 +13,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from clawmem.app.interfaces.cli.main import VERSION
 from clawmem.app.interfaces.rest.operation import Json, Nothing, Operation
 from clawmem.app.interfaces.rest.reading import read_asked
 from clawmem.app.records.forgetting import WouldForget
 from clawmem.app.serve.inside import Inside
+from clawmem.app.version import VERSION
 from clawmem.ports.origin import Origin
 
 ABOUT = """Every answer is JSON. What goes wrong has a code, and a sentence that ends with the way out.

@@ -100,7 +100,7 @@ def _operation(
         def do(services: Services) -> Json:
             return Json(work(services, given))
 
-        return await (inside.desk.write(do) if changes else inside.desk.read(do))
+        return await (inside.dispatcher.write(do) if changes else inside.dispatcher.read(do))
 
     return Operation(method, path, (getdoc(work) or "").partition("\n")[0], asked, answered, respond)
 

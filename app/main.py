@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-VERSION = "0.1.0"
+from clawmem.app.version import VERSION
 
 
 def main() -> None:

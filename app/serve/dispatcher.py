@@ -24,7 +24,7 @@ Line = Callable[[Callable[[], Any]], "Future[Any]"]
 READERS = 3  # requests mostly wait for the disk or for C code that releases the GIL
 
 
-class Desk:
+class Dispatcher:
     """
     Dispatcher that runs requests with the services over a vault, outside the event loop.
 

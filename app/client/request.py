@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from time import monotonic
 
+from clawmem.app.client.announcement import Announcement, announced, places_in, token_of
 from clawmem.app.places import vault_place
-from clawmem.app.serve.announcement import Announcement, announced, places_in, token_of
 
 TYPE_CHECKING = False  # importing `typing` would take 1.5 ms of every prompt
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.app.interfaces.hooks.thin_client import posted
-from clawmem.app.serve.announcement import Announcement
+from clawmem.app.client.announcement import Announcement
+from clawmem.app.client.request import posted
 
 PATIENCE_S = 1.0  # even a busy server rejects an unauthorised request within some hundredths of a second
 
