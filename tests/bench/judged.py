@@ -22,6 +22,7 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.settings import Settings
+from clawmem.app.version import VERSION
 
 EMBEDDERS = ("static", "minilm")
 WHOLE = "corpus"  # the collection of a corpus whose questions are about all of it
@@ -153,13 +154,14 @@ def surroundings() -> dict[str, Any]:
         try:
             return version(package)
         except PackageNotFoundError:
-            return _declared() if package == "clawmem" else "not installed"
+            return "not installed"
 
-    packages = ("clawmem", "sqlite-vec", "wordllama", "tokenizers", "numpy", "onnxruntime")
+    packages = ("sqlite-vec", "wordllama", "tokenizers", "numpy", "onnxruntime")
     return {
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),
         "sqlite": apsw.sqlite_lib_version(),
+        "clawmem": VERSION,
         **{package: of(package) for package in packages},
     }
 
@@ -174,14 +176,6 @@ def each(total: int, label: str) -> Callable[[int], None]:
             sys.stderr.flush()
 
     return say
-
-
-def _declared() -> str:
-    """The version of this checkout, where it is run without being installed."""
-    import tomllib
-
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))["project"]
-    return str(project["version"])
 
 
 def _parts(folder: Path) -> list[Folder]:

@@ -109,8 +109,10 @@ def test_a_person_waits_for_seconds() -> None:
 def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], home: Path) -> Asked:
     threading.Thread(target=_serve, args=(listener, behave), daemon=True).start()
     code = (
-        f"from clawmem.app.interfaces.cli import main, served; served.FIRST_S, served.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
-        "main.main()"
+        "from clawmem.app.interfaces.cli import served\n"
+        f"served.FIRST_S, served.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
+        "from clawmem.app.main import main\n"
+        "main()"
     )
     began = time.monotonic()
     done = subprocess.run(
