@@ -10,8 +10,8 @@ import os
 from collections.abc import Mapping, MutableMapping
 from contextlib import suppress
 from stat import S_ISREG
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # instead of `typing.TYPE_CHECKING`: importing typing costs a hook as much again
 if TYPE_CHECKING:
     from pathlib import Path
 

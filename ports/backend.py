@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from clawmem.ports.lexical_index import LexicalIndex
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.vector_index import VectorIndex
 
 GROUP = "clawmem.backends"

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class Cursor(NamedTuple):

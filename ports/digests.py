@@ -6,7 +6,8 @@ Importing ``hashlib`` loads OpenSSL, which adds two milliseconds to each prompt.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from hashlib import sha1, sha256
 else:

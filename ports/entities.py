@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Scope
 
 MOST_COMPANIONS = 30  # co-occurring entities that are followed

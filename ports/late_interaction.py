@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class WordSimilarities(NamedTuple):

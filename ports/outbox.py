@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import IndexRecord, Marker, Role
 
 

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class StoredReceipt(NamedTuple):

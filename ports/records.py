@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from clawmem.ports.display import one_line
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.origin import VERIFIED, Origin
 
 Vector = bytes

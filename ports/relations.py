@@ -3,10 +3,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import EVERYTHING, Scope
 

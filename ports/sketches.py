@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey
 
 Sketch = bytes  # rows of dimensions / 8 bytes: the whole text, then each word; empty if nothing is known

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Protocol
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import NamedTuple, Protocol
 
 
 class Claims(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 from stat import S_ISREG
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False  # importing `typing` would add 1.5 ms to each prompt
 if TYPE_CHECKING:
     from typing import BinaryIO
 

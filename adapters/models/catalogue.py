@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
+from typing import NamedTuple
 
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError, ExtraMissing, InvalidInput, NotFound
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Vector
 
 STATIC, MINILM, AUTO = "static", "minilm", "auto"

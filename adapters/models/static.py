@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.adapters.models.byte_pairs import KNOWN, BytePairs, is_plain, read_ids
 from clawmem.adapters.models.static_weights import DIMENSIONS, ROWS, missing, weights_in
 from clawmem.ports.records import Vector
 
@@ -28,7 +27,6 @@ _EDGE = 64 * 1024  # bytes that are hashed at each end of a file
 _BATCH_TEXTS = 1024
 _BATCH_CHARS = 256 * 1024  # a tokenizer needs about 300 bytes per token
 _SLICE = 1024  # tokens gathered at once: 1 MB, which fits the CPU cache
-_FEW_CHARS = 20_000  # characters encoded without the library: as fast as with it, and the library takes 20 MB
 
 
 class StaticEmbedder:
@@ -79,16 +77,9 @@ class StaticEmbedder:
         return self._sums(np.clip(tokens, 0, ROWS - 1), lengths)
 
     def _ids(self, texts: list[str]) -> list[list[int]]:
-        """Return the token ids of each text; `BytePairs` and the library give the same ids."""
-        if not _tokenizer_in.cache_info().currsize and self._are_few(texts):
-            return [self._pairs.encode(text) for text in texts]
+        """Return the token ids of each text."""
         encode = self._tokenizer.encode_batch_fast  # the fast variant omits offsets
         return [encoding.ids for encoding in encode(texts, add_special_tokens=False)]
-
-    def _are_few(self, texts: list[str]) -> bool:
-        if sum(map(len, texts)) > _FEW_CHARS or self.fingerprint != KNOWN:
-            return False
-        return all(is_plain(word) for text in texts for word in text.split(" "))
 
     def _embed(self, texts: list[str]) -> Iterator[Vector]:
         return (vector.tobytes() for vector in _unit(self.token_sums(texts)))
@@ -116,10 +107,6 @@ class StaticEmbedder:
     @cached_property
     def _weights(self) -> Weights:
         return weights_in(self.weights_path)
-
-    @cached_property
-    def _pairs(self) -> BytePairs:
-        return BytePairs(read_ids(self.tokenizer_path))
 
     @cached_property
     def _tokenizer(self) -> Tokenizer:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import mmap
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.ports.errors import EmbeddingError
-from clawmem.ports.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import MappingProxyType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
 from clawmem.adapters.sqlite.blaming import blames_index
@@ -17,7 +17,6 @@ from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 from clawmem.ports.term_selection import selective_terms
 

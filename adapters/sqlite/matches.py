@@ -9,9 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from heapq import nlargest
 from itertools import chain
-from typing import TYPE_CHECKING
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np

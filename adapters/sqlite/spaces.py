@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import unpack
-from clawmem.ports.named_tuple import NamedTuple
 
 SERVING, BUILDING, RETIRED = "serving", "building", "retired"
 

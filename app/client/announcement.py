@@ -9,10 +9,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.ports.named_tuple import NamedTuple
-
-TYPE_CHECKING = False  # like `typing.TYPE_CHECKING`, whose import would cost each prompt 1.5 ms
 if TYPE_CHECKING:
     from pathlib import Path
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
 
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.tokens import token_count, words
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 
 DECISIONS, HUBS = 20, 10  # documents that the page is built from

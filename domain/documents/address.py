@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from clawmem.domain.documents.identity import check_path, is_docid
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.title import EXTENSION
 from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}

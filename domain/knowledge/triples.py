@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 
 from clawmem.ports.digests import sha256
-from clawmem.ports.named_tuple import NamedTuple
 
 MIGRATED_TO, REPLACED = "migrated_to", "replaced"
 PREDICATES = (

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
 from clawmem.domain.retrieval.fusion import Key
 from clawmem.domain.retrieval.recency import recency
-from clawmem.ports.named_tuple import NamedTuple
 
 USUAL_WEIGHTS = (0.50, 0.25, 0.25)  # search, recency, confidence
 RECENCY_WEIGHTS = (0.10, 0.70, 0.20)  # the same three for a question with recency intent

@@ -12,11 +12,10 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.fusion import min_max, weighted_sum
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit, Span
 
 Item = TypeVar("Item", int, FragmentKey)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 from types import MappingProxyType
+from typing import NamedTuple
 
 from clawmem.domain.security.patterns import AnyCase, Pattern
-from clawmem.ports.named_tuple import NamedTuple
 
 # Each pattern lists words of which it needs one. Most questions contain few of them, so few patterns are compiled.
 _RECENCY = AnyCase(

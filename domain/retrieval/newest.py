@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
+from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
-from clawmem.ports.named_tuple import NamedTuple
 
 MATCHING = 0.9  # share of the best coverage of the topic that a matching note needs
 # Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:

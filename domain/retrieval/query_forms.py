@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import is_unspaced, normalise, words
 from clawmem.domain.security.patterns import Pattern
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import LexicalQuery, Term
 
 MAX_QUERY = 10_000  # characters

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from enum import StrEnum
+from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance_model import (
     ANSWERED,
@@ -21,7 +22,6 @@ from clawmem.domain.retrieval.relevance_model import (
     PLACED,
     AnsweredWeights,
 )
-from clawmem.ports.named_tuple import NamedTuple
 
 # An answer is more likely than not. `tests/bench/fit_relevance.py` prints the cost: of 100 answered questions 0 to 2.3
 # are lost on the three larger development collections, while 97 to 100 of 100 prompts without an answer get no result.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import NamedTuple
 
 
 class AnsweredWeights(NamedTuple):

@@ -9,8 +9,7 @@ and about ten microseconds per line.
 from __future__ import annotations
 
 from collections.abc import Sequence
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import NamedTuple
 
 READ = 2000  # characters of a line that are sketched; the rest rarely matters and costs as much to compare
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from clawmem.domain.documents.tables import header_of
-from clawmem.ports.named_tuple import NamedTuple
 
 MAX_LENGTH = 300
 LINES_AFTER = 2  # shown after the best line

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, tzinfo
+from typing import NamedTuple
 
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
 from clawmem.domain.retrieval.temporal_days import FIRST_DAY, Calendar
 from clawmem.domain.retrieval.temporal_words import MAY_NAME_TIME
-from clawmem.ports.named_tuple import NamedTuple
 
 _UTC_EPOCH = EPOCH.replace(tzinfo=UTC)
 

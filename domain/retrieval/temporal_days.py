@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from types import MappingProxyType
+from typing import NamedTuple
 
 from clawmem.domain.documents.times import FIRST_YEAR
-from clawmem.ports.named_tuple import NamedTuple
 
 ONE_DAY = timedelta(days=1)
 FIRST_DAY = date(FIRST_YEAR, 1, 1)  # no note has an earlier date

@@ -10,9 +10,9 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
+from typing import NamedTuple
 
 from clawmem.domain.security.patterns import Pattern
-from clawmem.ports.named_tuple import NamedTuple
 
 ZERO_WIDTH = "\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b-\u200d\u2060-\u2064\u206a-\u206f\u3164\ufeff\uffa0"
 BIDI = "\u200e\u200f\u202a-\u202e\u2066-\u2069"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from clawmem.domain.security.patterns import Pattern
-from clawmem.ports.named_tuple import NamedTuple
 
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ROTATED = str.maketrans(

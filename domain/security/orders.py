@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from clawmem.domain.security.disguise import Unmasked, unmask
 from clawmem.domain.security.encoded import decoded_parts
 from clawmem.domain.security.order_cues import COMBINATIONS, CUES, HIDDEN_COMBINATIONS
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.promptguard import inspect
-from clawmem.ports.named_tuple import NamedTuple
 
 NEAR = 160  # characters between two cues of one order
 AROUND = 1000  # characters of context around a span; several times `NEAR`, because layout is removed before matching

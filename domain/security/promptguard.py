@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from math import prod
+from typing import NamedTuple
 
 from clawmem.domain.security.disguise import (
     CYRILLIC_LOOKALIKES,
@@ -16,7 +17,6 @@ from clawmem.domain.security.disguise import (
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.promptguard_hints import HINTS
 from clawmem.domain.security.promptguard_rules import DECISIVE
-from clawmem.ports.named_tuple import NamedTuple
 
 DROP_AT = 0.6
 DISGUISE = 0.7

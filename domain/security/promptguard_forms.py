@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
+from typing import NamedTuple
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.promptguard_words import WORDS
-from clawmem.ports.named_tuple import NamedTuple
 
 GAP = r"(?:[\s*_`>\"'~,]+)"
 _LONGEST_BEFORE = 40  # characters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from clawmem.domain.security.card_numbers import cards
 from clawmem.domain.security.disguise import plain
@@ -21,7 +22,6 @@ from clawmem.domain.security.secret_repeats import repeats
 from clawmem.domain.security.secret_rules import STRUCTURED
 from clawmem.domain.security.secret_values import is_random
 from clawmem.domain.security.wrapped_tokens import unwrapped
-from clawmem.ports.named_tuple import NamedTuple
 
 _KINDS = {"pin": "password"}
 _PARTS_SEPARATOR = "\n\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 from clawmem.domain.security.patterns import Pattern
-from clawmem.ports.named_tuple import NamedTuple
 
 # Lower case and without accents, as `clawmem.domain.security.disguise.plain` writes them.
 _PASSWORDS = (

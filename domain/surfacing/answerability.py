@@ -10,11 +10,11 @@ a search box nearly always have an answer in the vault, most prompts of a coding
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance import Evidence, family
 from clawmem.domain.retrieval.relevance_model import MOST_COVERAGE
 from clawmem.domain.surfacing.prompt_form import PromptForm
-from clawmem.ports.named_tuple import NamedTuple
 
 # Bounds for the number of lines and passages. Vaults with `SMALL` entries up to the lower bound are treated alike. For
 # a smaller vault the size is scaled by its share of `SMALL`, because word rarity and all scores shrink with the vault.

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.quoting import quotation, quoted_title
 from clawmem.domain.surfacing.packing import SEPARATOR
 from clawmem.ports.display import one_line
-from clawmem.ports.named_tuple import NamedTuple
 
 # Worded as a statement: models treat instructions from outside the conversation as an attack.
 INSTRUCTION = (

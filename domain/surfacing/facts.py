@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
+from typing import NamedTuple
 
 from clawmem.domain.knowledge.entities import name_words
 from clawmem.domain.knowledge.triples import Statement
 from clawmem.domain.security.patterns import Pattern
-from clawmem.ports.named_tuple import NamedTuple
 
 MOST_NAMES = 500  # looked up together
 MOST_ENTITIES = 100

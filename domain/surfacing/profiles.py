@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import NamedTuple
 
 BALANCED = "balanced"
 NUDGE_INTERVAL = 15  # blocks without curation of the memory until a reminder; 0 disables it

@@ -9,10 +9,10 @@ have the form of a plain statement.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
-from clawmem.ports.named_tuple import NamedTuple
 
 # Verbs that open a request to make, change or explain something.
 _TASK_VERBS = frozenset(

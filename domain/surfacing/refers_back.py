@@ -9,10 +9,10 @@ recognised; a prompt in another language counts as complete if it has two conten
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
-from clawmem.ports.named_tuple import NamedTuple
 
 COMPLETE = 2  # content words before a pronoun that suffice to name its antecedent
 MOST_CONTINUED = (

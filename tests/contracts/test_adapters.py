@@ -13,7 +13,6 @@ import pytest
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.models.static_pure import PureStaticEmbedder
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.embedder import EmbedderContract
@@ -92,12 +91,6 @@ class TestSystemClock(ClockContract):
     @pytest.fixture
     def clock(self) -> SystemClock:
         return SystemClock()
-
-
-class TestFewStatic(EmbedderContract):
-    @pytest.fixture
-    def embedder(self) -> PureStaticEmbedder:
-        return PureStaticEmbedder(_embedder())
 
 
 class TestStaticEmbedder(EmbedderContract):

@@ -1,4 +1,4 @@
-"""Late interaction: the reference in memory, the static vectors, and those with a memory for hardly any word."""
+"""Late interaction: the reference in memory, and the static vectors with a large and a tiny cache of words."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from clawmem.adapters.memory.late_interaction import ExactWords
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.models.static_pure import PureStaticWords
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.contracts.late_interaction import LateInteractionContract
 from clawmem.ports.errors import EmbeddingError
@@ -24,14 +23,6 @@ class TestStaticWords(LateInteractionContract):
     @pytest.fixture
     def late(self) -> StaticWords:
         return StaticWords()
-
-
-class TestFewWords(LateInteractionContract):
-    """The same vectors without numpy."""
-
-    @pytest.fixture
-    def late(self) -> PureStaticWords:
-        return PureStaticWords()
 
 
 class TestStaticWordsThatForget(LateInteractionContract):

@@ -236,7 +236,6 @@ class TestHooks:
             "clawmem.app.interfaces.hooks.runner",
             "clawmem.app.client.request",
             "clawmem.app.client.announcement",
-            "clawmem.ports.named_tuple",
         }
         heavy = {"apsw", "sqlite3", "asyncio", "http", "email", "ssl", "dataclasses", "inspect", "subprocess"}
         assert not loaded & heavy

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.ports.named_tuple import NamedTuple
-
-TYPE_CHECKING = False  # importing `typing` would take 1.5 ms of every prompt
 if TYPE_CHECKING:
     from typing import Any
 

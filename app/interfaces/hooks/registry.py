@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.ports.named_tuple import NamedTuple
+from typing import NamedTuple
 
 _OWN_RESERVE_S = 1.0  # subtracted from the client's timeout, for start-up and for answering
 

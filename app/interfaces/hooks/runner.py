@@ -11,11 +11,11 @@ import os
 import threading
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from clawmem.app.interfaces.hooks.protocol import PRINTS_STDOUT, SILENCE, HookEvent, HookOutput, read_event
 from clawmem.app.interfaces.hooks.registry import HOOKS, HookRegistration, module_of
 
-TYPE_CHECKING = False  # importing `typing` would take 1.5 ms of every prompt
 if TYPE_CHECKING:
     from pathlib import Path
     from typing import NoReturn

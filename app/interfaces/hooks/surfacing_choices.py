@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
+from typing import NamedTuple
 
 from clawmem.app.places import config_place, models_place, place_below_home, text_in, vault_place
 from clawmem.domain.surfacing.profiles import BALANCED, NUDGE_INTERVAL, ThresholdMode
-from clawmem.ports.named_tuple import NamedTuple
 
 CONFIG_FILES = ("config.yaml", "index.yml")
 DEDUPE_S = 600.0

@@ -13,26 +13,25 @@ if TYPE_CHECKING:
 
 
 class PromptModels:
-    """Models for a single prompt: fast to load, slower for each word."""
+    """Models for a single prompt."""
 
     threads: NamedThreads | None = None  # for the retrievers of a question; not shared
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
         """Return the local embedder of this fingerprint, if any; large models are in *folder*."""
-        from clawmem.adapters.models.static_pure import pure_embedder_of
         from clawmem.app.known_models import embedder_of
 
-        return pure_embedder_of(fingerprint) or embedder_of(fingerprint, folder)
+        return embedder_of(fingerprint, folder)
 
     def comparing(self) -> LateInteraction:
         """Return the model that compares texts word by word."""
-        from clawmem.adapters.models.static_pure import PureStaticWords
+        from clawmem.adapters.models.static_words import installed_words
 
-        return PureStaticWords()
+        return installed_words()
 
 
 class CachedModels(PromptModels):
-    """Models for many prompts: slower to load, cached once per model, with a cache of word vectors."""
+    """Models for many prompts: each is loaded once."""
 
     threads: NamedThreads
 
@@ -49,9 +48,3 @@ class CachedModels(PromptModels):
         if self._known.get(fingerprint) is None:
             self._known[fingerprint] = embedder_of(fingerprint, folder)
         return self._known[fingerprint]
-
-    def comparing(self) -> LateInteraction:
-        """See `PromptModels.comparing`."""
-        from clawmem.adapters.models.static_words import installed_words
-
-        return installed_words()

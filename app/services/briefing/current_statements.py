@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, zip_longest
+from typing import NamedTuple
 
 from clawmem.app.services.briefing.telling import is_told
 from clawmem.app.services.documents.succession import current_successors
@@ -11,7 +12,6 @@ from clawmem.domain.briefing.profile import DECISIONS, HUBS, PAGE_TYPE, ProfileL
 from clawmem.domain.briefing.statements import named_decision, note_statements
 from clawmem.domain.briefing.subjects import is_settled, last_of_subject
 from clawmem.domain.security.redaction import redact_parts
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 

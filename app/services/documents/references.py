@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from clawmem.app.services.documents.candidates import CandidateSearch
 from clawmem.domain.documents.address import Address, name_matcher
@@ -18,7 +19,6 @@ from clawmem.domain.documents.reference import (
 )
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from clawmem.app.services.documents.references import Reference, ReferenceResolver
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.domain.retrieval.succession import circles
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document
 from clawmem.ports.succession import Claim
 from clawmem.ports.vault import Vault

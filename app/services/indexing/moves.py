@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from clawmem.app.services.indexing.source import ParsedSource
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.ports.files import FileSource
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.vault import Vault
 

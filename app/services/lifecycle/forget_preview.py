@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.lifecycle.derived import derived_documents
@@ -9,7 +11,6 @@ from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.succession import current_successors
@@ -16,7 +17,6 @@ from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, single_line, snippet
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 

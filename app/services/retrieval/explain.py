@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.asked import request_to_json
@@ -16,7 +17,6 @@ from clawmem.app.services.retrieval.receipts import (
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.trace import StageTrace
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey, Hit, Span
 from clawmem.ports.vault import Vault
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.digests import sha1
 from clawmem.ports.model_answers import ModelAnswers
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
 

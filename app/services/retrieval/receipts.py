@@ -6,9 +6,7 @@ import json
 import zlib
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
-
-from clawmem.ports.named_tuple import NamedTuple
+from typing import Any, NamedTuple
 
 FORMAT = 1
 LEVEL = 4  # compression level; level 9 is 3 % smaller and takes 50 % longer

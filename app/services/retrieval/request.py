@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from enum import StrEnum
+from typing import NamedTuple
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY, QueryForms, query_forms
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Scope
 
 MAX_LIMIT = 100

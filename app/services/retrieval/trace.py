@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey, Hit
 
 if TYPE_CHECKING:

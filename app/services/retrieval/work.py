@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, FragmentKey, Hit, Span
 
 if TYPE_CHECKING:

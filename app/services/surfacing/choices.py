@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
-from clawmem.ports.named_tuple import NamedTuple
 
 
 class Choices(NamedTuple):

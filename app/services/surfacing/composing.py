@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
@@ -18,7 +19,6 @@ from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.age import age_label
 from clawmem.domain.surfacing.packing import SEPARATOR, pack_lines, pack_shorter
 from clawmem.domain.surfacing.tiers import CHARACTERS, FULL_SHARE, Tier, tier_of
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 from clawmem.ports.vault import Vault
 

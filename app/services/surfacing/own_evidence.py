@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import islice
 from math import fsum
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.judge import WORDS_LOOKED_UP
@@ -13,7 +14,6 @@ from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence
 from clawmem.ports.lexical_index import K1, B
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKind, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 

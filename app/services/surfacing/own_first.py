@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import inf
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.domain.retrieval.diversity import without_copies
 from clawmem.domain.security.origin import UNVERIFIED
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.origin import VERIFIED
 from clawmem.ports.records import Scope
 from clawmem.ports.vault import Vault

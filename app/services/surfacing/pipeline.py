@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
 from clawmem.app.services.retrieval.legs.threads import NamedThreads
@@ -33,7 +34,6 @@ from clawmem.app.services.surfacing.wishing import wished
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.vault import Vault
 
 

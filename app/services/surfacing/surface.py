@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
 from clawmem.app.services.retrieval.asking_models import reason_of
@@ -32,7 +33,6 @@ from clawmem.domain.surfacing.gate import MOST_PROMPT, without_prefixes
 from clawmem.domain.surfacing.hints import nudge, routing_hint
 from clawmem.domain.surfacing.profiles import NUDGE_INTERVAL
 from clawmem.ports.clock import Clock
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.vault import Vault
 
 LINES_A_RESULT = 2  # lines of one document share an entry, and the budget limits their number

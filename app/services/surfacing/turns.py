@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.surfacing.look_back import LOOK_BACK, MOST_MINUTES
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, Telemetry
 

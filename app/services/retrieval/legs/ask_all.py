@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from time import perf_counter
 from types import MappingProxyType
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.legs.threads import NamedThreads, PendingResult
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Work
 from clawmem.ports.errors import ClawmemError, IndexUnavailable
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Hit
 
 Hits = Mapping[str, Sequence[Hit]]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.ports.clock import Clock
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from sys import intern
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.asking_models import reason_of
 from clawmem.app.services.retrieval.located import lines_located, located
@@ -22,7 +23,6 @@ from clawmem.domain.retrieval.late_interaction import around, line_coverage
 from clawmem.domain.retrieval.sketches import READ
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import FragmentKey, FragmentKind
 from clawmem.ports.vault import Vault
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import islice
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.legs.lexical import PRECISE
 from clawmem.app.services.retrieval.legs.vector import VECTOR
@@ -14,7 +15,6 @@ from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
 from clawmem.ports.errors import ClawmemError, InvalidInput
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
@@ -24,7 +25,6 @@ from clawmem.domain.retrieval.newest import (
 )
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.succession import successors
-from clawmem.ports.named_tuple import NamedTuple
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
