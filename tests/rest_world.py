@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 import clawmem
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.opened import open_services
+from clawmem.app.services.setup.service_units import ONE_HEAP
 from clawmem.app.settings import load_settings
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.entities import Entity
@@ -111,7 +112,7 @@ def world_at(home: Path, backend: str = "sqlite") -> Iterator[World]:
 def _environ(home: Path) -> dict[str, str]:
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    return {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+    return {**kept, **ONE_HEAP, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
 
 
 def _cli(environ: dict[str, str], *arguments: str) -> Any:

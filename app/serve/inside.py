@@ -106,11 +106,8 @@ class Inside:
         return load_settings(environ=self.environ)
 
     def _drain(self) -> None:
-        from clawmem.adapters.system.heap import give_back_memory
-
         self._work_off()
         self._put_log_away()
-        give_back_memory()  # about every minute: heap fragmentation from requests adds up to 15 MB
 
     def _work_off(self) -> None:
         spool = Spool(self.vault)

@@ -75,14 +75,12 @@ def serve(
         ConfigError: The server cannot listen at the address, or not without a token.
         VaultError: The vault does not exist or cannot be opened.
     """
-    from clawmem.adapters.system.heap import keep_heap_small
     from clawmem.app.opened import open_services
     from clawmem.app.serve.token import token_for
 
     if choices.without_token and choices.host not in LOOPBACK:
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")
     os.umask(OTHERS)  # for all files created from here on; the umask is shared by all threads
-    keep_heap_small()
     # Open for writing until the end: the last connection that closes checkpoints the write-ahead log.
     with open_services(settings, create=False) as services, _alone(settings.vault):
         token = "" if choices.without_token else token_for(settings.vault, environ)

@@ -38,7 +38,7 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="the unit of this sys
 
 
 def unit(text: str) -> configparser.ConfigParser:
-    parser = configparser.ConfigParser(interpolation=None)
+    parser = configparser.ConfigParser(interpolation=None, strict=False)
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read_string(text)
     return parser

@@ -98,7 +98,7 @@ def install_service(
 
 def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
     from clawmem.app.interfaces.cli.setup import start_of_command
-    from clawmem.app.services.setup.service_units import Service
+    from clawmem.app.services.setup.service_units import ONE_HEAP, Service
     from clawmem.ports.errors import InvalidInput
 
     if embed and verb != WATCH:
@@ -106,7 +106,7 @@ def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
 
     start = start_of_command()
     needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")
-    variables = {name: os.environ[name] for name in needed if os.environ.get(name)}
+    variables = ONE_HEAP | {name: os.environ[name] for name in needed if os.environ.get(name)}
     options = [
         "--vault",
         str(settings_of_usual(ctx, "install-service").vault.resolve()),
