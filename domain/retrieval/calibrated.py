@@ -28,8 +28,6 @@ CURRENT_RECENCY = 0.20  # lower, because a current fact may be old
 CURRENT_HALF_LIFE_DAYS = 180.0
 COMPARABLE = 0.4  # relevance from which recency counts in full; below, in proportion
 
-_ROUNDING = 1e-9  # above the rounding error of a sum of six terms
-
 
 def calibrated(
     relevance: float, signals: Signals, *, recency_intent: bool = False, current_intent: bool = False
@@ -82,13 +80,6 @@ def parts(
         "recency": _recency(match, signals, recency_intent, current_intent),
         "pin": PIN * match if signals.pinned else 0.0,
     }
-
-
-def reach(*, recency_intent: bool = False, current_intent: bool = False) -> tuple[float, float]:
-    """Return the maximum of relevance minus `sort_score` and of `sort_score` minus relevance, over all documents."""
-    by_age = INTENDED_RECENCY if recency_intent else CURRENT_RECENCY if current_intent else RECENCY
-    loss = CONFIDENCE + QUALITY + (0.0 if recency_intent or current_intent else RECENCY)
-    return loss + _ROUNDING, CONFIDENCE + QUALITY + FREQUENCY + by_age + PIN + _ROUNDING
 
 
 # Most candidates of a query share a few values.

@@ -48,7 +48,6 @@ class Work(NamedTuple):
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None
     spans: Mapping[FragmentKey, Span] = MappingProxyType({})
-    beyond: tuple[Candidate, ...] = ()  # candidates that cannot reach the first places and were not looked up
     answered: float | None = None  # the probability that any candidate answers; None if no stage computed it
 
     def with_candidates(self, candidates: Sequence[Candidate]) -> Work:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.calibrated import calibrated, parts, reach, sort_score
+from clawmem.domain.retrieval.calibrated import calibrated, parts, sort_score
 from clawmem.domain.retrieval.composite import Signals
 
 NEUTRAL = Signals(search=0.0, content_type="note", age_days=60)
@@ -85,23 +85,6 @@ def test_parts_explain_the_score(relevance: float, signals: Signals, intent: dic
 
     assert list(terms) == ["relevance", "confidence", "quality", "frequency", "recency", "pin"]
     assert calibrated(relevance, signals, **intent) == min(1.0, max(0.0, total))
-
-
-@given(shares, any_signals, intents)
-def test_no_score_is_out_of_reach(relevance: float, signals: Signals, intent: dict[str, bool]) -> None:
-    """What is not looked up because it cannot come so high could not have."""
-    below, above = reach(**intent)
-
-    assert relevance - below <= sort_score(relevance, signals, **intent) <= relevance + above
-
-
-@pytest.mark.parametrize("intent", [{}, {"recency_intent": True}, {"current_intent": True}])
-def test_reach_is_no_wider_than_it_must_be(intent: dict[str, bool]) -> None:
-    """The best and the worst that can be known of a document come near to it: else more is looked up."""
-    below, above = reach(**intent)
-
-    assert sort_score(0.5, BEST, **intent) == pytest.approx(0.5 + above, abs=0.012)
-    assert sort_score(0.5, WORST, **intent) == pytest.approx(0.5 - below, abs=0.012)
 
 
 def test_pin_decides_among_comparable_matches_only() -> None:

@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.stages.fuse_by_intent import fuse_by_intent
 from clawmem.app.services.retrieval.stages.graph import graph
 from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
-from clawmem.app.services.retrieval.stages.score import asked_for, score
+from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.retrieval.intent import Intent
@@ -83,7 +83,7 @@ def intent_search(
             **({"graph": graph(vault, asked_once)} if with_graph else NO_STAGES),
             **reranking_stages(vault, models),
             "judge": judge(vault),
-            "score": score(vault, asked_for),
+            "score": score(vault),
             "successors first": successors_first(vault),
             "newest first": newest_matching_first(vault),
             "cut": cut,

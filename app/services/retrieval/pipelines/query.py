@@ -19,7 +19,7 @@ from clawmem.app.services.retrieval.pipelines.with_models import (
 )
 from clawmem.app.services.retrieval.stages.compare import compare
 from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.diversify import compared, diversify
+from clawmem.app.services.retrieval.stages.diversify import diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.named_time_first import named_time_first
@@ -60,7 +60,7 @@ def query(
             "precise first": precise_first(vault),
             **reranking_stages(vault, models),
             "judge": judge(vault),
-            "score": score(vault, compared),
+            "score": score(vault),
             "successors first": successors_first(vault),
             "diversify": diversify(vault),
             "newest first": newest_matching_first(vault),

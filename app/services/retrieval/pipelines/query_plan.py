@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.stages.graph import graph
 from clawmem.app.services.retrieval.stages.judge_parts import judge_parts
 from clawmem.app.services.retrieval.stages.nearest import nearest
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
-from clawmem.app.services.retrieval.stages.score import asked_for, score
+from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.retrieval.planning import ClauseKind
@@ -86,7 +86,7 @@ class QueryPlan:
                 "clauses": self._clauses.stage(clauses),
                 "merge": merge_clauses(clauses),
                 "judge": judge_parts(self._vault, self._parts, {c.query for c in clauses.values()}),
-                "score": score(self._vault, asked_for),
+                "score": score(self._vault),
                 "cut": cut,
             },
         )

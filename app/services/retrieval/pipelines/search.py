@@ -10,7 +10,7 @@ from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
-from clawmem.app.services.retrieval.stages.score import asked_for, score
+from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.ports.vault import Vault
 
@@ -24,7 +24,7 @@ def search(vault: Vault) -> Pipeline:
             "fuse": fuse(vault),
             "precise first": precise_first(vault),
             "judge": judge(vault),
-            "score": score(vault, asked_for),
+            "score": score(vault),
             "successors first": successors_first(vault),
             "newest first": newest_matching_first(vault),
             "cut": cut,

@@ -9,7 +9,7 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone
 from clawmem.app.services.retrieval.stages.nearest import nearest
 from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
-from clawmem.app.services.retrieval.stages.score import asked_for, score
+from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.vault import Vault
@@ -24,7 +24,7 @@ def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
                 RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
             ),
             "nearest": nearest(vault),
-            "score": score(vault, asked_for),
+            "score": score(vault),
             "successors first": successors_first(vault),
             "newest first": newest_matching_first(vault),
             "cut": cut,

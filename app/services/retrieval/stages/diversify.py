@@ -14,11 +14,6 @@ SPREAD = 20  # first candidates that are compared with each other, independent o
 READ_FOR_DIVERSITY = 800  # characters compared per text
 
 
-def compared(request: RetrievalRequest) -> int:
-    """Return the number of places that matter, including those from which a candidate may move up."""
-    return max(request.limit, SPREAD)
-
-
 def diversify(vault: Vault) -> Stage:
     """Return a stage that moves near-duplicates of a better result behind the others; it drops nothing."""
 

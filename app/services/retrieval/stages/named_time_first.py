@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from clawmem.app.services.retrieval.legs.temporal import within
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.newest_first import MOST_BROUGHT, arranged, has_time_of_file
-from clawmem.app.services.retrieval.stages.score import scored_whole
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval.bm25 import rarity
@@ -44,7 +43,7 @@ def named_time_first(vault: Vault) -> Stage:
             return _likelier(vault, request, work, named, topic) if named else work
         if newest_question(request.query):
             return work
-        return _listed(vault, request, scored_whole(vault, request, work, trace), trace, named)
+        return _listed(vault, request, work, trace, named)
 
     return stage
 

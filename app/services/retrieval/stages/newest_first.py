@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.stages.score import scored_whole
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
@@ -57,7 +56,6 @@ def newest_matching_first(vault: Vault) -> Stage:
         asked = newest_question(request.query)
         if asked is None:
             return work
-        work = scored_whole(vault, request, work, trace)
         pool, matched = _matched(vault, request, work, asked)
         if not matched:
             return work

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.stages.score import scored_whole
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
@@ -35,11 +34,10 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
-        found = [c.document_id for c in (*work.candidates, *work.beyond)]
+        found = [c.document_id for c in work.candidates]
         pairs = known_by(vault, successions_from(vault, found), request.as_of)
         if not pairs:
             return work
-        work = scored_whole(vault, request, work, trace)
         notes = trace.stages[-1].notes
         if time_intent(request.query) is TimeIntent.HISTORY:
             notes.append("the question asks for what was before")
