@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clawmem.app.config_file import read_config
 from clawmem.ports.errors import ClawmemError
+
+if TYPE_CHECKING:
+    from clawmem.app.services.indexing.folders import Folder
+    from clawmem.app.settings import Settings
 
 Stamp = tuple[int, int, int]
 
@@ -51,3 +57,24 @@ class ConfiguredFolders:
             for name, one in collections.items()
             if isinstance(one, dict)
         }
+
+
+def folders_of(settings: Settings) -> list[Folder]:
+    """Return the folders of the configured collections."""
+    from clawmem.app.services.indexing.folders import Folder
+    from clawmem.app.services.indexing.ownership import nested
+    from clawmem.domain.security.origin import TRUST
+
+    configured = ConfiguredFolders(settings.config_file)
+    return nested(
+        [
+            Folder(
+                name,
+                str(one.path),
+                one.pattern,
+                origin=TRUST[one.trust],
+                is_configured=partial(configured.has, name, one.path),
+            )
+            for name, one in settings.collections.items()
+        ]
+    )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.version import VERSION
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.replay import Replay
     from clawmem.app.services.retrieval.why import Ask
@@ -28,7 +28,7 @@ def asked_again(services: Services, receipt: Receipt) -> Replay:
 
     if receipt.verb == CONTEXT_SURFACING:
         return services.why.replay(receipt, _surface_again(services, receipt), VERSION)
-    if not hasattr(services.parts, receipt.verb):
+    if not hasattr(services.pipelines, receipt.verb):
         message = f"The answer was given by {receipt.verb!r}, which nobody can ask again from here."
         raise InvalidInput("INVALID_INPUT", message)
     return services.why.replay(receipt, partial(ask, services), VERSION)

@@ -11,7 +11,7 @@ from clawmem.app.settings import load_settings
 from clawmem.ports.errors import EmbeddingError, ModelError
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.watching import WatchEvent
     from clawmem.ports.watcher import StopSignal

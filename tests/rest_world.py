@@ -16,8 +16,8 @@ from server_process import Served, serving
 from typer.testing import CliRunner
 
 import clawmem
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.opened import open_services
 from clawmem.app.services.setup.service_units import ONE_HEAP
 from clawmem.app.settings import load_settings
 from clawmem.domain.knowledge.entities import entity_id

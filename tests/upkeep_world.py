@@ -19,7 +19,8 @@ from dependency_injector import providers
 
 import clawmem
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.opened import Services, open_services
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.maintenance import lanes
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
@@ -79,7 +80,7 @@ def sensible(prompt: str) -> str:
 def upkeep(vault: Path, script: Callable[[str], str] = sensible) -> Iterator[Services]:
     """The services over a vault, with a model that answers what *script* says."""
     with open_services(load_settings(vault=vault)) as services:
-        services.parts.generator.override(providers.Object(ScriptedGenerator(script)))
+        services.adapters.generator.override(providers.Object(ScriptedGenerator(script)))
         yield services
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.app.opened import open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings import Settings, load_settings
 from clawmem.app.vaults import of_vault
 from clawmem.domain.knowledge.entities import entity_id

@@ -11,7 +11,7 @@ from clawmem.app.operations.operation import Command, Effect, Operation, Request
 from clawmem.domain.security.quoting import title_to_read
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.ports.records import Document
 
 DEFAULT_SNOOZE = "30d"

@@ -12,7 +12,7 @@ from clawmem.app.services.capture.diary import AGENT, LAST
 from clawmem.domain.capture.diary import MOST_CHARACTERS, NAME_CHARS, TOPIC
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.capture.diary import DiaryEntry
 
 

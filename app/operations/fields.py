@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.ports.records import Document
 
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."

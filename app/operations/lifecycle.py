@@ -28,7 +28,7 @@ from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.ports.records import Document
 
 ACT_LIMIT = 20

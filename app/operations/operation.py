@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
 
 Q = TypeVar("Q", bound="Request")
 R = TypeVar("R", bound="Result")

@@ -16,7 +16,7 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scope
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.documents.lookup import Excerpt
     from clawmem.app.services.documents.timeline import Entry, Timeline
     from clawmem.app.services.graph.causal_links import CausalStep

@@ -14,7 +14,7 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.triples import Direction
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.knowledge.facts import EntityFacts
     from clawmem.ports.entities import Entity
     from clawmem.ports.triples import Triple

@@ -12,7 +12,7 @@ from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.knowledge.evolution import Version
     from clawmem.ports.records import Document
 

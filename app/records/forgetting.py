@@ -13,7 +13,7 @@ from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.address_errors import ConfirmationMissing
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.lifecycle.forget_preview import ForgetPreview
     from clawmem.ports.records import Document
 

@@ -11,7 +11,7 @@ from clawmem.app.services.documents.stats import numbers
 from clawmem.ports.sessions import Session
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.maintenance.status import StatusReport
 
 

@@ -10,12 +10,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from clawmem.app.opened import open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.vaults import of_vault
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.settings import Settings
 
 T = TypeVar("T")

@@ -55,7 +55,7 @@ class LaneThread:
                 self._stop.wait(LOOKS_AGAIN_S)
 
     def _work(self) -> None:
-        from clawmem.app.opened import open_services
+        from clawmem.app.bootstrap.opening import open_services
 
         with open_services(self._settings, create=False) as services:
             services.lanes().serve(self.name, self._stop, lambda ticked: None)

@@ -75,7 +75,7 @@ def serve(
         ConfigError: The server cannot listen at the address, or not without a token.
         VaultError: The vault does not exist or cannot be opened.
     """
-    from clawmem.app.opened import open_services
+    from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.serve.token import token_for
 
     if choices.without_token and choices.host not in LOOPBACK:

@@ -45,7 +45,7 @@ class WatcherThread:
                 self._stop.wait(LOOKS_AGAIN_S)
 
     def _watch(self) -> None:
-        from clawmem.app.opened import open_services
+        from clawmem.app.bootstrap.opening import open_services
         from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S
         from clawmem.app.watching import watch
 

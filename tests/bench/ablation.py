@@ -51,7 +51,8 @@ from judged import (
     vault_of,
 )
 
-from clawmem.app.opened import Services, open_services
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.stages import compare
@@ -167,7 +168,7 @@ class Asked:
 
 def measure(name: str, services: Services, asked: Sequence[Asked], wanted: Sequence[str]) -> None:
     """Ask every question without each of the *wanted* signals, and keep the table."""
-    stages: dict[str, Stage] = dict(services.pipeline("query")._stages)
+    stages: dict[str, Stage] = dict(services.pipelines.named("query")._stages)
     search = stages.pop("search")
     found: dict[str, dict[str, Places]] = {signal: {} for signal in wanted}
     say = each(len(asked), f"{name}, {len(wanted)} signals")

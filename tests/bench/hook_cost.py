@@ -73,7 +73,7 @@ def make(vault: Path) -> None:
     """The vault, made or brought up to date."""
     from judged import settings_for
 
-    from clawmem.app.opened import open_services
+    from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.services.indexing.folders import Folder
 
     notes = vault.with_suffix("")

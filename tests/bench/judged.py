@@ -14,7 +14,8 @@ from typing import Any
 import apsw
 from artefacts import DEPTH
 
-from clawmem.app.opened import Services, open_services
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.places import models_folder
 from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.services.bench.retrieval import unrolled
@@ -128,7 +129,7 @@ def settings_for(vault: Path, embedder: str) -> Settings:
 
 def missing(embedder: str) -> str:
     """Why there are no figures of this embedder here; empty when there can be."""
-    from clawmem.app.known_models import embedder_named
+    from clawmem.app.bootstrap.known_models import embedder_named
 
     try:
         embedder_named(embedder, models_folder(os.environ)).embed_query("a question")

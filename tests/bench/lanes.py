@@ -26,7 +26,8 @@ from time import monotonic, perf_counter, process_time, sleep, thread_time
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.app.opened import Services, open_services
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.settings import load_settings
@@ -46,12 +47,12 @@ SEARCH = """
 import sys
 from time import perf_counter
 from pathlib import Path
-from clawmem.app.opened import open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.settings import load_settings
 
 with open_services(load_settings(vault=Path(sys.argv[1])), read_only=True) as services:
-    search = services.pipeline("search")
+    search = services.pipelines.named("search")
     asked = ["why does the {} of {} fail".format(a, b) for a in sys.argv[3].split() for b in sys.argv[4].split()]
     search(read_request(asked[0], now_ms=services.clock.now_ms()))
     print("ready", flush=True)

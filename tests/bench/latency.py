@@ -27,7 +27,8 @@ from corpus import generate, write_notes
 from corpus_source import Source, is_content
 from judged import EMBEDDERS, missing, settings_for, surroundings
 
-from clawmem.app.opened import Services, open_services
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.bench.measures import percentile
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
@@ -68,7 +69,7 @@ def asked(services: Services, number: int) -> list[str]:
 
 def timed(services: Services, questions: Sequence[str]) -> dict[str, Any]:
     """CPU and wall clock of each answer, and the stages' wall clock by name."""
-    pipeline, now_ms = services.pipeline("query"), services.clock.now_ms()
+    pipeline, now_ms = services.pipelines.named("query"), services.clock.now_ms()
     for question in questions[:WARM_UP]:
         pipeline(read_request(question, now_ms=now_ms))
     cpu, wall, stages = [], [], defaultdict(list)

@@ -46,7 +46,7 @@ from judged import (
     vault_of,
 )
 
-from clawmem.app.opened import Services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.bench.measures import percentile
 from clawmem.app.services.retrieval.answer import describe
 from clawmem.app.services.retrieval.pipeline import Pipeline
@@ -63,11 +63,11 @@ def systems(embedder: str) -> dict[str, Make]:
     without: dict[str, Make] = {
         "grep": lambda services: grep(services.vault),
         "plain BM25": lambda services: plain_bm25(services.vault),
-        "search": lambda services: services.pipeline("search"),
+        "search": lambda services: services.pipelines.named("search"),
     }
     return {
         **(without if embedder == EMBEDDERS[0] else {}),
-        f"vectors {embedder}": lambda s: embedder_alone(s.vault, s.parts.question_embedder()),
+        f"vectors {embedder}": lambda s: embedder_alone(s.vault, s.pipelines.embedder),
         f"query {embedder}": lambda s: s.pipeline("query"),
     }
 

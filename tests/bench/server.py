@@ -34,7 +34,7 @@ from judged import surroundings
 from latency import asked
 from server_process import Served, serving
 
-from clawmem.app.opened import open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.services.bench.measures import percentile
 from clawmem.app.settings import load_settings
 

@@ -320,7 +320,7 @@ import clawmem.app.interfaces.cli.indexes, clawmem.app.interfaces.cli.rendering,
 import clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tantivy, tokenizers
 from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.opened import open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings import load_settings
 
 if sys.argv[1] == "lancedb":

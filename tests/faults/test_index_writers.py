@@ -147,7 +147,7 @@ def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
 WRITER = """
 import contextlib, importlib.util, io, json, pathlib, sys, time
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.sqlite.vault
-import clawmem.app.opened, clawmem.app.services.indexing.update, ruamel.yaml, tantivy
+import clawmem.app.bootstrap.opening, clawmem.app.services.indexing.update, ruamel.yaml, tantivy
 from clawmem.app.interfaces.cli.command_line import cli
 
 number, seconds = sys.argv[1:]

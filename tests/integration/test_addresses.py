@@ -21,13 +21,14 @@ from hypothesis import strategies as st
 from starlette.applications import Starlette
 from typer.testing import Result
 
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli import addresses
 from clawmem.app.interfaces.mcp.calling import CODE, DETAILS
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.rest.application import routes
 from clawmem.app.interfaces.rest.errors import HANDLERS
-from clawmem.app.opened import Services, open_services
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.serve.inside import Inside
 from clawmem.app.services.indexing.publish import withdraw

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from clawmem.app.backends import backend_named, known_backends
+from clawmem.app.bootstrap.backends import backend_named, known_backends
 from clawmem.ports.backend import Backend
 from clawmem.ports.errors import ConfigError
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
+from clawmem.app.bootstrap.adapters import needs_extra
 from clawmem.app.config_file import add_collection, remove_collection
-from clawmem.app.container import late
 from clawmem.app.places import complete
 from clawmem.app.settings import Settings, load_settings
 from clawmem.ports.errors import ConfigError, ExtraMissing, NotFound
@@ -240,7 +241,10 @@ def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
 
 def test_a_missing_extra_names_what_to_install() -> None:
     """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
-    with pytest.raises(ExtraMissing, match=r"pip install '.\[lancedb\]'"):
-        late("no_such_package.adapters.lancedb:Vault", extra="lancedb")()
-    with pytest.raises(ModuleNotFoundError):
-        late("clawmem.adapters.nothing.vault:Vault", extra="lancedb")()
+    with (
+        pytest.raises(ExtraMissing, match=r"pip install '.\[lancedb\]'"),
+        needs_extra("lancedb", "lancedb"),
+    ):
+        import_module("no_such_package")
+    with pytest.raises(ModuleNotFoundError), needs_extra("lancedb", "lancedb"):
+        import_module("clawmem.adapters.nothing")

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.context_surfacing import run
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.opened import open_services
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.settings import Settings
 

@@ -15,7 +15,8 @@ from typer.testing import Result
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.opened import Services, open_services
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.lifecycle.derived import derived_documents

@@ -453,11 +453,11 @@ def test_lanes_that_make_no_sense_keep_no_server_from_serving(tmp_path: Path) ->
 RACER = """
 import sys
 from pathlib import Path
-from clawmem.app.opened import open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings import load_settings
 
 with open_services(load_settings(vault=Path(sys.argv[1]))) as services:
-    lane = services.parts.lane("light-consolidation", lease_ms=600_000)
+    lane = services.lane("light-consolidation", lease_ms=600_000)
     print("ready", flush=True)
     sys.stdin.readline()
     print(lane.enter(), flush=True)

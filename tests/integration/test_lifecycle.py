@@ -14,8 +14,9 @@ from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli.retrieval import Given
-from clawmem.app.opened import Services, open_services
 from clawmem.app.services.briefing.profile import PATH
 from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.decisions import READER
@@ -156,7 +157,7 @@ def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
     kept = {}
     for moment in (now, in_a_while):
         request = read_request("where does the ledger live", now_ms=moment)
-        work, trace = services.pipeline("search").rank(request)
+        work, trace = services.pipelines.named("search").rank(request)
         assert number in {one.document_id for one in work.candidates}
         trace.stages.append(trace.stages[-1])
         kept[moment] = {c.document_id for c in visible(services.vault)(request, work, trace).candidates}
@@ -209,7 +210,7 @@ def known_everywhere(services: Services) -> int:
     vault.sketches.store("m", {FragmentKey(number, 0): b"\1"})
     for words in (f"what is {SECRET}", "who keeps the key of the safe"):
         request = read_request(words, now_ms=services.clock.now_ms())
-        answer = services.pipeline("query")(request)
+        answer = services.pipelines.named("query")(request)
         given = Given(services, answer, request, "query", 1.0)
         assert given.record(given.receipt)
     return number
@@ -247,7 +248,7 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
         assert (report.added, report.problems) == (0, [])
         assert not any(services.prove(done).values())
         assert services.vault.check() == []
-        assert services.pipeline("search")(read_request("harbour office", now_ms=0)).results
+        assert services.pipelines.named("search")(read_request("harbour office", now_ms=0)).results
 
 
 def test_it_is_not_captured_again(tmp_path: Path) -> None:
@@ -302,7 +303,7 @@ def test_what_keeps_the_vault_busy(
     done = services.forgetting([services.lookup.target("safe.md")], "cli")
 
     assert "another process" in done.left
-    assert services.pipeline("search")(read_request(SECRET, now_ms=0)).results == ()
+    assert services.pipelines.named("search")(read_request(SECRET, now_ms=0)).results == ()
     reader.execute("commit")
     reader.close()
     assert services.forgetting.scrub() == ""

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from clawmem.app.opened import Services, open_services
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.settings import load_settings
@@ -75,7 +76,7 @@ class Station:
         found: Answers = {}
         with self.opened() as services:
             for verb in verbs:
-                pipeline = services.pipeline(verb)
+                pipeline = services.pipelines.named(verb)
                 for text in QUESTIONS:
                     asked = read_request(text, now_ms=services.clock.now_ms(), limit=TOP, show_all=True)
                     answer = pipeline(asked)

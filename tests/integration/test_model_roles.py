@@ -21,10 +21,10 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.model_failures import MemoryModelFailures
 from clawmem.adapters.memory.reranker import OverlapReranker
-from clawmem.app.container import build_container
+from clawmem.app.bootstrap.adapters import Adapters
+from clawmem.app.bootstrap.models import LocalModels, Surroundings, chosen
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.cli.model_roles import ago, failure_line
-from clawmem.app.models import LocalModels, Surroundings, chosen
-from clawmem.app.opened import open_services
 from clawmem.app.services.models.roles import Roles
 from clawmem.app.services.models.selection import NONE, Option, Provider, first_of
 from clawmem.app.services.models.watching import (
@@ -135,9 +135,9 @@ class TestSettings:
     )
     def test_nothing_is_downloaded_unasked(self, environ: dict[str, str], read_only: bool, may: bool) -> None:
         """A download wants the person's word, and a command that changes the vault: no question, no hook."""
-        container = build_container(load_settings(environ=environ), read_only=read_only)
+        adapters = Adapters(load_settings(environ=environ), read_only=read_only)
 
-        assert container.local_models().may_download is may
+        assert adapters.local_models().may_download is may
 
 
 class TestSelection:
@@ -436,7 +436,7 @@ class TestCommands:
         assert not [
             name for name in loaded if name.startswith(tuple(f"clawmem.adapters.{m}" for m in makers))
         ]
-        assert "clawmem.app.models" not in loaded
+        assert "clawmem.app.bootstrap.models" not in loaded
 
     def test_a_failure_is_remembered(
         self, invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch
@@ -467,7 +467,7 @@ class TestCommands:
         with scripted(down) as server:
             monkeypatch.setenv("CLAWMEM_RERANK_URL", server.url)
             with open_services(load_settings(), read_only=True) as services:
-                reranker: Reranker = services.parts.reranker()
+                reranker: Reranker = services.adapters.reranker()
                 with pytest.raises(ModelUnavailable):
                     reranker.rerank("bees", ["A hive."], timeout_s=0.5)
 

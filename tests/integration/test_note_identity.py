@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from clawmem.app.opened import open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings import load_settings
 from clawmem.ports.records import Document, InactiveReason
 

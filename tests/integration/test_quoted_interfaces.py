@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from interface_world import InterfaceWorld, interface_world
 
-from clawmem.app.opened import open_services
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings import load_settings
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.origin import LEADS, as_tag

@@ -19,7 +19,7 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.backends import backend_named
+from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.vault import ServedVault

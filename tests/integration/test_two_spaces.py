@@ -26,7 +26,7 @@ from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import migrate
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.backends import backend_named
+from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.vault import ServedVault

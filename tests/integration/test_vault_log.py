@@ -79,7 +79,7 @@ def test_a_server_does_it_for_whom_it_was_asked(
         inside = Inside(tmp_path / "usual.sqlite", environ)
         with inside.at_work():
             found = asyncio.run(
-                inside.desk.read(lambda services: services.lookup.get("notes/a.md").text, "work")
+                inside.dispatcher.read(lambda services: services.lookup.get("notes/a.md").text, "work")
             )
             _eventually(lambda: log_is_empty(vault.location))
 

@@ -13,8 +13,8 @@ from unittest.mock import patch
 import pytest
 from typer.testing import Result
 
-from clawmem.app.opened import open_services
-from clawmem.app.serve import desk as desk_module
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.serve import dispatcher as desk_module
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
 from clawmem.app.settings import Settings, load_settings

@@ -29,7 +29,7 @@ from clawmem.domain.security.quoting import lines_to_read, title_to_read, withou
 from clawmem.ports.display import one_line
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import RoutedAnswer
@@ -110,7 +110,7 @@ def _retrieve(services: Services, question: Question, request: RetrievalRequest)
     from clawmem.domain.retrieval.routing import Route
 
     mode = one_of("--mode", question.mode.lower(), (AUTO, *Route))
-    return services.memory_retrieve(request, None if mode == AUTO else Route(mode))
+    return services.pipelines.memory_retrieve(request, None if mode == AUTO else Route(mode))
 
 
 def _intent_search(services: Services, question: Question, request: RetrievalRequest) -> IntentAnswer:
@@ -118,7 +118,7 @@ def _intent_search(services: Services, question: Question, request: RetrievalReq
 
     asked_for = question.asks_for.upper()
     forced = Intent(one_of("--intent", asked_for, tuple(Intent))) if asked_for else None
-    return services.intent_search(forced, with_graph=question.graph)(request)
+    return services.pipelines.intended(forced, with_graph=question.graph)(request)
 
 
 def _of_intent(found: IntentAnswer) -> dict[str, Any]:
@@ -146,7 +146,9 @@ WAYS: Mapping[str, Way] = {
     "query": Way("query", lambda services, question, request: ask(services, "query", request)),
     "intent-search": Way("intent_search", _intent_search, _of_intent),
     "retrieve": Way("memory_retrieve", _retrieve, _of_retrieved),
-    "plan": Way("query_plan", lambda services, question, request: services.query_plan(request), _of_plan),
+    "plan": Way(
+        "query_plan", lambda services, question, request: services.pipelines.query_plan(request), _of_plan
+    ),
 }
 
 

@@ -71,14 +71,14 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 
 
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
+    from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.interfaces.cli.progress import progress
-    from clawmem.app.opened import open_services
     from clawmem.app.services.bench.retrieval import BenchRetrieval
     from clawmem.app.services.retrieval.request import Ranking
 
     with open_services(settings) as services, progress("Asking") as step:
         embed = None if setup.mode == "search" else services.embed
-        pipeline = services.pipeline(setup.mode)
+        pipeline = services.pipelines.named(setup.mode)
         bench = BenchRetrieval(services.update, embed, pipeline, services.clock.now_ms())
         ranking = Ranking(settings.ranking)
         return bench(collection, turns=setup.turns, pooled=setup.pooled, ranking=ranking, progress=step)

@@ -22,8 +22,8 @@ from clawmem.app.interfaces.cli.session import (
 )
 
 if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Part, Said
-    from clawmem.app.opened import Services
     from clawmem.app.records.collections import Collection
     from clawmem.app.services.indexing.embed import EmbedReport
     from clawmem.app.services.indexing.update import PassReport

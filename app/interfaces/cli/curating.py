@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
-    from clawmem.app.opened import Services
     from clawmem.app.services.briefing.reflecting import Reflection
     from clawmem.app.services.lifecycle.duplicates import Duplicate
 

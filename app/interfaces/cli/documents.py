@@ -12,8 +12,8 @@ from clawmem.app.interfaces.cli.session import Collections, named_collections, t
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Part, Said
-    from clawmem.app.opened import Services
     from clawmem.app.records.documents import Listed
     from clawmem.app.services.documents.lookup import Excerpt, LookupFailure
     from clawmem.ports.errors import InvalidInput

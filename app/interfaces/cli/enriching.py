@@ -9,7 +9,7 @@ import typer
 from clawmem.app.interfaces.cli.session import opened, wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.knowledge.enriching import EnrichReport
     from clawmem.ports.ledger import Cost
 

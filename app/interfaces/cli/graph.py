@@ -30,8 +30,8 @@ from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Part, Said
-    from clawmem.app.opened import Services
     from clawmem.app.records.documents import Place, Step
     from clawmem.app.services.graph.build import BuildReport
 

@@ -44,7 +44,7 @@ def migrate(
 
     The vault stays searchable during the move.
     """
-    from clawmem.app.backends import refuse_unknown
+    from clawmem.app.bootstrap.backends import refuse_unknown
     from clawmem.app.interfaces.cli.progress import progress
     from clawmem.app.interfaces.cli.rendering import show, show_json
 

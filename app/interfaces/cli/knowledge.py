@@ -13,8 +13,8 @@ from clawmem.app.interfaces.cli.session import one_of, opened, tell, wants_json
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
-    from clawmem.app.opened import Services
     from clawmem.app.services.graph.export import Edge, Node
 
 FORMATS = ("graphml", "jsonld")

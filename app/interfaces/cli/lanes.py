@@ -16,8 +16,8 @@ from clawmem.ports.errors import InvalidInput
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Part, Said
-    from clawmem.app.opened import Services
     from clawmem.app.services.maintenance.account import RunDescription
     from clawmem.app.services.maintenance.lanes import LaneTick
     from clawmem.ports.journal import Run
@@ -144,8 +144,8 @@ def undo(
 
 def _rehearse(ctx: typer.Context, lane: LaneName, *, now: bool, keep_on: bool) -> None:
     """Run one tick on a copy of the vault and show its result."""
+    from clawmem.app.bootstrap.opening import open_copy
     from clawmem.app.interfaces.cli.rendering import show
-    from clawmem.app.opened import open_copy
 
     if keep_on:
         raise InvalidInput("INVALID_INPUT", "--dry-run shows one tick. Leave out --keep-on.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -122,9 +122,9 @@ def check(ctx: typer.Context, name: Name) -> None:
 
 
 def _models(ctx: typer.Context) -> Models:
-    from clawmem.app.container import build_container
+    from clawmem.app.bootstrap.adapters import Adapters
 
-    return cast("Models", build_container(settings_of(ctx), read_only=True).models())
+    return Adapters(settings_of(ctx), read_only=True).installed_models()
 
 
 def _row(state: ModelState) -> tuple[object, ...]:

@@ -20,8 +20,8 @@ from clawmem.app.operations.table import operations_in
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
-    from clawmem.app.opened import Services
 
 CALLER = "cli"
 

@@ -24,8 +24,8 @@ from clawmem.app.interfaces.cli.retrieval import (
 from clawmem.app.interfaces.cli.session import Collections, tell, wants_json
 
 if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
-    from clawmem.app.opened import Services
 
 cli = typer.Typer(rich_markup_mode=None)
 

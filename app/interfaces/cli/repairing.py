@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +12,7 @@ from clawmem.app.interfaces.cli.collections import run_update
 from clawmem.app.interfaces.cli.session import opened, settings_of, wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.maintenance.repairing import Repair
     from clawmem.app.settings import Settings
     from clawmem.ports.salvage import SalvageReport
@@ -81,7 +81,7 @@ def _repair_of(settings: Settings) -> Repair:
     Raises:
         VaultError: There is no vault, it is opened for reading only, or a server has it open.
     """
-    from clawmem.app.container import build_container
+    from clawmem.app.bootstrap.adapters import Adapters
     from clawmem.app.places import is_there
     from clawmem.app.serve.lifetime import is_running
     from clawmem.ports.errors import VaultError, VaultReadOnly
@@ -95,7 +95,7 @@ def _repair_of(settings: Settings) -> Repair:
         raise VaultError(
             str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then clawmem repair"
         )
-    return cast("Repair", build_container(settings, read_only=False).repair())
+    return Adapters(settings, read_only=False).repair()
 
 
 def _completed(services: Services, salvaged: SalvageReport) -> SalvageReport:

@@ -14,8 +14,8 @@ from clawmem.app.services.retrieval.request import LEAST_COSINE
 from clawmem.app.version import VERSION
 
 if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
-    from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.answer import Answer
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -218,7 +218,7 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
     """
     if verb == "vsearch":
         require_vectors(services.vault, "found")
-    return services.pipeline(verb)(request)
+    return services.pipelines.named(verb)(request)
 
 
 def read_question(services: Services, question: Question) -> RetrievalRequest:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
-    from clawmem.app.opened import Services
     from clawmem.app.settings import Settings
 
 
@@ -100,7 +100,7 @@ def opened(
 
     With *or_read* a vault that cannot be written now is opened for reading.
     """
-    from clawmem.app.opened import open_services
+    from clawmem.app.bootstrap.opening import open_services
 
     settings = settings_of(ctx)
     if any_backend:
@@ -176,7 +176,7 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
 
 
 def _refuse_unknown(backend: str) -> None:
-    from clawmem.app.backends import refuse_unknown
+    from clawmem.app.bootstrap.backends import refuse_unknown
 
     refuse_unknown(backend)  # before anything is created or written
 

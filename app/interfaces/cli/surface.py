@@ -10,8 +10,8 @@ import typer
 from clawmem.app.interfaces.cli.session import settings_of, tell, wants_json
 
 if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Part, Said
-    from clawmem.app.opened import Services
     from clawmem.app.services.surfacing.spending import Spent
 
 cli = typer.Typer(rich_markup_mode=None)

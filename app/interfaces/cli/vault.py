@@ -28,8 +28,8 @@ from clawmem.app.interfaces.cli.session import (
 from clawmem.app.places import client_folder, client_servers
 
 if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
-    from clawmem.app.opened import Services
     from clawmem.app.services.maintenance.status import StatusReport
     from clawmem.app.settings import Settings
 

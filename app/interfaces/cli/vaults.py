@@ -54,10 +54,10 @@ def sync(
     A new vault is a file next to the usual vault, and its name is written to the config file. A collection has one
     folder: its documents of any other folder are removed.
     """
+    from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.config_file import add_vault
     from clawmem.app.interfaces.cli.progress import progress
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.opened import open_services
     from clawmem.app.services.indexing.syncing import admitted
     from clawmem.app.vaults import new_vault, of_vault
 

@@ -10,8 +10,8 @@ from clawmem.app.interfaces.cli.session import tell, wants_json
 from clawmem.app.replaying import asked_again
 
 if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Part, Said
-    from clawmem.app.opened import Services
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.replay import Replay
 

@@ -12,11 +12,11 @@ from clawmem.app.interfaces.hooks.conversation import state_file
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import LEASE_MS, Job
 from clawmem.app.interfaces.hooks.state import drafts_of, sweep, write_whole
-from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts
+from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts, without_secrets
 from clawmem.app.services.capture.session import Session
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.ports.generator import Generator
 
 READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
@@ -110,8 +110,7 @@ class CaptureJobs:
 
     @cached_property
     def _generator(self) -> Generator | None:
-        generator: Generator | None = self._services.parts.generator()
-        return generator
+        return self._services.adapters.generator()
 
     def _is_echo(self, session: Session) -> Callable[[str], bool]:
         from clawmem.domain.security.fingerprint import fingerprint, is_echo
@@ -132,10 +131,3 @@ class CaptureJobs:
         for document in documents.many(shown).values():
             yield (documents.body(document.id) or "")[:READ_OF_BODY]
             yield f"{document.title} ({document.content_type}) {document.display_path}"  # the heading in a block
-
-
-def without_secrets(text: str) -> str:
-    """Return *text* with its secrets redacted."""
-    from clawmem.domain.security.redaction import redact
-
-    return redact(text).text

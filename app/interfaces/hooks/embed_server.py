@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from clawmem.app.interfaces.hooks.surfacing_choices import SurfacingSettings
 
@@ -41,10 +41,10 @@ class EmbedServer:
                 self._was_asked = True
         import os
 
-        from clawmem.app.container import build_container
+        from clawmem.app.bootstrap.adapters import Adapters
         from clawmem.app.settings import load_settings
 
-        return cast("Embedder", build_container(load_settings(environ=os.environ), read_only=True).embedder())
+        return Adapters(load_settings(environ=os.environ), read_only=True).embedder()
 
     def learn(self, degraded: Mapping[str, str]) -> None:
         """Record a timeout of the server, if *degraded* reports one."""

@@ -12,7 +12,7 @@ AFTER = "PostCompact"
 def run(event: HookEvent, context: HookContext) -> HookOutput:
     """Store the summary, if the client sends one. The event accepts no answer."""
     if event.compact_summary:
-        from clawmem.app.interfaces.hooks.capturing import without_secrets
+        from clawmem.app.services.capture.redacted_transcripts import without_secrets
 
         safe = event._replace(compact_summary=without_secrets(event.compact_summary))
         capture("postcompact-capture", safe, context)

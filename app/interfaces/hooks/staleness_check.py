@@ -30,7 +30,7 @@ def _archive_idle(context: HookContext) -> None:
     policy = read_policy(settings.lifecycle)
     if policy is None or policy.only_previews:
         return
-    from clawmem.app.opened import open_services
+    from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.services.lifecycle.archiving import Archiving
 
     with open_services(settings, create=False) as services:

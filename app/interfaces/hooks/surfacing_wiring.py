@@ -101,8 +101,8 @@ def _embedder(
 def _servers(vault: ServedVault, settings: SurfacingSettings) -> Iterator[Models]:
     """Yield the configured model servers. Local models are not used, as every prompt would load them again."""
     from clawmem.adapters.system.clock import SystemClock
+    from clawmem.app.bootstrap.models import Surroundings, served
     from clawmem.app.model_servers import ModelServer, RerankServer, servers_in
-    from clawmem.app.models import Surroundings, served
     from clawmem.app.services.models.watching import REST_MS
     from clawmem.app.services.retrieval.pipelines.with_models import Models
     from clawmem.ports.model_failures import ModelRole

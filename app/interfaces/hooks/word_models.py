@@ -19,7 +19,7 @@ class PromptModels:
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
         """Return the local embedder of this fingerprint, if any; large models are in *folder*."""
-        from clawmem.app.known_models import embedder_of
+        from clawmem.app.bootstrap.known_models import embedder_of
 
         return embedder_of(fingerprint, folder)
 
@@ -43,7 +43,7 @@ class CachedModels(PromptModels):
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
         """See `PromptModels.embedder_of`; a missing model is looked up again at each call."""
-        from clawmem.app.known_models import embedder_of
+        from clawmem.app.bootstrap.known_models import embedder_of
 
         if self._known.get(fingerprint) is None:
             self._known[fingerprint] = embedder_of(fingerprint, folder)

@@ -26,7 +26,7 @@ from clawmem.domain.security.quoting import lines_to_read, title_to_read
 from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.documents.lookup import Excerpt
 
 Around = Annotated[int, Field(ge=1, le=MOST_AROUND, description="How many on this side.")]

@@ -17,7 +17,7 @@ from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
 
 Command = Literal["view", "create", "str_replace", "insert", "delete", "rename"]
 USUAL = "memories"

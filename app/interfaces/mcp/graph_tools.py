@@ -23,7 +23,7 @@ from clawmem.domain.graph.causal import Direction as Way
 from clawmem.domain.security.quoting import lines_to_read
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.records.entities import Facts
     from clawmem.app.records.evolution import Evolution
 

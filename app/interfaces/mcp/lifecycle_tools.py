@@ -17,7 +17,7 @@ from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.records import Document, InactiveReason
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
 
 BY = "mcp"
 

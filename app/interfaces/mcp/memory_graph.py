@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clawmem.app.interfaces.hooks.capturing import without_secrets
 from clawmem.app.interfaces.mcp.memory_card import FOLDER, Card, card_of, checked, page, path_of
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.knowledge.resolving import merge_concept
 from clawmem.domain.capture.notes import COLLECTION

@@ -14,7 +14,7 @@ from clawmem.app.interfaces.mcp.memory_graph import MemoryGraph
 from clawmem.app.serve.dispatcher import Dispatcher
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
 
 T = TypeVar("T")
 Names = Annotated[list[str], Field(description="Names, exactly as they were given.")]

@@ -14,7 +14,7 @@ from clawmem.app.records.parameters import Vault
 from clawmem.app.serve.dispatcher import Dispatcher
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
 
 CALLER = "mcp"
 

@@ -36,7 +36,7 @@ from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import RoutedAnswer
     from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer
@@ -80,7 +80,10 @@ class SearchTools:
         question = question._replace(show_all=show_all)
         route = None if mode == "auto" else Route(mode)
         found = await self._found(
-            "memory_retrieve", question, lambda services, asked: services.memory_retrieve(asked, route), vault
+            "memory_retrieve",
+            question,
+            lambda services, asked: services.pipelines.memory_retrieve(asked, route),
+            vault,
         )
         said = schemas.Retrieved(**answer_fields(found, compact=compact), **_way(found))
         head = [f"[routed: {found.mode}]", *session_lines(said.sessions or ())]
@@ -170,7 +173,7 @@ class SearchTools:
         intent = Intent(force_intent) if force_intent else None
 
         def work(services: Services, asked: RetrievalRequest) -> IntentAnswer:
-            return services.intent_search(intent, with_graph=enable_graph_traversal)(asked)
+            return services.pipelines.intended(intent, with_graph=enable_graph_traversal)(asked)
 
         found = await self._found("intent_search", question, work, vault)
         said = schemas.IntentAnswer(
@@ -197,7 +200,7 @@ class SearchTools:
         question = question._replace(show_all=show_all)
 
         def work(services: Services, asked: RetrievalRequest) -> PlanAnswer:
-            return services.query_plan(asked)
+            return services.pipelines.query_plan(asked)
 
         found = await self._found("query_plan", question, work, vault)
         plan = [schemas.Clause(**_clause(one)) for one in found.plan]

@@ -22,7 +22,7 @@ from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.ports.errors import EmbeddingError
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.update import PassReport, Progress
 
 

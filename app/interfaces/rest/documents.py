@@ -10,11 +10,11 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from typing_extensions import TypedDict
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli.session import named_collections
 from clawmem.app.interfaces.rest.operation import Asked, Nothing, Operation, as_json, reading
 from clawmem.app.interfaces.rest.questions import listed
 from clawmem.app.interfaces.rest.reading import read_asked
-from clawmem.app.opened import Services
 from clawmem.app.records import documents
 from clawmem.app.records.documents import Listed, Order, Part, order_of, part_of
 from clawmem.app.records.parameters import ADDRESS

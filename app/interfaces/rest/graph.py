@@ -7,11 +7,11 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli.rendering import result_record
 from clawmem.app.interfaces.rest.documents import Named
 from clawmem.app.interfaces.rest.operation import Asked, changing, reading
 from clawmem.app.interfaces.rest.questions import FoundWhole, published_record
-from clawmem.app.opened import Services
 from clawmem.app.records.documents import Step, place_of, steps_of
 from clawmem.app.records.entities import FACTS, MOST_FACTS, Facts, Things, facts_of, things_of
 from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, Evolution, evolution_of

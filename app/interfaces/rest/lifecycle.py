@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.documents import Named
 from clawmem.app.interfaces.rest.operation import Asked, Nothing, changing, reading
-from clawmem.app.opened import Services
 from clawmem.app.records.forgetting import confirmed_target
 from clawmem.app.services.briefing.profile import PATH, is_sound
 from clawmem.app.services.documents.docids import docids

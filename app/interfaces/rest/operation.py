@@ -12,8 +12,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.reading import read_asked
-from clawmem.app.opened import Services
 from clawmem.app.serve.inside import Inside
 
 T = TypeVar("T", bound=BaseModel)

@@ -10,7 +10,7 @@ from clawmem.app.operations.operation import Operation
 from clawmem.app.operations.table import all_operations
 
 if TYPE_CHECKING:
-    from clawmem.app.opened import Services
+    from clawmem.app.bootstrap.services import Services
 
 CALLER = "rest"
 

@@ -8,10 +8,10 @@ from typing import Any, NotRequired, cast
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli.rendering import answer_record, result_record, share
 from clawmem.app.interfaces.cli.retrieval import Given, Question, given_to
 from clawmem.app.interfaces.rest.operation import Asked
-from clawmem.app.opened import Services
 from clawmem.app.records.parameters import AsOf, Floor, Limit, MinScore, ShowAll, Since, Until
 from clawmem.app.records.provenance import provenance_of, title_of
 from clawmem.app.records.succession import Successor, successor_of

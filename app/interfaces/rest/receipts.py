@@ -7,9 +7,9 @@ from typing import Any, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli.explaining import receipt_record
 from clawmem.app.interfaces.rest.operation import Asked, reading
-from clawmem.app.opened import Services
 from clawmem.app.records.receipts import Line, Replayed, line_of, replayed_of
 from clawmem.app.replaying import asked_again
 

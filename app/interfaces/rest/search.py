@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli.retrieval import Question, ask
 from clawmem.app.interfaces.rest.operation import reading
 from clawmem.app.interfaces.rest.questions import Answered, AnyQuestion, ScoredQuestion, answered
-from clawmem.app.opened import Services
 from clawmem.app.records.parameters import CandidateLimit, Diverse, MinScore, Purpose
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
@@ -102,7 +102,7 @@ def intent_search(services: Services, asked: IntentQuestion) -> dict[str, Any]:
     """Find by the intent of the question; follows reasons and relations from document to document."""
 
     def find(request: RetrievalRequest) -> Answer:
-        return services.intent_search(asked.intent, with_graph=asked.graph)(request)
+        return services.pipelines.intended(asked.intent, with_graph=asked.graph)(request)
 
     def said(found: IntentAnswer) -> dict[str, Any]:
         return {"intent": found.intent, "confidence": found.confidence}
@@ -116,7 +116,7 @@ def plan(services: Services, asked: AnyQuestion) -> dict[str, Any]:
     def said(found: PlanAnswer) -> dict[str, Any]:
         return {"plan": found.plan}
 
-    return answered(services, asked, "query_plan", services.query_plan, said)
+    return answered(services, asked, "query_plan", services.pipelines.query_plan, said)
 
 
 def retrieve(services: Services, asked: RetrieveQuestion) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def retrieve(services: Services, asked: RetrieveQuestion) -> dict[str, Any]:
     way = None if asked.mode == "auto" else Route(asked.mode)
 
     def find(request: RetrievalRequest) -> Answer:
-        return services.memory_retrieve(request, way)
+        return services.pipelines.memory_retrieve(request, way)
 
     return answered(services, asked, "memory_retrieve", find, _way)
 

@@ -8,10 +8,10 @@ from typing import Any
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.health import Health, health_record
 from clawmem.app.interfaces.rest.operation import Asked, Nothing, changing, reading
 from clawmem.app.interfaces.rest.questions import Names, listed
-from clawmem.app.opened import Services
 from clawmem.app.places import client_folder, client_servers
 from clawmem.app.records.collections import Collection, collections_of
 from clawmem.app.records.stats import IndexStats, stats_of, status_of

@@ -32,3 +32,10 @@ def _redacted(messages: tuple[TranscriptMessage, ...]) -> tuple[TranscriptMessag
         replace(message, text=text) if text != message.text else message
         for message, text in zip(messages, texts, strict=True)
     )
+
+
+def without_secrets(text: str) -> str:
+    """Return *text* with its secrets redacted."""
+    from clawmem.domain.security.redaction import redact
+
+    return redact(text).text

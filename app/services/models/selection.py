@@ -37,6 +37,18 @@ class Choice(Generic[Model]):
     model: Model | None
     how: Provider
 
+    @property
+    def required(self) -> Model:
+        """
+        The model of a role that cannot do without one.
+
+        Raises:
+            ConfigError: no model was selected.
+        """
+        if self.model is None:
+            raise ConfigError(self.how.reason)
+        return self.model
+
 
 @dataclass(frozen=True, slots=True)
 class Option(Generic[Model]):

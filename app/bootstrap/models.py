@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.adapters.http.addresses import shown
-from clawmem.app.container import late
-from clawmem.app.services.models.selection import Choice, Option, Provider, first_of, the_only
+from clawmem.app.bootstrap.adapters import needs_extra
+from clawmem.app.services.models.selection import Choice, Option, first_of, the_only
 from clawmem.app.services.models.watching import Watch, WatchedEmbedder, WatchedGenerator, WatchedReranker
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError
@@ -17,9 +17,6 @@ from clawmem.ports.model_failures import ModelFailures, ModelRole
 
 Server = Mapping[str, Any]
 """The settings of a server, by name; empty if no server is configured."""
-
-_HTTP = "clawmem.adapters.http"
-_LLAMA = "clawmem.adapters.llama.factories"
 
 
 class Surroundings(NamedTuple):
@@ -47,33 +44,57 @@ class _Part(NamedTuple):
     """The factories and names for the model of a role."""
 
     variable: str
-    at_a_server: str
-    in_process: str
+    at_a_server: Callable[..., Any]
+    in_process: Callable[..., Any]
     local_name: str
     watched: Callable[[Any, Watch], Any]
 
 
+def _http_embedder(url: str, clock: Clock, **chosen: Any) -> Any:
+    with needs_extra("http", "http"):
+        from clawmem.adapters.http.embedder import http_embedder
+    return http_embedder(url, clock, **chosen)
+
+
+def _http_generator(url: str, clock: Clock, **chosen: Any) -> Any:
+    with needs_extra("http", "http"):
+        from clawmem.adapters.http.generator import http_generator
+    return http_generator(url, clock, **chosen)
+
+
+def _http_reranker(url: str, clock: Clock, **chosen: Any) -> Any:
+    with needs_extra("http", "http"):
+        from clawmem.adapters.http.reranker import http_reranker
+    return http_reranker(url, clock, **chosen)
+
+
+def _local_embedder(folder: str, *, may_download: bool) -> Any:
+    with needs_extra("llama", "local"):
+        from clawmem.adapters.llama.factories import local_embedder
+    return local_embedder(folder, may_download=may_download)
+
+
+def _local_generator(folder: str, *, may_download: bool) -> Any:
+    with needs_extra("llama", "local"):
+        from clawmem.adapters.llama.factories import local_generator
+    return local_generator(folder, may_download=may_download)
+
+
+def _local_reranker(folder: str, *, may_download: bool) -> Any:
+    with needs_extra("llama", "local"):
+        from clawmem.adapters.llama.factories import local_reranker
+    return local_reranker(folder, may_download=may_download)
+
+
 _PARTS = {
     ModelRole.EMBEDDER: _Part(
-        variable="CLAWMEM_EMBED_URL",
-        at_a_server=f"{_HTTP}.embedder:http_embedder",
-        in_process=f"{_LLAMA}:local_embedder",
-        local_name="embeddinggemma",
-        watched=WatchedEmbedder,
+        "CLAWMEM_EMBED_URL", _http_embedder, _local_embedder, "embeddinggemma", WatchedEmbedder
     ),
     ModelRole.GENERATOR: _Part(
-        variable="CLAWMEM_LLM_URL",
-        at_a_server=f"{_HTTP}.generator:http_generator",
-        in_process=f"{_LLAMA}:local_generator",
-        local_name="qmd-query-expansion",
-        watched=WatchedGenerator,
+        "CLAWMEM_LLM_URL", _http_generator, _local_generator, "qmd-query-expansion", WatchedGenerator
     ),
     ModelRole.RERANKER: _Part(
-        variable="CLAWMEM_RERANK_URL",
-        at_a_server=f"{_HTTP}.reranker:http_reranker",
-        in_process=f"{_LLAMA}:local_reranker",
-        local_name="qwen3-reranker",
-        watched=WatchedReranker,
+        "CLAWMEM_RERANK_URL", _http_reranker, _local_reranker, "qwen3-reranker", WatchedReranker
     ),
 }
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
@@ -90,7 +111,7 @@ def served(role: ModelRole, server: Server, around: Surroundings) -> Choice[Any]
 
     def build() -> Any:
         said = {name: value for name, value in server.items() if name != "url"}
-        made = late(part.at_a_server, extra="http")(server["url"], around.clock, **said)
+        made = part.at_a_server(server["url"], around.clock, **said)
         return _kept(role, address, made, around)
 
     return the_only(role, Option(address, f"{part.variable} names it", build))
@@ -125,12 +146,6 @@ def in_process(role: ModelRole, local: LocalModels, around: Surroundings) -> Cho
     return the_only(role, _in_process(role, "the settings name it", local, around))
 
 
-def of_catalogue(selection: tuple[str, str]) -> Provider:
-    """Return the provider for an embedder in this process, from the name of a known model and the reason."""
-    name, reason = selection
-    return Provider(ModelRole.EMBEDDER, name, reason)
-
-
 def _in_process(role: ModelRole, reason: str, local: LocalModels, around: Surroundings) -> Option[Any]:
     part = _PARTS[role]
 
@@ -138,7 +153,7 @@ def _in_process(role: ModelRole, reason: str, local: LocalModels, around: Surrou
         # Checked first, because importing the runtime costs more than finding that the file is missing.
         if not local.may_download and not Path(local.folder, f"{part.local_name}.gguf").is_file():
             raise ConfigError(f"{part.local_name!r} is not there. Run: clawmem models add {part.local_name}")
-        made = late(part.in_process, extra="local")(local.folder, may_download=local.may_download)
+        made = part.in_process(local.folder, may_download=local.may_download)
         return _kept(role, part.local_name, made, around)
 
     return Option(part.local_name, reason, build)

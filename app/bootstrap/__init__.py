@@ -1,0 +1,1 @@
+"""The composition root: the only package of the application that imports adapters."""

@@ -1,0 +1,231 @@
+"""Adapters of one vault, each imported and built at its first use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dependency_injector import (
+    providers,  # not `containers`, which imports every web framework that is installed
+)
+
+from clawmem.ports.errors import ExtraMissing
+from clawmem.ports.model_failures import ModelRole
+
+if TYPE_CHECKING:
+    from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
+    from clawmem.adapters.files.disk import DiskFiles
+    from clawmem.adapters.files.forget_log import ForgetFile
+    from clawmem.adapters.models.catalogue import Selection
+    from clawmem.adapters.models.static_words import StaticWords
+    from clawmem.adapters.system.clock import SystemClock
+    from clawmem.app.bootstrap.models import LocalModels, Surroundings
+    from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.maintenance.models import Models as InstalledModels
+    from clawmem.app.services.maintenance.repairing import Repair
+    from clawmem.app.services.models.selection import Choice, Provider
+    from clawmem.app.settings import Settings
+    from clawmem.ports.embedder import Embedder
+    from clawmem.ports.generator import Generator
+    from clawmem.ports.reranker import Reranker
+
+LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
+
+
+class Adapters:
+    """
+    Providers of the adapters that the settings choose. Nothing is opened before its first call; tests override them.
+
+    ``closing`` closes the models; who opens the vault closes both.
+    """
+
+    def __init__(self, settings: Settings, *, read_only: bool) -> None:
+        self._settings = settings
+        self._read_only = read_only or settings.read_only
+        # Only if the vault may be changed: neither a question nor a hook waits for a download.
+        self._may_download = settings.download_models and not (read_only or settings.no_local_models)
+        self.closing = ExitStack()
+        self.clock = providers.Singleton(_clock)
+        self.holder = providers.Singleton(_holder)
+        self.files = providers.Singleton(_files)
+        self.forget_log = providers.Singleton(_forget_log, f"{settings.vault}.forgotten")
+        self.late_interaction = providers.Singleton(_late_interaction)
+        self.vault = providers.Singleton(self._open_vault)
+        self.generator = providers.Singleton(self._generator)
+        self.reranker = providers.Singleton(self._reranker)
+        self.embedder = providers.Singleton(self._embedder)
+        self._chosen_embedder = providers.Singleton(self._choose_embedder)
+        self._chosen_generator = providers.Singleton(self._choose_generator)
+        self._chosen_reranker = providers.Singleton(self._choose_reranker)
+
+    def local_embedder(self, fingerprint: str) -> Embedder | None:
+        """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
+        from clawmem.app.bootstrap.known_models import embedder_of
+
+        return embedder_of(fingerprint, self._settings.models)
+
+    def installed_models(self) -> InstalledModels:
+        """Return the models that can run in this process."""
+        from clawmem.app.bootstrap.known_models import known_models
+        from clawmem.app.services.maintenance.models import Models
+
+        return Models(known_models(self._settings.models), self._selection().name)
+
+    def roles(self) -> list[Provider]:
+        """Return the provider of each role."""
+        from clawmem.app.services.models.roles import Roles
+
+        chosen: dict[ModelRole, Callable[[], Provider]] = {
+            ModelRole.EMBEDDER: self._embedder_provider,
+            ModelRole.GENERATOR: lambda: self._chosen_generator().how,
+            ModelRole.RERANKER: lambda: self._chosen_reranker().how,
+        }
+        return Roles(chosen, self.vault().model_failures)()
+
+    def repair(self) -> Repair:
+        """Return the service that repairs the file of the vault, which it does not open."""
+        from clawmem.adapters.sqlite.rescue.exchange import discard, exchange, held
+        from clawmem.adapters.sqlite.rescue.salvage import salvage
+        from clawmem.app.services.maintenance.repairing import Repair, Rescue
+
+        return Repair(str(self._settings.vault), self.clock(), Rescue(salvage, held, exchange, discard))
+
+    def local_models(self) -> LocalModels:
+        """Return where large models in this process are, and whether they may be run and downloaded."""
+        from clawmem.app.bootstrap.models import LocalModels
+
+        return LocalModels(str(self._settings.models), not self._settings.no_local_models, self._may_download)
+
+    def _open_vault(self) -> ServedVault:
+        from clawmem.adapters.sqlite.vault import SqliteVault
+        from clawmem.adapters.system.holder import is_gone
+        from clawmem.app.bootstrap.backends import backend_named
+        from clawmem.app.services.indexes.engines import Engines
+        from clawmem.app.services.indexes.indexer import Indexer
+        from clawmem.app.services.indexes.vault import ServedVault
+
+        path = str(self._settings.vault)
+        records = SqliteVault(path, read_only=self._read_only)
+        engines = Engines(
+            backend_named,
+            f"{path}.indexes",
+            read_only=self._read_only,
+            options=self._settings.backend_options,
+        )
+        return ServedVault(records, engines, Indexer(records, self.clock(), self.holder(), is_gone))
+
+    def _surroundings(self) -> Surroundings:
+        from clawmem.app.bootstrap.models import Surroundings
+
+        return Surroundings(self.vault().model_failures, self.clock(), self.closing)
+
+    def _generator(self) -> Generator | None:
+        return self._chosen_generator().model
+
+    def _reranker(self) -> Reranker | None:
+        return self._chosen_reranker().model
+
+    def _embedder(self) -> Embedder:
+        if self._embeds_by_catalogue:
+            from clawmem.app.bootstrap.known_models import embedder_named
+
+            return embedder_named(self._settings.embedder, self._settings.models)
+        found: Embedder = self._chosen_embedder().required
+        return found
+
+    @property
+    def _embeds_by_catalogue(self) -> bool:
+        return not self._settings.embed_server and self._settings.embedder != LARGE_EMBEDDER
+
+    def _choose_embedder(self) -> Choice[Any]:
+        from clawmem.app.bootstrap.models import in_process, served
+
+        if server := self._settings.embed_server:
+            return served(ModelRole.EMBEDDER, server.model_dump(), self._surroundings())
+        return in_process(ModelRole.EMBEDDER, self.local_models(), self._surroundings())
+
+    def _choose_generator(self) -> Choice[Any]:
+        from clawmem.app.bootstrap.models import chosen
+
+        server = self._settings.llm_server
+        told = server.model_dump() if server else {}
+        return chosen(ModelRole.GENERATOR, told, self.local_models(), self._surroundings())
+
+    def _choose_reranker(self) -> Choice[Any]:
+        from clawmem.app.bootstrap.models import chosen
+
+        server = self._settings.rerank_server
+        told = server.model_dump() if server else {}
+        return chosen(ModelRole.RERANKER, told, self.local_models(), self._surroundings())
+
+    def _selection(self) -> Selection:
+        from clawmem.app.bootstrap.known_models import selected
+
+        return selected(self._settings.embedder, self._settings.models)
+
+    def _embedder_provider(self) -> Provider:
+        if not self._embeds_by_catalogue:
+            return self._chosen_embedder().how
+        from clawmem.app.services.models.selection import Provider
+
+        selection = self._selection()
+        return Provider(ModelRole.EMBEDDER, selection.name, selection.reason)
+
+
+@contextmanager
+def needs_extra(what: str, extra: str) -> Iterator[None]:
+    """
+    Import *what*, an optional part, inside the block.
+
+    Raises:
+        ExtraMissing: One of its packages is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("clawmem"):
+            raise  # a bug of clawmem, not a missing extra
+        raise ExtraMissing(what, extra=extra) from missing
+
+
+def analytics() -> DuckdbAnalytics:
+    """
+    Return the engine of reports.
+
+    Raises:
+        ExtraMissing: DuckDB is not installed.
+    """
+    with needs_extra("duckdb", "duckdb"):
+        from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
+    return DuckdbAnalytics()
+
+
+def _clock() -> SystemClock:
+    from clawmem.adapters.system.clock import SystemClock
+
+    return SystemClock()
+
+
+def _holder() -> str:
+    from clawmem.adapters.system.holder import holder_id
+
+    return holder_id()
+
+
+def _files() -> DiskFiles:
+    from clawmem.adapters.files.disk import DiskFiles
+
+    return DiskFiles()
+
+
+def _forget_log(path: str) -> ForgetFile:
+    from clawmem.adapters.files.forget_log import ForgetFile
+
+    return ForgetFile(path)
+
+
+def _late_interaction() -> StaticWords:
+    from clawmem.adapters.models.static_words import installed_words
+
+    return installed_words()

@@ -1,0 +1,90 @@
+"""Opening of a vault with its services."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from clawmem.app.bootstrap.adapters import Adapters
+from clawmem.app.bootstrap.pipelines import Pipelines
+from clawmem.app.bootstrap.services import Services
+from clawmem.app.places import is_there
+from clawmem.app.private_files import files_of_vault, make_private, private_umask
+from clawmem.app.settings import Settings
+from clawmem.app.vaults import UnknownVault
+from clawmem.domain.documents.eligibility import is_collection_name
+from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
+
+if TYPE_CHECKING:
+    from clawmem.app.services.indexes.vault import ServedVault
+
+
+@contextmanager
+def open_services(
+    settings: Settings, *, read_only: bool = False, create: bool = True, or_read: bool = False
+) -> Iterator[Services]:
+    """
+    Open the configured vault, and close it at the end of the block.
+
+    Args:
+        create: Whether a missing vault is created; ignored when *read_only*.
+        or_read: Whether a vault that cannot be written now, on a full disk for example, is opened for reading.
+
+    Raises:
+        ConfigError: There is no backend of that name.
+        VaultError: There is no vault, or it cannot be opened.
+    """
+    if (read_only or not create) and not is_there(settings.vault):
+        if not settings.named and is_collection_name(str(settings.vault)):  # a bare word is a name
+            raise UnknownVault(str(settings.vault), sorted(settings.vaults))
+        way_out = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
+        raise VaultError(
+            str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}"
+        )
+    adapters = Adapters(settings, read_only=read_only)
+    try:
+        with private_umask():
+            vault = adapters.vault()
+    except (VaultFull, VaultReadOnly):
+        if read_only or not or_read or not is_there(settings.vault):
+            raise
+        settings = settings.model_copy(update={"read_only": True})
+        adapters = Adapters(settings, read_only=True)
+        vault = adapters.vault()
+    try:
+        if settings.backend and settings.backend != vault.backend:
+            _choose_backend(vault, settings.backend, read_only=read_only or settings.read_only)
+        yield Services(settings, vault, adapters, Pipelines(vault, adapters))
+    finally:
+        adapters.closing.close()
+        vault.close()
+        if not read_only and not settings.read_only:
+            for place in files_of_vault(settings.vault):  # engines choose their files' permissions
+                make_private(place)
+
+
+@contextmanager
+def open_copy(settings: Settings) -> Iterator[Services]:
+    """
+    Open a temporary copy of the configured vault. The copy and its changes are deleted at the end.
+
+    Raises:
+        VaultError: There is no vault, or it cannot be copied.
+    """
+    from clawmem.adapters.sqlite.snapshot import copy_vault
+
+    with open_services(settings, read_only=True), TemporaryDirectory(prefix="clawmem-") as folder:
+        copy = Path(folder) / settings.vault.name
+        copy_vault(str(settings.vault), str(copy))
+        with open_services(settings.model_copy(update={"vault": copy}), create=False) as copied:
+            yield copied
+
+
+def _choose_backend(vault: ServedVault, asked: str, *, read_only: bool) -> None:
+    """Move an empty vault to the backend *asked*; refuse one in use, which only `clawmem migrate` moves."""
+    if read_only or vault.documents.following(0, 1):
+        raise BackendMismatch(vault.backend, asked)
+    vault.move(asked)

@@ -1,0 +1,398 @@
+"""Services of an opened vault, for the interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from clawmem.app.bootstrap.adapters import Adapters, analytics
+from clawmem.app.bootstrap.pipelines import Pipelines
+from clawmem.app.services.maintenance.lane import LEASE_MS
+from clawmem.app.settings import Settings
+from clawmem.ports.clock import Clock
+
+if TYPE_CHECKING:
+    from clawmem.app.services.briefing.profile import Profile
+    from clawmem.app.services.capture.diary import Diary
+    from clawmem.app.services.documents.lookup import Lookup
+    from clawmem.app.services.documents.timeline import ReadTimeline
+    from clawmem.app.services.graph.build import BuildGraphs
+    from clawmem.app.services.graph.causal_links import CausalLinks
+    from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.indexing.embed import EmbedPending
+    from clawmem.app.services.indexing.folders import Folder
+    from clawmem.app.services.indexing.source import ParseYaml
+    from clawmem.app.services.indexing.syncing import SyncFolder
+    from clawmem.app.services.indexing.update import (
+        UpdateCollection,
+    )
+    from clawmem.app.services.indexing.watching import VaultWatcher
+    from clawmem.app.services.knowledge.enriching import Enrich
+    from clawmem.app.services.lifecycle.archiving import Archiving
+    from clawmem.app.services.lifecycle.forgetting import Forgetting
+    from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
+    from clawmem.app.services.lifecycle.proof import Prove
+    from clawmem.app.services.lifecycle.restoring import RestoreArchived
+    from clawmem.app.services.lifecycle.sweeping import Sweep
+    from clawmem.app.services.lifecycle.tending import LifecycleActions
+    from clawmem.app.services.maintenance.consolidation import Consolidation
+    from clawmem.app.services.maintenance.doctor import Doctor
+    from clawmem.app.services.maintenance.lane import Lane
+    from clawmem.app.services.maintenance.lanes import Lanes
+    from clawmem.app.services.maintenance.report import Report
+    from clawmem.app.services.maintenance.status import Status
+    from clawmem.app.services.maintenance.verify import Verify
+    from clawmem.app.services.retrieval.explain import Explain
+    from clawmem.app.services.retrieval.pipeline import Pipeline
+    from clawmem.app.services.retrieval.recalls import Recalls
+    from clawmem.app.services.retrieval.similar import FindSimilar
+    from clawmem.app.services.retrieval.why import ReceiptReader
+    from clawmem.ports.files import FileSource
+
+
+FILES_OF_VAULT = ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")  # suffixes of its name
+
+
+@dataclass(frozen=True)
+class Services:
+    """The services of an opened vault; each one is imported and built on access."""
+
+    settings: Settings
+    vault: ServedVault
+    adapters: Adapters
+    pipelines: Pipelines
+    caller: str = "cli"  # the interface for which changes are recorded
+
+    @property
+    def clock(self) -> Clock:
+        """The clock."""
+        return self.adapters.clock()
+
+    def called_by(self, caller: str) -> Services:
+        """Return the same services for the interface *caller*: ``cli``, ``mcp`` or ``rest``."""
+        return replace(self, caller=caller)
+
+    @property
+    def update(self) -> UpdateCollection:
+        """Service that indexes one folder."""
+        return self._update(self.adapters.files())
+
+    @property
+    def sync(self) -> SyncFolder:
+        """Service that indexes a folder outside of the settings."""
+        from clawmem.adapters.files.disk import DiskFiles
+        from clawmem.app.services.indexing.syncing import SyncFolder
+        from clawmem.app.services.indexing.update import UpdateCollection
+
+        make_update = partial(UpdateCollection, self.vault, clock=self.clock, parse_yaml=self._parse_yaml)
+        single_files, settings = DiskFiles(hard_links=False), self.settings
+        return SyncFolder(make_update, self.adapters.files(), single_files, settings.home, settings.own_files)
+
+    @property
+    def watching(self) -> VaultWatcher:
+        """Service that indexes files when they change."""
+        from clawmem.adapters.files.live import LiveFiles
+        from clawmem.adapters.files.watching import WatchedFolders
+        from clawmem.app.services.indexing.watching import VaultWatcher
+
+        return VaultWatcher(WatchedFolders(), self._update(LiveFiles()), self.lane("watch"))
+
+    @property
+    def embed(self) -> EmbedPending:
+        """Service that embeds texts without vectors."""
+        from clawmem.app.services.indexing.embed import EmbedPending
+
+        is_named = bool(self.settings.embed_server) or self.settings.embedder != "auto"
+        return EmbedPending(
+            self.vault, self.adapters.embedder(), self.pipelines.embedder.of, by_name=is_named
+        )
+
+    @property
+    def find_similar(self) -> FindSimilar:
+        """Service that finds similar documents."""
+        from clawmem.app.services.retrieval.similar import FindSimilar
+
+        return FindSimilar(self.vault, self.pipelines.embedder)
+
+    @property
+    def timeline(self) -> ReadTimeline:
+        """Reader of timelines."""
+        from clawmem.app.services.documents.timeline import ReadTimeline
+
+        return ReadTimeline(self.vault)
+
+    @property
+    def build_graphs(self) -> BuildGraphs:
+        """Service that derives relations from the documents."""
+        from clawmem.app.services.graph.build import BuildGraphs
+
+        return BuildGraphs(self.vault, self.clock)
+
+    def enrich(self, *, with_model: bool = True, calls_a_day: int | None = None) -> Enrich:
+        """Return the service that adds notes, names and links to documents."""
+        from clawmem.app.services.capture.redacted_transcripts import without_secrets
+        from clawmem.app.services.knowledge.asking import CALLS_A_DAY
+        from clawmem.app.services.knowledge.enriching import enriching
+
+        return enriching(
+            self.vault,
+            self.clock,
+            self.adapters.generator() if with_model else None,
+            without_secrets,
+            calls_a_day=CALLS_A_DAY if calls_a_day is None else calls_a_day,
+        )
+
+    @property
+    def causal_links(self) -> CausalLinks:
+        """Reader of chains of causes and effects."""
+        from clawmem.app.services.graph.causal_links import CausalLinks
+
+        return CausalLinks(self.vault)
+
+    @property
+    def lookup(self) -> Lookup:
+        """Lookup of documents by address."""
+        from clawmem.app.services.documents.lookup import Lookup
+
+        return Lookup(self.vault, self._roots)
+
+    @property
+    def tending(self) -> LifecycleActions:
+        """Service that pins and snoozes documents, and undoes changes of the lifecycle."""
+        from clawmem.app.services.lifecycle.tending import LifecycleActions
+
+        return LifecycleActions(self.vault, self.clock)
+
+    @property
+    def archiving(self) -> Archiving:
+        """Service that archives and restores documents."""
+        from clawmem.app.services.lifecycle.archiving import Archiving
+
+        return Archiving(self.vault, self.clock)
+
+    @property
+    def restore(self) -> RestoreArchived:
+        """Service that restores archived documents whose files exist."""
+        from clawmem.app.services.lifecycle.restoring import RestoreArchived
+
+        return RestoreArchived(self.archiving, self.adapters.files(), self.folders)
+
+    @property
+    def forgetting(self) -> Forgetting:
+        """Service that forgets documents for good."""
+        from clawmem.app.services.lifecycle.forgetting import Forgetting
+
+        return Forgetting(self.vault, self.clock, self.profile, self.forgotten_places.note)
+
+    @property
+    def forgotten_places(self) -> ForgottenPlaces:
+        """The places of forgotten documents, in the vault and in the file next to it."""
+        from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
+
+        return ForgottenPlaces(self.vault, self.adapters.forget_log())
+
+    @property
+    def sweep(self) -> Sweep:
+        """Service that applies the owner's lifecycle policy."""
+        from clawmem.app.services.lifecycle.proposing import Propose
+        from clawmem.app.services.lifecycle.sweeping import Sweep
+
+        return Sweep(self.archiving, self.forgetting, Propose(self.vault, self.clock))
+
+    @property
+    def prove(self) -> Prove:
+        """Service that proves that forgotten documents left no trace."""
+        from clawmem.app.services.lifecycle.proof import Prove
+
+        pipelines = self.pipelines
+        asked: dict[str, Callable[[], Pipeline]] = {
+            "search": lambda: pipelines.search,
+            "vsearch": lambda: pipelines.vsearch,
+            "query": lambda: pipelines.query_without_models,
+        }
+        places = [f"{self.settings.vault}{end}" for end in FILES_OF_VAULT]
+        return Prove(self.vault, self.clock, asked, lambda: self.find_similar, places)
+
+    def consolidation(self, *, asks_models: bool = True) -> Consolidation:
+        """Return the service that merges repeated observations, and undoes merges."""
+        from clawmem.app.services.maintenance.consolidation import Consolidation
+        from clawmem.app.services.maintenance.grouping import Thresholds
+        from clawmem.app.services.maintenance.lane_plan import read_plan
+
+        plan = read_plan(self.settings.lanes)
+        return Consolidation(
+            self.vault,
+            self.clock,
+            self.adapters.generator() if asks_models else None,
+            policy=plan.contradictions,
+            thresholds=Thresholds(plan.merge_normal, plan.merge_strict),
+            least=plan.least_confidence,
+            calls_a_day=plan.daily_calls,
+        )
+
+    def lanes(self, *, asks_models: bool = True) -> Lanes:
+        """Return the scheduled maintenance; without *asks_models* it works by rules alone."""
+        from clawmem.adapters.system.clock import local_hour
+        from clawmem.app.services.maintenance.lane_plan import read_plan
+        from clawmem.app.services.maintenance.lanes import Lanes
+        from clawmem.app.services.maintenance.phases import NO_MODEL, NOT_ASKED, Phases
+        from clawmem.app.services.maintenance.synthesis import Synthesis
+        from clawmem.app.services.maintenance.tidying import Cleanup
+
+        plan = read_plan(self.settings.lanes)
+        calls = plan.daily_calls
+        generator = self.adapters.generator() if asks_models else None
+        days = self.settings.retention_days, self._receipt_days
+        cleanup = Cleanup(self.vault, self.clock, *days, forgets=not self.settings.read_only)
+        phases = Phases(
+            self.vault,
+            self.clock,
+            plan,
+            self.consolidation(asks_models=asks_models),
+            cleanup,
+            synthesis=Synthesis(self.vault, self.clock, generator, calls_a_day=calls) if generator else None,
+            by_rules=self.enrich(with_model=False) if plan.enriches else None,
+            by_model=self.enrich(calls_a_day=calls) if generator and plan.enriches else None,
+            no_model=NO_MODEL if asks_models else NOT_ASKED,
+        )
+        return Lanes(self.vault, self.clock, self.lane, phases, local_hour, plan)
+
+    @property
+    def diary(self) -> Diary:
+        """The diary."""
+        from clawmem.app.services.capture.diary import Diary
+        from clawmem.app.services.capture.redacted_transcripts import without_secrets
+
+        return Diary(self.vault, self.clock, without_secrets)
+
+    @property
+    def profile(self) -> Profile:
+        """The profile page of the user."""
+        from clawmem.app.services.briefing.profile import Profile
+        from clawmem.app.services.capture.redacted_transcripts import without_secrets
+
+        return Profile(self.vault, self.clock, without_secrets)
+
+    @property
+    def recalls(self) -> Recalls:
+        """The log of questions."""
+        from clawmem.app.services.retrieval.recalls import Recalls, Retention
+
+        settings = self.settings
+        return Recalls(
+            self.vault.telemetry,
+            self.clock,
+            self.vault.receipts,
+            answers=self.vault.answers,
+            enabled=settings.telemetry and not settings.read_only,
+            forgets=not settings.read_only,
+            retention=Retention(settings.retention_days, self._receipt_days),
+        )
+
+    @property
+    def explain(self) -> Explain:
+        """Service that makes receipts of answers."""
+        from clawmem.app.services.retrieval.explain import Explain
+
+        return Explain(self.vault)
+
+    @property
+    def why(self) -> ReceiptReader:
+        """Reader of stored receipts."""
+        from clawmem.app.services.retrieval.why import ReceiptReader
+
+        return ReceiptReader(self.vault, self.clock)
+
+    @property
+    def report(self) -> Report:
+        """Service that reports the use and growth of the vault."""
+        from clawmem.app.services.maintenance.report import Report
+
+        return Report(self.vault.documents, self.vault.telemetry, self.clock, analytics)
+
+    @property
+    def status(self) -> Status:
+        """Service that reports the content of the vault."""
+        from clawmem.app.services.maintenance.status import Status
+
+        return Status(self.vault, self.clock, self.adapters.roles)
+
+    @property
+    def doctor(self) -> Doctor:
+        """Checks of the vault and its environment."""
+        from clawmem.app.services.maintenance.doctor import Doctor
+        from clawmem.app.services.maintenance.model_checks import Models
+
+        adapters = self.adapters
+        return Doctor(
+            self.vault,
+            adapters.files(),
+            self.folders,
+            Models(adapters.embedder, adapters.generator, adapters.reranker, adapters.roles),
+            leftovers=lambda: self.leftovers,
+            forget_warnings=lambda: self.forgotten_places.warnings(),
+        )
+
+    @property
+    def verify(self) -> Verify:
+        """Comparison of the vault with the files."""
+        from clawmem.app.services.maintenance.verify import Verify
+
+        return Verify(self.vault, self.adapters.files(), self.folders, self._parse_yaml, self.clock)
+
+    def skipped(self) -> list[str]:
+        """Return a sentence for each file of the collections that is not indexed because it is unreadable."""
+        from clawmem.app.services.maintenance.skipped import skipped_files
+
+        files, folders = self.adapters.files(), self.folders
+        return [one for folder in folders for one in skipped_files(self.vault, files, folder)]
+
+    @property
+    def folders(self) -> list[Folder]:
+        """The folders of the configured collections."""
+        from clawmem.app.configured import folders_of
+
+        return folders_of(self.settings)
+
+    @property
+    def leftovers(self) -> dict[str, int]:
+        """
+        Number of documents by collection of files that is no longer configured.
+
+        A named vault has none: its collections are synced and never configured.
+        """
+        from clawmem.app.services.indexing.leftovers import leftover_collections
+
+        if self.settings.named or self.settings.vault in self.settings.vaults.values():
+            return {}
+        return leftover_collections(self.vault, self.settings.collections)
+
+    def lane(self, name: str, *, lease_ms: int = LEASE_MS) -> Lane:
+        """Return the lane *name*, in which one process works at a time."""
+        from clawmem.adapters.system.holder import is_gone
+        from clawmem.app.services.maintenance.lane import Lane
+
+        leases, holder = self.vault.leases, self.adapters.holder()
+        return Lane(name, leases, self.clock, holder, is_gone, lease_ms=lease_ms)
+
+    def _update(self, files: FileSource) -> UpdateCollection:
+        from clawmem.app.services.indexing.update import UpdateCollection
+
+        agree = self.forgotten_places.agree
+        return UpdateCollection(self.vault, files, self.clock, self._parse_yaml, agree, self._roots)
+
+    @property
+    def _parse_yaml(self) -> ParseYaml:
+        from clawmem.adapters.files.front_matter import parse_yaml
+
+        return parse_yaml
+
+    @property
+    def _roots(self) -> dict[str, str]:
+        return {name: str(one.path) for name, one in self.settings.collections.items()}
+
+    @property
+    def _receipt_days(self) -> int:
+        return self.settings.receipt_days if self.settings.receipts else 0
