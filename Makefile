@@ -11,12 +11,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test soak bench bench-speed minilm-wheel fmt clean FORCE
+.PHONY: help demo test soak bench bench-speed minilm-wheel reference fmt clean FORCE
 
 help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
 	@echo 'make test         lint, types, architecture and every test'
 	@echo 'make soak         ten and a hundred thousand requests to one server: no more memory, files or threads'
+	@echo 'make reference    the pages of docs/reference and the methods of the Python API, from the operations'
 	@echo 'make fmt          put imports and layout in order'
 	@echo 'make bench        quality on judged collections: make bench DATA=/path/to/collections'
 	@echo 'make bench-speed  speed and memory'
@@ -62,6 +63,10 @@ bench-speed: $(VENV)/installed-dev
 
 minilm-wheel: $(VENV)/installed-dev
 	@$(BIN)/python packaging/minilm-wheel/build.py --to dist $(if $(WEIGHTS),--from "$(WEIGHTS)")
+
+reference: $(VENV)/installed-dev
+	@PYTHONPATH=tests $(BIN)/python tests/mcp_tools.py
+	@PYTHONPATH=tests $(BIN)/python tests/reference.py
 
 fmt: $(VENV)/installed-dev
 	$(BIN)/ruff check --fix --quiet .

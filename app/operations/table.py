@@ -24,3 +24,8 @@ def operations_in(module: str) -> tuple[Operation[Any, Any], ...]:
 def all_operations() -> list[Operation[Any, Any]]:
     """Return every operation."""
     return [one for module in VERBS for one in operations_in(module)]
+
+
+def operation_named(name: str) -> Operation[Any, Any]:
+    """Return the operation *name*, which is a name in the table."""
+    return next(one for one in all_operations() if one.name == name)
