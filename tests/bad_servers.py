@@ -6,77 +6,80 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from scripted_server import Asked, Said, embeddings, floats_of, said, well_behaved
+from scripted_server import ReceivedRequest, ScriptedReply, embeddings, floats_of, said, well_behaved
 
 from clawmem.ports.errors import BadVector, ClawmemError, ModelAnswerInvalid, ModelRefused, ModelUnavailable
 
-HTML = Said(
+HTML = ScriptedReply(
     b"<!doctype html><html><body>Sign in to the network</body></html>", 200, {"Content-Type": "text/html"}
 )
 
 
-def reply_of(bad: Said) -> Callable[[Asked], Said]:
+def reply_of(bad: ScriptedReply) -> Callable[[ReceivedRequest], ScriptedReply]:
     """The same bad reply to everything but the list of models."""
     return lambda asked: well_behaved(asked) if asked.body is None else bad
 
 
-def truncated(asked: Asked) -> Said:
+def truncated(asked: ReceivedRequest) -> ScriptedReply:
     """The first half of a good answer, as if it were all."""
     good = well_behaved(asked)
     return replace(good, body=good.body[: len(good.body) // 2])
 
 
-def closed_mid_stream(asked: Asked) -> Said:
+def closed_mid_stream(asked: ReceivedRequest) -> ScriptedReply:
     """The first half of a good answer, and the connection is closed."""
     return replace(truncated(asked), claimed=len(well_behaved(asked).body))
 
 
-def dripping(asked: Asked) -> Said:
+def dripping(asked: ReceivedRequest) -> ScriptedReply:
     """A good answer, a byte at a time: each in time, all of them never."""
     return replace(well_behaved(asked), drip_s=0.1)
 
 
 # Whatever is asked: what the server does, and what that is.
-EVERYWHERE: dict[str, tuple[Callable[[Asked], Said], type[ClawmemError]]] = {
-    "slow": (reply_of(Said(b"{}", wait_s=30)), ModelUnavailable),
+EVERYWHERE: dict[str, tuple[Callable[[ReceivedRequest], ScriptedReply], type[ClawmemError]]] = {
+    "slow": (reply_of(ScriptedReply(b"{}", wait_s=30)), ModelUnavailable),
     "dripping": (dripping, ModelUnavailable),
     "dripping head": (
-        reply_of(Said(b"HTTP/1.1 200 OK\r\nX-Bees: " + b"z" * 200, drip_s=0.1, is_raw=True)),
+        reply_of(ScriptedReply(b"HTTP/1.1 200 OK\r\nX-Bees: " + b"z" * 200, drip_s=0.1, is_raw=True)),
         ModelUnavailable,
     ),
-    "hangs up": (reply_of(Said(hangs_up=True)), ModelUnavailable),
+    "hangs up": (reply_of(ScriptedReply(hangs_up=True)), ModelUnavailable),
     "closed mid-stream": (closed_mid_stream, ModelUnavailable),
     "500": (reply_of(said({"error": {"message": "oops"}}, 500)), ModelUnavailable),
     "503 loading": (reply_of(said({"error": {"message": "Loading model"}}, 503)), ModelUnavailable),
     "502 of a proxy": (reply_of(replace(HTML, status=502)), ModelUnavailable),
-    "429 seconds": (reply_of(Said(b"", 429, {"Retry-After": "20"})), ModelUnavailable),
+    "429 seconds": (reply_of(ScriptedReply(b"", 429, {"Retry-After": "20"})), ModelUnavailable),
     "429 date": (
-        reply_of(Said(b"", 429, {"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"})),
+        reply_of(ScriptedReply(b"", 429, {"Retry-After": "Fri, 31 Dec 2100 23:59:59 GMT"})),
         ModelUnavailable,
     ),
-    "429 milliseconds": (reply_of(Said(b"", 429, {"retry-after-ms": "20000"})), ModelUnavailable),
-    "429 nonsense": (reply_of(Said(b"", 429, {"Retry-After": "later \x01"})), ModelUnavailable),
+    "429 milliseconds": (reply_of(ScriptedReply(b"", 429, {"retry-after-ms": "20000"})), ModelUnavailable),
+    "429 nonsense": (reply_of(ScriptedReply(b"", 429, {"Retry-After": "later \x01"})), ModelUnavailable),
     "401": (reply_of(said({"error": {"message": "no key"}}, 401)), ModelRefused),
-    "404": (reply_of(Said(b"not found", 404)), ModelRefused),
-    "redirect": (reply_of(Said(b"", 302, {"Location": "http://127.0.0.1:9/"})), ModelRefused),
+    "404": (reply_of(ScriptedReply(b"not found", 404)), ModelRefused),
+    "redirect": (reply_of(ScriptedReply(b"", 302, {"Location": "http://127.0.0.1:9/"})), ModelRefused),
     "error in a success": (reply_of(said({"error": {"message": "no"}})), ModelRefused),
     "HTML": (reply_of(HTML), ModelAnswerInvalid),
-    "empty": (reply_of(Said(b"")), ModelAnswerInvalid),
+    "empty": (reply_of(ScriptedReply(b"")), ModelAnswerInvalid),
     "truncated JSON": (truncated, ModelAnswerInvalid),
-    "not UTF-8": (reply_of(Said(b'{"data": "\xff\xfe"}')), ModelAnswerInvalid),
+    "not UTF-8": (reply_of(ScriptedReply(b'{"data": "\xff\xfe"}')), ModelAnswerInvalid),
     "a list": (reply_of(said([])), ModelAnswerInvalid),
     "null": (reply_of(said(None)), ModelAnswerInvalid),
     "no field of it": (reply_of(said({})), ModelAnswerInvalid),
-    "nested too deeply": (reply_of(Said(b"[" * 200_000)), ModelAnswerInvalid),
-    "broken compression": (reply_of(Said(b"{}", 200, {"Content-Encoding": "gzip"})), ModelUnavailable),
-    "no HTTP": (reply_of(Said(b"bees\r\n\r\n", is_raw=True)), ModelUnavailable),
+    "nested too deeply": (reply_of(ScriptedReply(b"[" * 200_000)), ModelAnswerInvalid),
+    "broken compression": (
+        reply_of(ScriptedReply(b"{}", 200, {"Content-Encoding": "gzip"})),
+        ModelUnavailable,
+    ),
+    "no HTTP": (reply_of(ScriptedReply(b"bees\r\n\r\n", is_raw=True)), ModelUnavailable),
 }
 
 
-def vectors_of(change: Callable[[list[Any]], list[Any]]) -> Callable[[Asked], Said]:
+def vectors_of(change: Callable[[list[Any]], list[Any]]) -> Callable[[ReceivedRequest], ScriptedReply]:
     """A server whose vectors of documents are changed; those of the probes before the first use are good."""
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.body is None or "zlib" in str(asked.body):
             return well_behaved(asked)
         return said(embeddings(change([[*floats_of(text)] for text in asked.body["input"]])))
@@ -84,10 +87,10 @@ def vectors_of(change: Callable[[list[Any]], list[Any]]) -> Callable[[Asked], Sa
     return answer
 
 
-def numbered(places: list[Any]) -> Callable[[Asked], Said]:
+def numbered(places: list[Any]) -> Callable[[ReceivedRequest], ScriptedReply]:
     """A server that numbers its vectors wrongly."""
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.body is None or "zlib" in str(asked.body):
             return well_behaved(asked)
         good = embeddings([[*floats_of(text)] for text in asked.body["input"]])
@@ -98,7 +101,7 @@ def numbered(places: list[Any]) -> Callable[[Asked], Said]:
     return answer
 
 
-BAD_VECTORS: dict[str, tuple[Callable[[Asked], Said], type[ClawmemError]]] = {
+BAD_VECTORS: dict[str, tuple[Callable[[ReceivedRequest], ScriptedReply], type[ClawmemError]]] = {
     "shorter": (vectors_of(lambda vectors: [v[:-1] for v in vectors]), BadVector),
     "longer": (vectors_of(lambda vectors: [[*v, 0.1] for v in vectors]), BadVector),
     "one shorter": (vectors_of(lambda vectors: [*vectors[:-1], vectors[-1][:-1]]), BadVector),

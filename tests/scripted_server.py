@@ -20,7 +20,7 @@ from clawmem.contracts.samples import floats
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """A request as it came."""
 
     path: str
@@ -30,7 +30,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ScriptedReply:
     """A reply, and how it is sent."""
 
     body: bytes = b""
@@ -43,12 +43,14 @@ class Said:
     is_raw: bool = False  # the body is all that is sent, status line and headers included
 
 
-Answer = Callable[[Asked], Said]
+Answer = Callable[[ReceivedRequest], ScriptedReply]
 
 
-def said(data: Any, status: int = 200, **headers: str) -> Said:
+def said(data: Any, status: int = 200, **headers: str) -> ScriptedReply:
     """A reply in JSON."""
-    return Said(json.dumps(data).encode(), status, {name.replace("_", "-"): v for name, v in headers.items()})
+    return ScriptedReply(
+        json.dumps(data).encode(), status, {name.replace("_", "-"): v for name, v in headers.items()}
+    )
 
 
 class ScriptedServer:
@@ -56,7 +58,7 @@ class ScriptedServer:
 
     def __init__(self, answer: Answer) -> None:
         self.answer = answer
-        self.asked: list[Asked] = []
+        self.asked: list[ReceivedRequest] = []
         self._released = Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -89,7 +91,9 @@ class ScriptedServer:
 
             def _reply(self, body: Any) -> None:
                 path, _, query = self.path.partition("?")
-                asked = Asked(path, {name.lower(): v for name, v in self.headers.items()}, body, query)
+                asked = ReceivedRequest(
+                    path, {name.lower(): v for name, v in self.headers.items()}, body, query
+                )
                 script.asked.append(asked)
                 try:
                     script.send(self, script.answer(asked))
@@ -101,7 +105,7 @@ class ScriptedServer:
 
         return Handler
 
-    def send(self, handler: BaseHTTPRequestHandler, reply: Said) -> None:
+    def send(self, handler: BaseHTTPRequestHandler, reply: ScriptedReply) -> None:
         """Send *reply* the way it wants to be sent."""
         self._released.wait(reply.wait_s)
         handler.close_connection = reply.hangs_up or reply.is_raw or reply.claimed is not None
@@ -115,7 +119,7 @@ class ScriptedServer:
                 return
             handler.wfile.write(reply.body[start : start + step])
 
-    def _send_head(self, handler: BaseHTTPRequestHandler, reply: Said) -> None:
+    def _send_head(self, handler: BaseHTTPRequestHandler, reply: ScriptedReply) -> None:
         handler.send_response(reply.status)
         length = len(reply.body) if reply.claimed is None else reply.claimed
         for name, value in {"Content-Type": "application/json", **reply.headers}.items():
@@ -134,7 +138,7 @@ def scripted(answer: Answer) -> Iterator[ScriptedServer]:
         server.close()
 
 
-def well_behaved(asked: Asked) -> Said:
+def well_behaved(asked: ReceivedRequest) -> ScriptedReply:
     """What a llama-server says, by the models in memory."""
     if asked.path == "/v1/models":
         return listing("tiny")
@@ -147,7 +151,7 @@ def well_behaved(asked: Asked) -> Said:
     return said({"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}}, 404)
 
 
-def listing(name: str, **meta: Any) -> Said:
+def listing(name: str, **meta: Any) -> ScriptedReply:
     """The one model that is served."""
     return said({"object": "list", "data": [{"id": name, "meta": meta}]})
 

@@ -22,9 +22,9 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.pipeline import Means
+from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
 from clawmem.app.services.surfacing.settling import confident
-from clawmem.app.services.surfacing.surface import Dressing, SurfaceContext, Surfaced
+from clawmem.app.services.surfacing.surface import BlockRendering, SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode
 from clawmem.ports.telemetry import Recall
@@ -90,18 +90,18 @@ class Home:
         models: Models = NO_MODELS,
         receive: Callable[[str], None] = lambda block: None,
         embedder: object | None = None,
-        dressing: Dressing | None = None,
+        dressing: BlockRendering | None = None,
         recalls: Recalls | None = None,
     ) -> Surfaced:
         """What *prompt* carries in a session; without *confidence* scores are what the indexes make of them."""
-        means = Means(
+        means = RetrievalDependencies(
             lambda text: "OBEY" in text,
             embedder or self.embedder,  # type: ignore[arg-type]
             confidence=judged(confidence) if confidence else confident,
             models=lambda: nullcontext(models),
         )
         kept = recalls or Recalls(self.vault.telemetry, self.clock, self.vault.receipts)
-        dressed = dressing or Dressing(lambda text: text.replace("&", "&amp;").replace("<", "&lt;"))
+        dressed = dressing or BlockRendering(lambda text: text.replace("&", "&amp;").replace("<", "&lt;"))
         dressed = dressed._replace(floor=0.0)  # a vault of seven notes: what is likely is said by the test
         surface = SurfaceContext(self.vault, means, dressed, self.clock, kept)
         known = PROFILES[profile] if isinstance(profile, str) else profile

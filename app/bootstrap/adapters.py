@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.models.catalogue import Selection
     from clawmem.adapters.models.static_words import StaticWords
     from clawmem.adapters.system.clock import SystemClock
-    from clawmem.app.bootstrap.models import LocalModels, Surroundings
+    from clawmem.app.bootstrap.models import LocalModels, ModelContext
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.maintenance.models import Models as InstalledModels
     from clawmem.app.services.maintenance.repairing import Repair
@@ -115,10 +115,10 @@ class Adapters:
         )
         return ServedVault(records, engines, Indexer(records, self.clock(), self.holder(), is_gone))
 
-    def _surroundings(self) -> Surroundings:
-        from clawmem.app.bootstrap.models import Surroundings
+    def _surroundings(self) -> ModelContext:
+        from clawmem.app.bootstrap.models import ModelContext
 
-        return Surroundings(self.vault().model_failures, self.clock(), self.closing)
+        return ModelContext(self.vault().model_failures, self.clock(), self.closing)
 
     def _generator(self) -> Generator | None:
         return self._chosen_generator().model

@@ -19,7 +19,7 @@ Server = Mapping[str, Any]
 """The settings of a server, by name; empty if no server is configured."""
 
 
-class Surroundings(NamedTuple):
+class ModelContext(NamedTuple):
     """
     The dependencies of every model.
 
@@ -100,7 +100,7 @@ _PARTS = {
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
 
-def served(role: ModelRole, server: Server, around: Surroundings) -> Choice[Any]:
+def served(role: ModelRole, server: Server, around: ModelContext) -> Choice[Any]:
     """
     Return the model of a configured server; it sends no request yet.
 
@@ -117,7 +117,7 @@ def served(role: ModelRole, server: Server, around: Surroundings) -> Choice[Any]
     return the_only(role, Option(address, f"{part.variable} names it", build))
 
 
-def chosen(role: ModelRole, server: Server, local: LocalModels, around: Surroundings) -> Choice[Any]:
+def chosen(role: ModelRole, server: Server, local: LocalModels, around: ModelContext) -> Choice[Any]:
     """
     Return the model of an optional role; it loads no weights yet.
 
@@ -134,7 +134,7 @@ def chosen(role: ModelRole, server: Server, local: LocalModels, around: Surround
     )
 
 
-def in_process(role: ModelRole, local: LocalModels, around: Surroundings) -> Choice[Any]:
+def in_process(role: ModelRole, local: LocalModels, around: ModelContext) -> Choice[Any]:
     """
     Return the large model of a role in this process, which the settings select; it loads no weights yet.
 
@@ -146,7 +146,7 @@ def in_process(role: ModelRole, local: LocalModels, around: Surroundings) -> Cho
     return the_only(role, _in_process(role, "the settings name it", local, around))
 
 
-def _in_process(role: ModelRole, reason: str, local: LocalModels, around: Surroundings) -> Option[Any]:
+def _in_process(role: ModelRole, reason: str, local: LocalModels, around: ModelContext) -> Option[Any]:
     part = _PARTS[role]
 
     def build() -> Any:
@@ -159,7 +159,7 @@ def _in_process(role: ModelRole, reason: str, local: LocalModels, around: Surrou
     return Option(part.local_name, reason, build)
 
 
-def _kept(role: ModelRole, name: str, made: Any, around: Surroundings) -> Any:
+def _kept(role: ModelRole, name: str, made: Any, around: ModelContext) -> Any:
     """Return *made* wrapped in a watch, and close it at the end."""
     around.stack.callback(made.close)
     watch = Watch(around.failures, around.clock, role, name, rest_ms=around.rest_ms)

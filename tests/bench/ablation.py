@@ -151,7 +151,7 @@ SIGNALS: dict[str, Without] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class JudgedQuestion:
     """One question as it is asked, with what answers it; ``items`` names what was found."""
 
     qid: str
@@ -166,7 +166,7 @@ class Asked:
         return Question(self.qid, self.category, tuple(sorted(self.grades.values(), reverse=True)))
 
 
-def measure(name: str, services: Services, asked: Sequence[Asked], wanted: Sequence[str]) -> None:
+def measure(name: str, services: Services, asked: Sequence[JudgedQuestion], wanted: Sequence[str]) -> None:
     """Ask every question without each of the *wanted* signals, and keep the table."""
     stages: dict[str, Stage] = dict(services.pipelines.named("query")._stages)
     search = stages.pop("search")
@@ -207,11 +207,11 @@ def _keep(name: str, questions: list[Question], found: Mapping[str, dict[str, Pl
     write_table(path, table)
 
 
-def of_collection(setting: Setting, now_ms: int, every: int) -> list[Asked]:
+def of_collection(setting: Setting, now_ms: int, every: int) -> list[JudgedQuestion]:
     """The questions of a judged collection, or each *every*-th of them."""
     collection = setting.loaded()
     return [
-        Asked(
+        JudgedQuestion(
             query.qid,
             query.category,
             setting.request(query, now_ms),
@@ -222,10 +222,10 @@ def of_collection(setting: Setting, now_ms: int, every: int) -> list[Asked]:
     ]
 
 
-def of_owner() -> list[Asked]:
+def of_owner() -> list[JudgedQuestion]:
     """The questions to the owner's notes."""
     return [
-        Asked(
+        JudgedQuestion(
             one.id,
             one.kind,
             read_request(one.text, now_ms=owner.now_ms(), until=one.as_of, show_all=True),

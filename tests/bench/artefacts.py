@@ -31,14 +31,14 @@ class Question(NamedTuple):
     grades: tuple[float, ...]
 
 
-class Place(NamedTuple):
+class RankedAnswer(NamedTuple):
     """An answer among the first: its place, from 1, and its grade."""
 
     rank: int
     grade: float
 
 
-Places = tuple[Place, ...]
+Places = tuple[RankedAnswer, ...]
 
 
 @dataclass(slots=True)
@@ -57,7 +57,7 @@ class Table:
 
 def places_of(items: Sequence[str], grades: Mapping[str, float]) -> Places:
     """Where the answers stand among the first items."""
-    return tuple(Place(n, grades[item]) for n, item in enumerate(items[:DEPTH], 1) if item in grades)
+    return tuple(RankedAnswer(n, grades[item]) for n, item in enumerate(items[:DEPTH], 1) if item in grades)
 
 
 def measures_of(question: Question, places: Places) -> Measures:
@@ -114,7 +114,7 @@ def _read(cell: str) -> Places:
     if cell == _NOTHING:
         return ()
     pairs = (part.partition(":") for part in cell.split(","))
-    return tuple(Place(int(rank), float(grade or 1)) for rank, _, grade in pairs)
+    return tuple(RankedAnswer(int(rank), float(grade or 1)) for rank, _, grade in pairs)
 
 
 def _number(grade: float) -> str:

@@ -33,7 +33,7 @@ from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.app.services.retrieval.stages.judge import evidence_of, words_of
 from clawmem.app.services.surfacing.answering import match_of
 from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.pipeline import Means, finding
+from clawmem.app.services.surfacing.pipeline import RetrievalDependencies, finding
 from clawmem.domain.retrieval.relevance import Evidence
 from clawmem.domain.retrieval.relevance_model import MOST_COVERAGE
 from clawmem.domain.surfacing.answerability import PromptMatch, counted
@@ -104,7 +104,7 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
     from clawmem.adapters.models.static_words import StaticWords
 
     embedder = StaticEmbedder()
-    means = Means(embedder=embedder, late=StaticWords(embedder))
+    means = RetrievalDependencies(embedder=embedder, late=StaticWords(embedder))
     stages = Pipeline(services.vault, finding(services.vault, means, Choices()))
     for prompt in prompts_of(vault, data):
         if why_skip(prompt.text):

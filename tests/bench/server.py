@@ -51,7 +51,7 @@ QUESTIONS = (
 )
 
 
-class Way(NamedTuple):
+class Endpoint(NamedTuple):
     """What is asked: a path, and the body of a POST for each question."""
 
     name: str
@@ -62,14 +62,14 @@ class Way(NamedTuple):
 
 
 WAYS = (
-    Way("GET /health", "/health"),
-    Way("GET /list", "/list"),
-    Way("POST /search, keyword", "/search", lambda text: {"query": text, "mode": "keyword"}, 5),
-    Way("POST /search, hybrid", "/search", lambda text: {"query": text, "mode": "hybrid"}, 15),
-    Way("keyword, each once", "/search", lambda text: {"query": text, "mode": "keyword"}, is_new=True),
-    Way("hybrid, each once", "/search", lambda text: {"query": text, "mode": "hybrid"}, is_new=True),
-    Way("POST /retrieve", "/retrieve", lambda text: {"query": text}),
-    Way(
+    Endpoint("GET /health", "/health"),
+    Endpoint("GET /list", "/list"),
+    Endpoint("POST /search, keyword", "/search", lambda text: {"query": text, "mode": "keyword"}, 5),
+    Endpoint("POST /search, hybrid", "/search", lambda text: {"query": text, "mode": "hybrid"}, 15),
+    Endpoint("keyword, each once", "/search", lambda text: {"query": text, "mode": "keyword"}, is_new=True),
+    Endpoint("hybrid, each once", "/search", lambda text: {"query": text, "mode": "hybrid"}, is_new=True),
+    Endpoint("POST /retrieve", "/retrieve", lambda text: {"query": text}),
+    Endpoint(
         "POST /hooks/context-surfacing",
         "/hooks/context-surfacing",
         lambda text: {"prompt": f"what do we know of {text}?", "session_id": os.urandom(4).hex()},
@@ -85,7 +85,7 @@ class Client:
         self._connection = HTTPConnection("127.0.0.1", server.port)
         self._said = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
 
-    def ask(self, way: Way, text: str) -> tuple[int, float]:
+    def ask(self, way: Endpoint, text: str) -> tuple[int, float]:
         """The status of an answer, and the milliseconds that it took."""
         began = perf_counter()
         body = json.dumps(way.body(text)) if way.body else None
@@ -109,7 +109,7 @@ class Client:
         self._connection.close()
 
 
-def one_by_one(server: Served, way: Way, texts: Iterator[str], number: int) -> dict[str, Any]:
+def one_by_one(server: Served, way: Endpoint, texts: Iterator[str], number: int) -> dict[str, Any]:
     """What one client pays for a way of asking; ends the run when anything is refused."""
     with closing(Client(server)) as client:
         for _ in range(WARM_UP):
@@ -190,7 +190,7 @@ def new_questions(vault: Path, number: int) -> list[str]:
         return asked(services, number)
 
 
-def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Way] = WAYS) -> dict[str, Any]:
+def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Endpoint] = WAYS) -> dict[str, Any]:
     """Everything, of one server."""
     home = vault.parent / "home"
     packages = os.environ.get("PYTHONPATH", "")

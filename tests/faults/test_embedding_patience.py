@@ -12,7 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from scripted_server import Asked, Said, ScriptedServer, scripted, well_behaved
+from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, scripted, well_behaved
 from typer.testing import Result
 
 from clawmem.adapters.http.embedder import BATCH_TIMEOUT_S, HttpEmbedder
@@ -54,15 +54,15 @@ def server(
         yield server
 
 
-def busy(tries: int, **headers: str) -> Callable[[Asked], Said]:
+def busy(tries: int, **headers: str) -> Callable[[ReceivedRequest], ScriptedReply]:
     """A server that embeds nothing for so many requests."""
     left = [tries]
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.body is None or left[0] <= 0:
             return well_behaved(asked)
         left[0] -= 1
-        return Said(b"", 429, {name.replace("_", "-"): value for name, value in headers.items()})
+        return ScriptedReply(b"", 429, {name.replace("_", "-"): value for name, value in headers.items()})
 
     return answer
 
@@ -125,11 +125,11 @@ def test_it_stays_busy(
     before = counts(invoke)
     left = [2]  # the canaries, and the first batch
 
-    def until_then(asked: Asked) -> Said:
+    def until_then(asked: ReceivedRequest) -> ScriptedReply:
         if asked.body is None:
             return well_behaved(asked)
         left[0] -= 1
-        return well_behaved(asked) if left[0] >= 0 else Said(b"", 429)
+        return well_behaved(asked) if left[0] >= 0 else ScriptedReply(b"", 429)
 
     server.answer = until_then
     done = invoke("embed")
@@ -166,8 +166,8 @@ def test_it_goes_away_for_a_moment(invoke: Invoke, server: ScriptedServer, slept
     """A server that answered before and hangs up now is asked again; one that was never there is not."""
     hang_up = iter([False, False, True, True, True, True])  # a request that breaks off is made twice at once
 
-    def answer(asked: Asked) -> Said:
-        return Said(hangs_up=True) if next(hang_up, False) else well_behaved(asked)
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
+        return ScriptedReply(hangs_up=True) if next(hang_up, False) else well_behaved(asked)
 
     server.answer = answer
     assert invoke("embed").exit_code == 0

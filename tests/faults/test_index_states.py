@@ -22,7 +22,7 @@ WITHDRAWN, EDITED, KEPT = ANIMALS[:3]
 VERBS = {Role.LEXICAL: "search", Role.VECTORS: "vsearch"}
 
 
-class Kept(NamedTuple):
+class IndexedVault(NamedTuple):
     """A vault with a note on each animal, and the index outside that is about to suffer."""
 
     world: ServedWorld
@@ -64,13 +64,15 @@ KEEPERS = [
 
 
 @pytest.fixture(params=KEEPERS, ids=[f"{role}-in-{backend}" for backend, role in KEEPERS])
-def kept(served: ServedWorld, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Kept:
+def kept(
+    served: ServedWorld, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> IndexedVault:
     """Each engine in each of its roles, with everything carried to it."""
     backend, role = request.param
     if backend == "sidecar":
         monkeypatch.setattr(index_choice, "SIDECAR_FROM", 1)
         monkeypatch.setattr(index_choice, "SIDECAR_UNTIL", 1)
-    made = Kept(served, backend, role)
+    made = IndexedVault(served, backend, role)
     for animal in ANIMALS:
         served.write(f"{animal}.md", about(animal))
     served.update()
@@ -88,21 +90,21 @@ def cut_off(folder: Path) -> None:
 
 
 class TestOnTheDisk:
-    def test_the_folder_is_gone(self, kept: Kept) -> None:
+    def test_the_folder_is_gone(self, kept: IndexedVault) -> None:
         """A deleted index is missed and made anew."""
         with laid_aside(kept) as folder:
             shutil.rmtree(folder)
 
         assert_heals(kept)
 
-    def test_every_file_is_cut_off(self, kept: Kept) -> None:
+    def test_every_file_is_cut_off(self, kept: IndexedVault) -> None:
         """A truncated index is no index."""
         with laid_aside(kept) as folder:
             cut_off(folder)
 
         assert_heals(kept)
 
-    def test_it_is_deleted_while_it_is_open(self, kept: Kept) -> None:
+    def test_it_is_deleted_while_it_is_open(self, kept: IndexedVault) -> None:
         """A process that has the index open notices as well, at its next question or the one after its next commit."""
         assert kept.degraded() == []
 
@@ -115,7 +117,9 @@ class TestOnTheDisk:
         assert_clean(kept.world)
         assert kept.found(KEPT)[0] == f"{KEPT}.md"
 
-    def test_another_vaults_index(self, kept: Kept, tmp_path: Path, served_world: type[ServedWorld]) -> None:
+    def test_another_vaults_index(
+        self, kept: IndexedVault, tmp_path: Path, served_world: type[ServedWorld]
+    ) -> None:
         """An index that belongs to other records is not asked, though it would have an answer."""
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
@@ -134,7 +138,9 @@ class TestOnTheDisk:
         assert_heals(kept)
 
     @pytest.mark.parametrize("ruin", [shutil.rmtree, cut_off], ids=["gone", "cut off"])
-    def test_while_somebody_else_makes_it_anew(self, kept: Kept, ruin: Callable[[Path], None]) -> None:
+    def test_while_somebody_else_makes_it_anew(
+        self, kept: IndexedVault, ruin: Callable[[Path], None]
+    ) -> None:
         """Whoever cannot help says that it lags, and leaves it to the other one."""
         world = kept.world
         now_ms = world.lease_clock.now_ms()
@@ -153,7 +159,7 @@ class TestOnTheDisk:
 
 
 class TestAnOlderIndex:
-    def test_whose_changes_are_forgotten(self, kept: Kept, tmp_path: Path) -> None:
+    def test_whose_changes_are_forgotten(self, kept: IndexedVault, tmp_path: Path) -> None:
         """An index put back from a backup, which cannot catch up any more, is made anew."""
         with laid_aside(kept) as folder:
             shutil.copytree(folder, tmp_path / "backup")
@@ -168,7 +174,7 @@ class TestAnOlderIndex:
         assert kept.generation > generation
         assert_changed(kept)
 
-    def test_whose_changes_are_known(self, kept: Kept, tmp_path: Path) -> None:
+    def test_whose_changes_are_known(self, kept: IndexedVault, tmp_path: Path) -> None:
         """One that can catch up does so; until then nothing that came after its backup is wrong or silently missing."""
         kept.world.vault.outbox.register(kept.role, kept.backend)  # has yet to see all changes: they are kept
         kept.world.vault.keep_up()
@@ -191,7 +197,7 @@ class TestAnOlderIndex:
 
 
 class TestAnOlderVault:
-    def test_an_index_that_is_ahead(self, kept: Kept, tmp_path: Path) -> None:
+    def test_an_index_that_is_ahead(self, kept: IndexedVault, tmp_path: Path) -> None:
         """Records put back from a backup: what the index knows of their lost future is not found."""
         with rolled_back(kept, tmp_path):
             change_notes(kept.world)
@@ -201,7 +207,7 @@ class TestAnOlderVault:
         assert "okapi.md" not in kept.found("okapi")
         assert f"{WITHDRAWN}.md" in kept.found(WITHDRAWN)
 
-    def test_another_future_of_the_same_length(self, kept: Kept, tmp_path: Path) -> None:
+    def test_another_future_of_the_same_length(self, kept: IndexedVault, tmp_path: Path) -> None:
         """Written to until the numbers of changes are the same again, the two futures are still told apart."""
         with rolled_back(kept, tmp_path):
             kept.world.write("okapi.md", about("okapi"))
@@ -224,7 +230,7 @@ class TestAnOlderVault:
         assert "okapi.md" not in kept.found("okapi")
         assert kept.found("tapir")[0] == "tapir.md"
 
-    def test_an_index_of_the_lost_future(self, kept: Kept, tmp_path: Path) -> None:
+    def test_an_index_of_the_lost_future(self, kept: IndexedVault, tmp_path: Path) -> None:
         """The index that a lost future built in the same place is not built upon."""
         with rolled_back(kept, tmp_path):
             change_notes(kept.world)
@@ -237,7 +243,7 @@ class TestAnOlderVault:
 
 class TestACrashedBuild:
     @pytest.fixture
-    def building(self, kept: Kept, monkeypatch: pytest.MonkeyPatch) -> Path:
+    def building(self, kept: IndexedVault, monkeypatch: pytest.MonkeyPatch) -> Path:
         """What is left of a build beside the index that serves; its folder."""
         monkeypatch.setattr("clawmem.app.services.indexes.generations.DOCUMENTS_AT_ONCE", 4)
         with pytest.raises(KeyboardInterrupt):
@@ -248,7 +254,7 @@ class TestACrashedBuild:
         return Path(f"{kept.world.vault_file}.indexes", f"{kept.role}-{record.generation}")
 
     @pytest.fixture
-    def goes_on(self, kept: Kept, building: Path) -> Callable[[], None]:
+    def goes_on(self, kept: IndexedVault, building: Path) -> Callable[[], None]:
         """Ends the build; whoever asks meanwhile is answered, from what the build takes the place of."""
 
         def end() -> None:
@@ -280,7 +286,7 @@ class TestACrashedBuild:
 
         goes_on()
 
-    def test_it_is_ahead_of_the_records(self, kept: Kept, building: Path, tmp_path: Path) -> None:
+    def test_it_is_ahead_of_the_records(self, kept: IndexedVault, building: Path, tmp_path: Path) -> None:
         """A build that the records remember as half done, and that was ended in a future they lost, begins anew."""
         kept.world.open()
         with rolled_back(kept, tmp_path):
@@ -297,7 +303,7 @@ class TestACrashedBuild:
 class laid_aside:  # noqa: N801  reads like the functions of contextlib
     """The index folder, while nobody has it open; the vault is opened again at the end."""
 
-    def __init__(self, kept: Kept) -> None:
+    def __init__(self, kept: IndexedVault) -> None:
         self._world = kept.world
         self._folder = kept.folder
 
@@ -312,7 +318,7 @@ class laid_aside:  # noqa: N801  reads like the functions of contextlib
 class rolled_back:  # noqa: N801
     """What happens inside is forgotten by the notes and the records, and remembered by the indexes."""
 
-    def __init__(self, kept: Kept, place: Path) -> None:
+    def __init__(self, kept: IndexedVault, place: Path) -> None:
         self._world = kept.world
         self._backup = place / "backup"
 
@@ -351,7 +357,7 @@ def interrupted(done: int, total: int) -> None:
         raise KeyboardInterrupt
 
 
-def assert_heals(kept: Kept) -> None:
+def assert_heals(kept: IndexedVault) -> None:
     """Until it is made good, questions say that something is missing and invent nothing; new notes are found."""
     kept.world.write("dodo.md", about("dodo"))
     kept.world.update()
@@ -372,7 +378,7 @@ def assert_heals(kept: Kept) -> None:
     assert kept.found(KEPT)[0] == f"{KEPT}.md"
 
 
-def raise_degraded(kept: Kept) -> None:
+def raise_degraded(kept: IndexedVault) -> None:
     """The same question to the index itself, which raises what a service reports."""
     if kept.role is Role.VECTORS:
         kept.world.vault.vectors.search(kept.world.embedder.embed_query("grass"), 3)
@@ -391,7 +397,7 @@ def assert_clean(world: ServedWorld) -> None:
     assert world.vault.check() == []
 
 
-def assert_changed(kept: Kept) -> None:
+def assert_changed(kept: IndexedVault) -> None:
     """What `change_notes` did is found, and what it took away is not."""
     assert kept.found("okapi")[0] == "okapi.md"
     assert kept.found("quagga")[0] == f"{EDITED}.md"

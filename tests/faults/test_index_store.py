@@ -79,7 +79,7 @@ def store() -> Iterator[ObjectStore]:
     made.be("refusing")
 
 
-class Remote:
+class RemoteVault:
     """The command line over a vault whose indexes lie in the store."""
 
     def __init__(self, store: ObjectStore, invoke: Invoke, place: Path) -> None:
@@ -131,10 +131,10 @@ class Remote:
 
 
 @pytest.fixture
-def remote(store: ObjectStore, invoke: Invoke, tmp_path: Path) -> Remote:
+def remote(store: ObjectStore, invoke: Invoke, tmp_path: Path) -> RemoteVault:
     """Such a vault with a note on each animal, all of it carried to the store."""
     store.be("open")
-    made = Remote(store, invoke, tmp_path)
+    made = RemoteVault(store, invoke, tmp_path)
     for animal in ANIMALS:
         made.write(animal)
     assert made.run("update", "--embed").stderr == ""
@@ -150,7 +150,7 @@ def remote(store: ObjectStore, invoke: Invoke, tmp_path: Path) -> Remote:
         pytest.param("refusing", marks=pytest.mark.slow),
     ],
 )
-def test_a_store_that_comes_back(remote: Remote, mood: str) -> None:
+def test_a_store_that_comes_back(remote: RemoteVault, mood: str) -> None:
     """Meanwhile questions are answered in time, notes are taken in and found; afterwards everything is carried there."""
     remote.store_is(mood)
 
@@ -171,7 +171,7 @@ def test_a_store_that_comes_back(remote: Remote, mood: str) -> None:
             assert (found[0], said) == (animal, "")
 
 
-def test_leaving_a_store_that_is_gone(remote: Remote) -> None:
+def test_leaving_a_store_that_is_gone(remote: RemoteVault) -> None:
     """One command moves the indexes away from a store that never comes back."""
     remote.store_is("refusing")
 
@@ -183,7 +183,7 @@ def test_leaving_a_store_that_is_gone(remote: Remote) -> None:
         assert answer.stderr == ""
 
 
-def take_in(remote: Remote) -> Result:
+def take_in(remote: RemoteVault) -> Result:
     """One note more, and one less."""
     remote.write("okapi")
     remote.delete("yak")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from llama_server import Role, write_model
-from scripted_server import Asked, Said, ScriptedServer, scripted
+from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, scripted
 from typer.testing import Result
 
 from clawmem.adapters.llama import download as downloading
@@ -24,7 +24,7 @@ from clawmem.adapters.llama.gguf_model import GgufModel
 from clawmem.adapters.llama.model_file import part_of
 from clawmem.ports.errors import ConfigError, ModelUnavailable
 
-Answer = Callable[[Asked], Said]
+Answer = Callable[[ReceivedRequest], ScriptedReply]
 Serve = Callable[[Answer], ScriptedServer]
 
 CONTENT = bytes(range(256)) * 1000
@@ -49,11 +49,13 @@ def in_parts(content: bytes, cut_off_at: int | None = None) -> Answer:
     """A server that knows of parts; with *cut_off_at* it hangs up there, once."""
     cuts = [] if cut_off_at is None else [cut_off_at]
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         start = int(asked.headers["range"].removeprefix("bytes=").rstrip("-"))
         rest = content[start:]
         sent = rest[: cuts.pop()] if cuts else rest
-        return Said(sent, 206, {"Content-Range": f"bytes {start}-/{len(content)}"}, claimed=len(rest))
+        return ScriptedReply(
+            sent, 206, {"Content-Range": f"bytes {start}-/{len(content)}"}, claimed=len(rest)
+        )
 
     return answer
 
@@ -103,7 +105,7 @@ def test_a_server_that_knows_no_parts_sends_the_whole(serve: Serve, tmp_path: Pa
     """The beginning that was there is thrown away instead of being doubled."""
     part_of(tmp_path / "m.gguf").write_bytes(CONTENT[:1000])
 
-    download(remote(serve(lambda asked: Said(CONTENT)).url), tmp_path / "m.gguf")
+    download(remote(serve(lambda asked: ScriptedReply(CONTENT)).url), tmp_path / "m.gguf")
 
     assert (tmp_path / "m.gguf").read_bytes() == CONTENT
 
@@ -122,7 +124,7 @@ def test_a_beginning_that_is_too_long_is_thrown_away(serve: Serve, tmp_path: Pat
 def test_another_hash_is_refused(serve: Serve, tmp_path: Path, sent: bytes) -> None:
     """Nothing is installed that was not published, and nothing of it stays."""
     with pytest.raises(ConfigError, match=r"differs from the published one.*Nothing was installed"):
-        download(remote(serve(lambda asked: Said(sent)).url), tmp_path / "m.gguf")
+        download(remote(serve(lambda asked: ScriptedReply(sent)).url), tmp_path / "m.gguf")
 
     assert list(tmp_path.iterdir()) == []
 
@@ -130,17 +132,17 @@ def test_another_hash_is_refused(serve: Serve, tmp_path: Path, sent: bytes) -> N
 @pytest.mark.parametrize(
     ("reply", "says"),
     [
-        (Said(b"", 404), "HTTP 404"),
-        (Said(b"<html>", 401), "HTTP 401"),
-        (Said(b"", 503), "HTTP 503"),
-        (Said(hangs_up=True), "0.0 of 0.3 MB"),
-        (Said(CONTENT[:10], 200, claimed=len(CONTENT)), "closed"),
-        (Said(b"no http", is_raw=True), "could not be downloaded"),
+        (ScriptedReply(b"", 404), "HTTP 404"),
+        (ScriptedReply(b"<html>", 401), "HTTP 401"),
+        (ScriptedReply(b"", 503), "HTTP 503"),
+        (ScriptedReply(hangs_up=True), "0.0 of 0.3 MB"),
+        (ScriptedReply(CONTENT[:10], 200, claimed=len(CONTENT)), "closed"),
+        (ScriptedReply(b"no http", is_raw=True), "could not be downloaded"),
     ],
     ids=["404", "401", "503", "hangs up", "always cut off", "no http"],
 )
 def test_what_cannot_be_had_says_why_and_what_to_do(
-    serve: Serve, tmp_path: Path, reply: Said, says: str
+    serve: Serve, tmp_path: Path, reply: ScriptedReply, says: str
 ) -> None:
     """After as many tries as make sense there is one sentence, and no file."""
     server = serve(lambda asked: reply)
@@ -174,7 +176,7 @@ def test_when_the_time_is_over_what_came_is_kept(serve: Serve, tmp_path: Path) -
 
 def test_a_silent_server_is_not_waited_for(serve: Serve, tmp_path: Path) -> None:
     """Who has half a second does not wait for half a minute until the connection counts as dead."""
-    server = serve(lambda asked: Said(CONTENT, wait_s=30))
+    server = serve(lambda asked: ScriptedReply(CONTENT, wait_s=30))
 
     began = time.monotonic()
     with pytest.raises(ModelUnavailable, match="being downloaded"):

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE, reply_of
-from scripted_server import Asked, Said, ScriptedServer, embeddings, message, said, well_behaved
+from scripted_server import (
+    ReceivedRequest,
+    ScriptedReply,
+    ScriptedServer,
+    embeddings,
+    message,
+    said,
+    well_behaved,
+)
 
 from clawmem.adapters.http import exchange
 from clawmem.adapters.http.circuit import LONGEST_REST_S
@@ -152,10 +160,10 @@ class TestEveryModel:
     def test_a_server_that_repeats_what_it_was_sent(self, bad: Bad, status: int) -> None:
         """Password and key reach the server, and nobody else when it quotes them, whatever it says with it."""
 
-        def repeating(asked: Asked) -> Said:
+        def repeating(asked: ReceivedRequest) -> ScriptedReply:
             text = f"no {asked.headers['authorization']} {PASSWORD} at ?{asked.query}"
             body = text if status == 500 else json.dumps({"error": text}).replace("-", r"\u002d")
-            return Said(
+            return ScriptedReply(
                 body.encode(), status, {"Location": f"http://me:{PASSWORD}@127.0.0.1:9/?api_key={KEY}"}
             )
 
@@ -191,7 +199,7 @@ class TestEveryModel:
     def test_an_endless_answer(self, bad: Bad, monkeypatch: pytest.MonkeyPatch) -> None:
         """An answer that is larger than any answer is not read to its end."""
         monkeypatch.setattr(exchange, "MAX_BODY", 1000)
-        bad.server.answer = reply_of(Said(b" " * 100_000))
+        bad.server.answer = reply_of(ScriptedReply(b" " * 100_000))
 
         for kind in ("documents", "text"):
             with pytest.raises(ModelAnswerInvalid, match="larger than 64 MB"):
@@ -221,7 +229,9 @@ class TestClosing:
             return opened[-1]
 
         monkeypatch.setattr(socket, "create_connection", slow)
-        bad.server.answer = lambda asked: Said(b"")  # whole at once, so that the connection could be kept
+        bad.server.answer = lambda asked: ScriptedReply(
+            b""
+        )  # whole at once, so that the connection could be kept
         transport = bad.transport()
         with pytest.raises(ModelUnavailable, match=r"within 0\.1 seconds"):
             transport.get("/v1/models", timeout_s=0.1)

@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE
-from scripted_server import Answer, Asked, Said, ScriptedServer, embeddings, said, scripted, well_behaved
+from scripted_server import (
+    Answer,
+    ReceivedRequest,
+    ScriptedReply,
+    ScriptedServer,
+    embeddings,
+    said,
+    scripted,
+    well_behaved,
+)
 from typer.testing import Result
 
 from clawmem.adapters.http import embedder as http_embedder_module
@@ -138,7 +147,7 @@ def test_a_server_of_constants(command: Invoke, server: ScriptedServer, world: W
     """One vector for everything is found out before the first text and the first question, and told."""
     before = stored(world)
 
-    def constant(asked: Asked) -> Said:
+    def constant(asked: ReceivedRequest) -> ScriptedReply:
         if asked.body is None:
             return well_behaved(asked)
         return said(embeddings([[0.125] * 64 for _ in asked.body["input"]]))
@@ -207,9 +216,9 @@ def test_another_model_behind_the_same_address(command: Invoke, server: Scripted
     """A server that serves another model than the vault's is not asked for a question: two spaces never meet."""
     before = stored(world)
 
-    def other(asked: Asked) -> Said:
+    def other(asked: ReceivedRequest) -> ScriptedReply:
         answer = well_behaved(asked)
-        return answer if asked.body is not None else Said(answer.body.replace(b"tiny", b"huge"))
+        return answer if asked.body is not None else ScriptedReply(answer.body.replace(b"tiny", b"huge"))
 
     server.answer = other
     asked = json.loads(command("--json", "query", "yak of the mountains", "--explain").stdout)

@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from bad_servers import EVERYWHERE
-from scripted_server import Answer, Asked, Said, ScriptedServer, message, said, scripted, well_behaved
+from scripted_server import (
+    Answer,
+    ReceivedRequest,
+    ScriptedReply,
+    ScriptedServer,
+    message,
+    said,
+    scripted,
+    well_behaved,
+)
 from typer.testing import Result
 
 from clawmem.adapters.http import generator as generator_module
@@ -63,7 +72,7 @@ MOODS = (
 def scoring(scores: Callable[[list[str]], list[Any]]) -> Answer:
     """A reranker that gives its documents these scores, numbered from 0."""
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.path != "/v1/rerank":
             return well_behaved(asked)
         given = scores(asked.body["documents"])
@@ -77,7 +86,7 @@ def writing(text: Any) -> Answer:
     return lambda asked: said(message(text)) if asked.path == "/v1/chat/completions" else well_behaved(asked)
 
 
-def numbered_twice(asked: Asked) -> Said:
+def numbered_twice(asked: ReceivedRequest) -> ScriptedReply:
     """A reranker that scores its first document again and again."""
     if asked.path != "/v1/rerank":
         return well_behaved(asked)
@@ -157,7 +166,7 @@ def let_requests_end() -> None:
     gc.collect()  # a connection that they left open is this test's failure
 
 
-class Told(NamedTuple):
+class QueryOutput(NamedTuple):
     """What ``query`` said."""
 
     files: list[str]
@@ -167,7 +176,7 @@ class Told(NamedTuple):
     seconds: float
 
 
-def ask(command: Invoke, question: str = QUESTION) -> Told:
+def ask(command: Invoke, question: str = QUESTION) -> QueryOutput:
     """Ask on the command line, with an explanation."""
     began = time.monotonic()
     result = command("--json", "query", question, "--explain")
@@ -176,7 +185,7 @@ def ask(command: Invoke, question: str = QUESTION) -> Told:
     assert result.exit_code == 0, result.stderr
     answer = json.loads(result.stdout)
     results = answer["results"]
-    return Told(
+    return QueryOutput(
         [one["file"].rpartition("/")[2] for one in results],
         [one["score"] for one in results],
         answer["trace"]["degraded"],
@@ -295,7 +304,7 @@ def test_what_a_good_server_said_outlives_it(
     for helper in HELPERS:
         monkeypatch.setenv(helper.variable, server.url)
 
-    def good(asked: Asked) -> Said:
+    def good(asked: ReceivedRequest) -> ScriptedReply:
         return (GOOD_RERANKER if asked.path == "/v1/rerank" else GOOD_GENERATOR)(asked)
 
     server.answer = good
@@ -320,7 +329,7 @@ def test_a_server_that_fails_in_between(
     alone = ask(command)
     monkeypatch.setenv(RERANKS.variable, server.url)
 
-    def once(asked: Asked) -> Said:
+    def once(asked: ReceivedRequest) -> ScriptedReply:
         first = len(server.questions("/v1/rerank")) <= 1
         return GOOD_RERANKER(asked) if first else EVERYWHERE["500"][0](asked)
 

@@ -16,8 +16,8 @@ import quality
 from artefacts import (
     DEPTH,
     FOLDER,
-    Place,
     Question,
+    RankedAnswer,
     Table,
     measures_of,
     places_of,
@@ -270,8 +270,8 @@ class TestArtefacts:
         table = Table(
             [Question("q2", "pets", (3.0, 1.0)), Question("q1", "travel", (0.5,))],
             {
-                "query": {"q2": (Place(1, 1.0), Place(4, 3.0)), "q1": ()},
-                "grep": {"q2": (), "q1": (Place(10, 0.5),)},
+                "query": {"q2": (RankedAnswer(1, 1.0), RankedAnswer(4, 3.0)), "q1": ()},
+                "grep": {"q2": (), "q1": (RankedAnswer(10, 0.5),)},
             },
         )
 
@@ -331,7 +331,9 @@ class TestQuality:
             assert list(table.systems) == ["grep", "plain BM25", "search", "vectors static", "query static"]
             assert [question.qid for question in table.questions] == list(QRELS)
         for system in ("grep", "plain BM25", "search", "query static"):
-            assert tables["pets.doc.scoped"].systems[system] == {qid: (Place(1, 1.0),) for qid in QRELS}
+            assert tables["pets.doc.scoped"].systems[system] == {
+                qid: (RankedAnswer(1, 1.0),) for qid in QRELS
+            }
 
     def test_a_run_goes_on(self, judged: Path, tmp_path: Path) -> None:
         """What is there is not measured again; what is missing is added beside it."""

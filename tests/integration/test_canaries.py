@@ -14,7 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_server import Role, running
-from scripted_server import Asked, Models, Said, embeddings, floats_of, message, said, well_behaved
+from scripted_server import (
+    Models,
+    ReceivedRequest,
+    ScriptedReply,
+    embeddings,
+    floats_of,
+    message,
+    said,
+    well_behaved,
+)
 
 from clawmem.adapters.http.embedder import http_embedder
 from clawmem.adapters.http.generator import http_generator
@@ -198,10 +207,10 @@ class TestRealServers:
             assert generator_fault(models.factory(http_generator, url)) is None
 
 
-def vectors(change: Callable[[list[float]], list[object]]) -> Callable[[Asked], Said]:
+def vectors(change: Callable[[list[float]], list[object]]) -> Callable[[ReceivedRequest], ScriptedReply]:
     """A server that changes every vector."""
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.body is None:
             return well_behaved(asked)
         return said(embeddings([change([*floats_of(text)]) for text in asked.body["input"]]))
@@ -209,10 +218,10 @@ def vectors(change: Callable[[list[float]], list[object]]) -> Callable[[Asked], 
     return answer
 
 
-def scores(change: Callable[[float], object]) -> Callable[[Asked], Said]:
+def scores(change: Callable[[float], object]) -> Callable[[ReceivedRequest], ScriptedReply]:
     """A server that changes every score."""
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.body is None:
             return well_behaved(asked)
         good = OverlapReranker().rerank(asked.body["query"], asked.body["documents"], timeout_s=1)
@@ -248,7 +257,7 @@ class TestServers:
     def test_questions_on_the_other_side(self, models: Models) -> None:
         """Questions whose vectors point away from what they mean are right in form, and found out."""
 
-        def answer(asked: Asked) -> Said:
+        def answer(asked: ReceivedRequest) -> ScriptedReply:
             if asked.body is None or len(asked.body["input"]) > 1:
                 return well_behaved(asked)
             return vectors(lambda vector: [-x for x in vector])(asked)
@@ -282,7 +291,7 @@ class TestServers:
         monkeypatch.setattr(canaries, "RERANK_TIMEOUT_S", 0.3)
         monkeypatch.setattr(canaries, "GENERATE_TIMEOUT_S", 0.3)
         server = models.serve(
-            lambda asked: well_behaved(asked) if asked.body is None else Said(b"{}", wait_s=30)
+            lambda asked: well_behaved(asked) if asked.body is None else ScriptedReply(b"{}", wait_s=30)
         )
 
         with pytest.raises(ModelUnavailable, match="no answer within"):
@@ -293,7 +302,7 @@ class TestServers:
     def test_findings_name_the_fault_and_the_time(self, models: Models) -> None:
         """What a server did wrong becomes a finding with its time and a way to do without."""
 
-        def answer(asked: Asked) -> Said:
+        def answer(asked: ReceivedRequest) -> ScriptedReply:
             if asked.path == "/v1/chat/completions":
                 return said(message("I would rather not."))
             return scores(lambda score: 0)(asked)

@@ -88,7 +88,7 @@ def from_block(block: str, collection: str) -> Iterator[Cited]:
             yield Cited(match[1], int(match[2]), int(match[3] or match[2]), whole.replace("\n> ", "\n"))
 
 
-class Asked(NamedTuple):
+class QuestionedVault(NamedTuple):
     """A vault that can be asked, its folder, and questions to it."""
 
     invoke: Invoke
@@ -97,18 +97,18 @@ class Asked(NamedTuple):
 
 
 @pytest.fixture(params=["examples", "ownervault"])
-def vault(request: pytest.FixtureRequest, invoke: Invoke) -> Asked:
+def vault(request: pytest.FixtureRequest, invoke: Invoke) -> QuestionedVault:
     """The example notes, and those of an invented owner."""
     root, questions = EXAMPLES, EXAMPLE_QUESTIONS
     if request.param == "ownervault":
         rows = map(json.loads, OWNERVAULT_QUESTIONS.read_text("utf-8").splitlines())
         root, questions = OWNERVAULT, tuple(row["text"] for row in rows if "text" in row)
     assert invoke("bootstrap", root, "--name", "v").exit_code == 0
-    return Asked(invoke, root, questions)
+    return QuestionedVault(invoke, root, questions)
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_every_cited_place_contains_what_is_shown(vault: Asked, unit: str) -> None:
+def test_every_cited_place_contains_what_is_shown(vault: QuestionedVault, unit: str) -> None:
     """By words alone and with meaning, for notes and for lines, over all questions."""
     invoke, root, questions = vault
     cited = [
@@ -124,7 +124,7 @@ def test_every_cited_place_contains_what_is_shown(vault: Asked, unit: str) -> No
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_a_terminal_and_a_hook_cite_the_place_of_what_they_show(
-    vault: Asked, environ: dict[str, str], unit: str
+    vault: QuestionedVault, environ: dict[str, str], unit: str
 ) -> None:
     """Where a place is printed in front of its text."""
     invoke, root, questions = vault

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from llama_server import Role, running, stopped
-from scripted_server import Answer, Asked, Said, message, said, well_behaved
+from scripted_server import Answer, ReceivedRequest, ScriptedReply, message, said, well_behaved
 from scripted_server import Models as Servers
 from surfacing_home import PROMPT, Home, places
 
@@ -70,7 +70,7 @@ def writing(text: str) -> Answer:
 def scoring(score: Callable[[str], float]) -> Answer:
     """A reranker whose scores follow from a text alone."""
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.path != "/v1/rerank":
             return well_behaved(asked)
         found = enumerate(map(score, asked.body["documents"]))
@@ -79,9 +79,9 @@ def scoring(score: Callable[[str], float]) -> Answer:
     return answer
 
 
-def hanging(asked: Asked) -> Said:
+def hanging(asked: ReceivedRequest) -> ScriptedReply:
     """A server that takes every request and answers none."""
-    return Said(wait_s=60)
+    return ScriptedReply(wait_s=60)
 
 
 def deep(home: Home, models: Models, **rest: Any) -> Surfaced:
@@ -208,8 +208,8 @@ class TestFaults:
         [
             hanging,
             lambda asked: said({"error": "no"}, 500),
-            lambda asked: Said(b"<html>"),
-            lambda asked: Said(hangs_up=True),
+            lambda asked: ScriptedReply(b"<html>"),
+            lambda asked: ScriptedReply(hangs_up=True),
         ],
         ids=["hanging", "broken", "HTML", "hangs up"],
     )

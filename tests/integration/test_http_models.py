@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from llama_server import Role, running
 from scripted_server import (
-    Asked,
     Models,
-    Said,
+    ReceivedRequest,
+    ScriptedReply,
     floats_of,
     listing,
     message,
@@ -121,7 +121,7 @@ class TestServerOfOnesOwn:
         embedder = models.factory(http_embedder, server.url)
         before = embedder.fingerprint
 
-        server.answer = lambda asked: Said(hangs_up=True)
+        server.answer = lambda asked: ScriptedReply(hangs_up=True)
         with pytest.raises(ModelUnavailable):
             embedder.embed_query("hive")
         server.answer = _serving("second.gguf")
@@ -165,7 +165,9 @@ class TestServerOfOnesOwn:
 
     def test_a_server_that_lists_nothing(self, models: Models) -> None:
         """Without a list of models the configured name is the name."""
-        server = models.serve(lambda asked: Said(b"no", 404) if asked.body is None else well_behaved(asked))
+        server = models.serve(
+            lambda asked: ScriptedReply(b"no", 404) if asked.body is None else well_behaved(asked)
+        )
 
         assert (
             models.factory(http_embedder, server.url, model="mine").fingerprint
@@ -198,7 +200,7 @@ class TestReranking:
     def test_a_small_context_gets_short_documents(self, models: Models) -> None:
         """Documents that are too long for the server are sent again with four hundred characters each."""
 
-        def small(asked: Asked) -> Said:
+        def small(asked: ReceivedRequest) -> ScriptedReply:
             if asked.body and max(map(len, asked.body["documents"])) > 1000:
                 return said({"error": {"message": "input (900 tokens) is too large to process"}}, 500)
             return well_behaved(asked)
@@ -214,12 +216,12 @@ class TestReranking:
     def test_all_batches_have_one_deadline(self, models: Models) -> None:
         """Batch after batch a slow server does not get more time than the whole question has."""
         server = models.serve(
-            lambda asked: Said(b"", 200, wait_s=0.4) if asked.body is None else slowly(asked)
+            lambda asked: ScriptedReply(b"", 200, wait_s=0.4) if asked.body is None else slowly(asked)
         )
 
-        def slowly(asked: Asked) -> Said:
+        def slowly(asked: ReceivedRequest) -> ScriptedReply:
             reply = well_behaved(asked)
-            return Said(reply.body, wait_s=0.2)
+            return ScriptedReply(reply.body, wait_s=0.2)
 
         reranker = models.factory(http_reranker, server.url)
         with pytest.raises(ModelUnavailable):
@@ -298,11 +300,11 @@ class TestRealServer:
         assert caught.value.tokens is not None and caught.value.tokens > 512
 
 
-def _serving(name: str, **meta: Any) -> Callable[[Asked], Said]:
+def _serving(name: str, **meta: Any) -> Callable[[ReceivedRequest], ScriptedReply]:
     return lambda asked: listing(name, **meta) if asked.path == "/v1/models" else well_behaved(asked)
 
 
-def _ranking_as(name: str, scores: list[float]) -> Callable[[Asked], Said]:
+def _ranking_as(name: str, scores: list[float]) -> Callable[[ReceivedRequest], ScriptedReply]:
     results = [{"index": n, "relevance_score": score} for n, score in enumerate(scores)]
     return lambda asked: listing(name) if asked.path == "/v1/models" else said({"results": results})
 
@@ -323,7 +325,7 @@ def test_tokens_are_counted_by_the_server(
 ) -> None:
     """What it reports comes with the text; what makes no sense is as if it reported nothing."""
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.path != "/v1/chat/completions":
             return well_behaved(asked)
         return said({**message("Bees."), "usage": usage})

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 
 import pytest
 from scripted_server import (
-    Asked,
     Models,
-    Said,
+    ReceivedRequest,
+    ScriptedReply,
     embeddings,
     floats_of,
     listing,
@@ -55,7 +55,7 @@ def in_base64(text: str) -> str:
     return b64encode(struct.pack(f"<{len(numbers)}f", *numbers)).decode()
 
 
-def as_provider(asked: Asked) -> Said:
+def as_provider(asked: ReceivedRequest) -> ScriptedReply:
     """Any of the providers, whose vectors are 64 long."""
     if asked.path == "/v2/embed":
         vectors = [[*floats_of(text)] for text in asked.body["texts"]]

@@ -10,9 +10,9 @@ from importlib.util import find_spec
 
 import pytest
 from scripted_server import (
-    Asked,
     Models,
-    Said,
+    ReceivedRequest,
+    ScriptedReply,
     said,
     well_behaved,
 )
@@ -48,7 +48,7 @@ def models() -> Iterator[Models]:
 class TestAskingAgain:
     def test_what_passes_is_asked_again(self, models: Models) -> None:
         """Errors that pass are waited for, twice as long every time, and the answer counts."""
-        server = models.serve(_failing(3, Said(b"", 503)))
+        server = models.serve(_failing(3, ScriptedReply(b"", 503)))
 
         assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
         assert models.slept == [1, 2, 4]
@@ -56,7 +56,7 @@ class TestAskingAgain:
     @pytest.mark.parametrize(("policy", "waits"), [(QUESTION, [1, 2, 4, 8]), (EMBEDDING, [2, 4, 8, 16])])
     def test_patience_ends(self, models: Models, policy: RetryPolicy, waits: list[float]) -> None:
         """Questions and batches are tried five times, batches with longer waits."""
-        server = models.serve(_failing(99, Said(b"", 500)))
+        server = models.serve(_failing(99, ScriptedReply(b"", 500)))
 
         with pytest.raises(ModelUnavailable, match="HTTP 500"):
             models.transport(server.url).post("/v1/x", {}, timeout_s=600, policy=policy)
@@ -86,7 +86,7 @@ class TestAskingAgain:
     )
     def test_the_server_says_when(self, models: Models, headers: dict[str, str], wait_s: float) -> None:
         """A 429 is asked again when it says; after a second when it says nothing that can be read."""
-        server = models.serve(_failing(1, Said(b"", 429, headers)))
+        server = models.serve(_failing(1, ScriptedReply(b"", 429, headers)))
 
         assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
         assert models.slept == [wait_s]
@@ -115,7 +115,7 @@ class TestAskingAgain:
 
     def test_a_wait_beyond_the_deadline(self, models: Models) -> None:
         """A wait that is too long ends the question at once, and nobody asks before it is over."""
-        server = models.serve(_failing(1, Said(b"", 429, {"Retry-After": "90"})))
+        server = models.serve(_failing(1, ScriptedReply(b"", 429, {"Retry-After": "90"})))
         transport = models.transport(server.url)
 
         with pytest.raises(ModelUnavailable, match="in 90 seconds") as caught:
@@ -135,11 +135,11 @@ class TestAskingAgain:
             said({"error": {"message": "no"}}, 401),
             said({"detail": "no"}, 422),
             said({"error": {"code": 501, "message": "no"}}, 501),
-            Said(b"", 307, {"Location": "https://elsewhere.example"}),
+            ScriptedReply(b"", 307, {"Location": "https://elsewhere.example"}),
             said({"error": {"message": "in a success"}}),
         ],
     )
-    def test_what_stays_is_not_asked_again(self, models: Models, reply: Said) -> None:
+    def test_what_stays_is_not_asked_again(self, models: Models, reply: ScriptedReply) -> None:
         """A refusal for good is one request, and leaves the server open for other questions."""
         server = models.serve(_failing(1, reply))
         transport = models.transport(server.url)
@@ -151,7 +151,7 @@ class TestAskingAgain:
 
     def test_the_server_says_not_to(self, models: Models) -> None:
         """`x-should-retry: false` ends the tries, not the hope."""
-        server = models.serve(_failing(1, Said(b"", 500, {"x-should-retry": "false"})))
+        server = models.serve(_failing(1, ScriptedReply(b"", 500, {"x-should-retry": "false"})))
 
         with pytest.raises(ModelUnavailable):
             models.transport(server.url).post("/v1/x", {}, timeout_s=60)
@@ -164,7 +164,7 @@ class TestAskingAgain:
 
     def test_a_connection_that_was_idle_too_long(self, models: Models) -> None:
         """A connection that breaks off once is made anew, and nobody notices."""
-        server = models.serve(_failing(1, Said(hangs_up=True)))
+        server = models.serve(_failing(1, ScriptedReply(hangs_up=True)))
 
         assert models.transport(server.url).post("/v1/x", {}, timeout_s=5) == {"ok": True}
 
@@ -189,7 +189,7 @@ class TestAskingAgain:
 class TestCoolDown:
     def test_a_server_that_is_down_is_left_alone(self, models: Models) -> None:
         """After a failure of the connection nothing is sent for exactly a minute."""
-        server = models.serve(_failing(2, Said(hangs_up=True)))
+        server = models.serve(_failing(2, ScriptedReply(hangs_up=True)))
         transport = models.transport(server.url)
 
         with pytest.raises(ModelUnavailable):
@@ -203,7 +203,7 @@ class TestCoolDown:
 
     def test_an_answer_of_any_kind_is_no_failure_of_the_connection(self, models: Models) -> None:
         """A server that says 500 can be reached."""
-        server = models.serve(_failing(5, Said(b"", 500)))
+        server = models.serve(_failing(5, ScriptedReply(b"", 500)))
         transport = models.transport(server.url)
 
         with pytest.raises(ModelUnavailable):
@@ -212,7 +212,7 @@ class TestCoolDown:
 
     def test_a_hurried_question_proves_nothing(self, models: Models) -> None:
         """A server that did not answer within a tenth of a second is not down."""
-        server = models.serve(_failing(1, Said(wait_s=1)))
+        server = models.serve(_failing(1, ScriptedReply(wait_s=1)))
         transport = models.transport(server.url)
 
         with pytest.raises(ModelUnavailable):
@@ -307,7 +307,7 @@ class TestPace:
         assert models.slept[1:] == pytest.approx([14], rel=0.01)
 
 
-def _failing(times: int, reply: Said) -> Callable[[Asked], Said]:
+def _failing(times: int, reply: ScriptedReply) -> Callable[[ReceivedRequest], ScriptedReply]:
     """First *reply*, so many times, then what is wanted."""
     left = iter(range(times))
     return lambda asked: said({"ok": True}) if next(left, None) is None else reply

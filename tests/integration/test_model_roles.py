@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from scripted_server import Asked, Said, scripted, well_behaved
+from scripted_server import ReceivedRequest, ScriptedReply, scripted, well_behaved
 from typer.testing import Result
 
 from clawmem.adapters.llama.gguf_model import GgufModel
@@ -22,7 +22,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.model_failures import MemoryModelFailures
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.app.bootstrap.adapters import Adapters
-from clawmem.app.bootstrap.models import LocalModels, Surroundings, chosen
+from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.cli.model_roles import ago, failure_line
 from clawmem.app.services.models.roles import Roles
@@ -164,7 +164,7 @@ class TestSelection:
 
     def test_a_ban_on_local_models(self) -> None:
         """Where models in this process are forbidden none is even looked for."""
-        around = Surroundings(MemoryModelFailures(), ManualClock(), ExitStack())
+        around = ModelContext(MemoryModelFailures(), ManualClock(), ExitStack())
 
         found = chosen(ModelRole.RERANKER, {}, LocalModels("nowhere", False, False), around)
 
@@ -174,7 +174,7 @@ class TestSelection:
     @pytest.mark.parametrize("published", ALL, ids=lambda one: one.name)
     def test_a_model_that_is_here(self, tmp_path: Path, published: PublishedModel) -> None:
         """A model is looked for where it is added, under the name by which it is added."""
-        around = Surroundings(MemoryModelFailures(), ManualClock(), ExitStack())
+        around = ModelContext(MemoryModelFailures(), ManualClock(), ExitStack())
         role = {"embed": "embedder", "generate": "generator", "rerank": "reranker"}[published.role]
         local = LocalModels(str(tmp_path), True, False)
         absent = chosen(ModelRole(role), {}, local, around)
@@ -492,6 +492,6 @@ class TestCommands:
         assert examined["generator"]["ok"], examined["generator"]["detail"]
 
 
-def down(asked: Asked) -> Said:
+def down(asked: ReceivedRequest) -> ScriptedReply:
     """A server that names its model and is too busy for everything else."""
-    return Said(b"", 503) if asked.body is not None else well_behaved(asked)
+    return ScriptedReply(b"", 503) if asked.body is not None else well_behaved(asked)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from llama_server import Role, running
-from scripted_server import Asked, Models, Said, ScriptedServer, listing, message, said
+from scripted_server import Models, ReceivedRequest, ScriptedReply, ScriptedServer, listing, message, said
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -151,15 +151,15 @@ def names(vault: SqliteVault, work: Work) -> list[str]:
     return [by_id[candidate.document_id] for candidate in work.candidates]
 
 
-def writing(text: str) -> Callable[[Asked], Said]:
+def writing(text: str) -> Callable[[ReceivedRequest], ScriptedReply]:
     """A server that writes *text*, whatever it is asked."""
     return lambda asked: listing("tiny") if asked.path == "/v1/models" else said(message(text))
 
 
-def scoring(score: Callable[[str], float]) -> Callable[[Asked], Said]:
+def scoring(score: Callable[[str], float]) -> Callable[[ReceivedRequest], ScriptedReply]:
     """A server whose scores follow from a document's text alone."""
 
-    def answer(asked: Asked) -> Said:
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
         if asked.path == "/v1/models":
             return listing("tiny")
         found = [(number, score(text)) for number, text in enumerate(asked.body["documents"])]
@@ -178,12 +178,12 @@ def sent(server: ScriptedServer) -> list[list[str]]:
 
 
 BAD = {
-    "slow": lambda asked: Said(wait_s=10),
+    "slow": lambda asked: ScriptedReply(wait_s=10),
     "broken": lambda asked: said({"error": "no"}, 500),
     "refusing": lambda asked: said({"error": {"message": "wrong key"}}, 401),
-    "hanging up": lambda asked: Said(hangs_up=True),
-    "HTML": lambda asked: Said(b"<html>It works!</html>", headers={"Content-Type": "text/html"}),
-    "truncated JSON": lambda asked: Said(b'{"results": [{"index": 0'),
+    "hanging up": lambda asked: ScriptedReply(hangs_up=True),
+    "HTML": lambda asked: ScriptedReply(b"<html>It works!</html>", headers={"Content-Type": "text/html"}),
+    "truncated JSON": lambda asked: ScriptedReply(b'{"results": [{"index": 0'),
     "another shape": lambda asked: said([1, 2, 3]),
 }
 
@@ -500,7 +500,7 @@ class TestReranking:
         take_in(vault, tmp_path, {f"more{n}.md": f"Kettle {n} has a whistle.\n" for n in range(6)})
         calls = 0
 
-        def failing(asked: Asked) -> Said:
+        def failing(asked: ReceivedRequest) -> ScriptedReply:
             nonlocal calls
             calls += asked.path == "/v1/rerank"
             return said({}, 400) if calls == 2 else scoring(len)(asked)
@@ -669,14 +669,14 @@ class TestRealServers:
         assert (again, trace.degraded) == (work, {})
 
 
-def _nan(asked: Asked) -> Said:
+def _nan(asked: ReceivedRequest) -> ScriptedReply:
     if asked.path == "/v1/models":
         return listing("tiny")
     results = [{"index": n, "relevance_score": math.nan} for n in range(len(asked.body["documents"]))]
     return said({"results": results})
 
 
-def _too_few(asked: Asked) -> Said:
+def _too_few(asked: ReceivedRequest) -> ScriptedReply:
     if asked.path == "/v1/models":
         return listing("tiny")
     return said({"results": [{"index": 0, "relevance_score": 1.0}]})

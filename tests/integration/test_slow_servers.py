@@ -61,7 +61,9 @@ SLOW = (says_nothing, begins_for_ever, never_answers, answers_for_ever)
 
 
 @pytest.fixture
-def ask(remembered: Invoke, environ: dict[str, str], home: Path) -> Iterator[Callable[[Behave], Asked]]:
+def ask(
+    remembered: Invoke, environ: dict[str, str], home: Path
+) -> Iterator[Callable[[Behave], CommandOutcome]]:
     """A question to a server that does as it is told."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         vault = default_vault(environ)
@@ -71,7 +73,7 @@ def ask(remembered: Invoke, environ: dict[str, str], home: Path) -> Iterator[Cal
         yield lambda behave: _asked(listener, behave, environ, home)
 
 
-class Asked:
+class CommandOutcome:
     """What came of a question."""
 
     def __init__(self, done: subprocess.CompletedProcess[str], took_s: float) -> None:
@@ -82,7 +84,7 @@ class Asked:
 
 
 @pytest.mark.parametrize("behave", SLOW)
-def test_a_server_that_hangs(ask: Callable[[Behave], Asked], behave: Behave) -> None:
+def test_a_server_that_hangs(ask: Callable[[Behave], CommandOutcome], behave: Behave) -> None:
     """The answer all the same, soon, and one line about who did not give it."""
     asked = ask(behave)
 
@@ -93,7 +95,7 @@ def test_a_server_that_hangs(ask: Callable[[Behave], Asked], behave: Behave) -> 
     assert asked.took_s < DONE_S
 
 
-def test_a_server_that_sends_away(ask: Callable[[Behave], Asked]) -> None:
+def test_a_server_that_sends_away(ask: Callable[[Behave], CommandOutcome]) -> None:
     """It is well: nothing is said of it."""
     asked = ask(sends_away)
 
@@ -106,7 +108,7 @@ def test_a_person_waits_for_seconds() -> None:
     assert 20 <= served.ANSWER_S <= 60
 
 
-def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], home: Path) -> Asked:
+def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], home: Path) -> CommandOutcome:
     threading.Thread(target=_serve, args=(listener, behave), daemon=True).start()
     code = (
         "from clawmem.app.interfaces.cli import served\n"
@@ -119,7 +121,7 @@ def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], hom
         [sys.executable, "-P", "-c", code, "search", "login", "sessions"],
         check=False, capture_output=True, text=True, cwd=home, env=environ, timeout=60,
     )  # fmt: skip
-    return Asked(done, time.monotonic() - began)
+    return CommandOutcome(done, time.monotonic() - began)
 
 
 def _serve(listener: socket.socket, behave: Behave) -> None:

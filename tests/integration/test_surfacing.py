@@ -17,7 +17,7 @@ from clawmem.app.services.lifecycle.tending import LifecycleActions
 from clawmem.app.services.retrieval.recalls import Recalls, Retention
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.spending import spent_by, spent_lately
-from clawmem.app.services.surfacing.surface import Dressing
+from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, gated, turns_of
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import frame_tokens
@@ -143,7 +143,7 @@ class TestWhatIsSaid:
             seen.append(text[start:end])
             return text[start:end].replace("Helsinki", "[redacted: town]")
 
-        said = home.ask(dressing=Dressing(str, redact))
+        said = home.ask(dressing=BlockRendering(str, redact))
 
         assert "Backups go to a storage box in Helsinki." in seen
         assert "storage box in [redacted: town]" in said.block
@@ -299,8 +299,8 @@ class TestWhatIsSaid:
 
     def test_facts_stand_in_their_own_element(self, home: Home) -> None:
         """Lines about the things of a prompt follow what was found; speed has none, and broken ones are left out."""
-        dressing = Dressing(str, facts_of=lambda prompt, budget: ["Ann keeps key"] if budget else [])
-        broken = Dressing(str, facts_of=lambda prompt, budget: [str(1 // 0)])
+        dressing = BlockRendering(str, facts_of=lambda prompt, budget: ["Ann keeps key"] if budget else [])
+        broken = BlockRendering(str, facts_of=lambda prompt, budget: [str(1 // 0)])
 
         assert "<vault-facts>\nAnn keeps key\n</vault-facts>" in home.ask(dressing=dressing).block
         assert "<vault-facts>" not in home.ask(dressing=dressing, profile="speed").block
@@ -315,7 +315,7 @@ class TestWhatIsSaid:
 
     def test_the_nudge(self, home: Home) -> None:
         """After so many blocks the memory asks to be tended, until somebody does."""
-        dressing = Dressing(str, nudge_interval=2)
+        dressing = BlockRendering(str, nudge_interval=2)
         for _ in range(2):
             assert "<vault-nudge>" not in home.ask(dressing=dressing).block
 
@@ -329,12 +329,12 @@ class TestWhatIsSaid:
     def test_what_stands_around_a_block_is_paid_for(self, home: Home) -> None:
         """A pointer and a reminder take the room of the last entry, not more than the profile allows."""
         why = f"Why? {EVERYTHING}"
-        plain = home.ask(why, dressing=Dressing(str)).block
+        plain = home.ask(why, dressing=BlockRendering(str)).block
         whole = token_count(plain) + 1  # frame and entries are rounded up each
         exact = PROFILES["balanced"]._replace(budget=whole, facts_budget=0)
-        assert home.ask(why, profile=exact, dressing=Dressing(str)).block == plain
+        assert home.ask(why, profile=exact, dressing=BlockRendering(str)).block == plain
 
-        reminded = home.ask(why, profile=exact, dressing=Dressing(str, nudge_interval=1)).block
+        reminded = home.ask(why, profile=exact, dressing=BlockRendering(str, nudge_interval=1)).block
 
         assert "<vault-routing>" in reminded and "<vault-nudge>" in reminded
         assert token_count(reminded) <= whole
@@ -514,7 +514,7 @@ class TestFaults:
         def broken(prompt: str, budget: int) -> list[str]:
             raise VaultError("here", "no facts today")
 
-        said = home.ask(dressing=Dressing(str, facts_of=broken))
+        said = home.ask(dressing=BlockRendering(str, facts_of=broken))
 
         assert "storage box in Helsinki" in said.block
         assert "<vault-facts>" not in said.block

@@ -362,12 +362,12 @@ class TestStoppedAndGoneOn:
         """By force it makes every vector again, beside the old ones, which answer until then."""
         answers: list[dict[str, str]] = []
 
-        class Watched(HashingEmbedder):
+        class RecordingEmbedder(HashingEmbedder):
             def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
                 answers.append(kept.firsts())
                 return super().embed_documents(texts)
 
-        report = kept.embed(Watched(), force=True)
+        report = kept.embed(RecordingEmbedder(), force=True)
         kept.vault.keep_up()
 
         assert (report.embedded, report.replaced) == (len(STORIES), OLD)
@@ -409,10 +409,10 @@ class TestModelsThatFail:
     def test_one_that_is_away(self, shelf: Shelf) -> None:
         """The run ends without a change to the vectors that serve."""
 
-        class Gone(Away):
+        class UnavailableModel(Away):
             fingerprint = "gone"
 
-        report = shelf.embed(Gone())
+        report = shelf.embed(UnavailableModel())
 
         assert (report.embedded, report.stopped) == (0, True)
         assert shelf.serving() == (OLD, "gone")

@@ -12,7 +12,7 @@ from clawmem.app.interfaces.cli.session import settings_of, tell, wants_json
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Part, Said
-    from clawmem.app.services.surfacing.spending import Spent
+    from clawmem.app.services.surfacing.spending import SurfacingUse
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -72,7 +72,7 @@ def budget(
     tell(ctx, say)
 
 
-def _spent(services: Services, session: str, last: int) -> list[Spent]:
+def _spent(services: Services, session: str, last: int) -> list[SurfacingUse]:
     from clawmem.app.services.surfacing.spending import spent_by, spent_lately
     from clawmem.domain.documents.times import iso_utc
 
@@ -109,7 +109,7 @@ def _print(text: str) -> None:
         typer.echo(text)
 
 
-def _spent_part(found: list[Spent]) -> Part:
+def _spent_part(found: list[SurfacingUse]) -> Part:
     from clawmem.app.interfaces.cli.rendering import table
 
     if not found:
@@ -118,7 +118,7 @@ def _spent_part(found: list[Spent]) -> Part:
     return table(columns, [_row(spent) for spent in found])
 
 
-def _row(spent: Spent) -> tuple[str, ...]:
+def _row(spent: SurfacingUse) -> tuple[str, ...]:
     asked = spent.last_asked[:16].replace("T", " ")
     counts = (spent.prompts, spent.blocks, spent.tokens, spent.given)
     return (spent.session_id[:SHOWN_ID], asked, *map(str, counts), f"{spent.share_referenced:.0%}")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.retrieval.pipelines.with_models import Models
     from clawmem.app.services.retrieval.recalls import Recalls
-    from clawmem.app.services.surfacing.pipeline import Means
+    from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
     from clawmem.app.services.surfacing.surface import FactsOf, SurfaceContext
     from clawmem.domain.surfacing.profiles import Profile
     from clawmem.ports.embedder import Embedder
@@ -32,10 +32,10 @@ def surface_over(
     """Return the surfacing service over an opened vault, with only the models that *profile* uses."""
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.interfaces.hooks.safety import safe
-    from clawmem.app.services.surfacing.surface import Dressing, SurfaceContext
+    from clawmem.app.services.surfacing.surface import BlockRendering, SurfaceContext
 
     clock = SystemClock()
-    dressing = Dressing(safe, _redacted, _facts_of(vault), nudge_interval=settings.nudge_interval)
+    dressing = BlockRendering(safe, _redacted, _facts_of(vault), nudge_interval=settings.nudge_interval)
     return SurfaceContext(
         vault, _means(vault, settings, profile, models, server), dressing, clock, _recalls(vault, settings)
     )
@@ -47,10 +47,10 @@ def _means(
     profile: Profile,
     models: PromptModels,
     server: EmbedServer | None,
-) -> Means:
-    from clawmem.app.services.surfacing.pipeline import Means
+) -> RetrievalDependencies:
+    from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
 
-    guard = Means(_gives_orders, threads=models.threads)
+    guard = RetrievalDependencies(_gives_orders, threads=models.threads)
     if not profile.by_meaning:
         return guard
     means = guard._replace(embedder=_embedder(vault, settings, models, server), late=models.comparing())
@@ -101,7 +101,7 @@ def _embedder(
 def _servers(vault: ServedVault, settings: SurfacingSettings) -> Iterator[Models]:
     """Yield the configured model servers. Local models are not used, as every prompt would load them again."""
     from clawmem.adapters.system.clock import SystemClock
-    from clawmem.app.bootstrap.models import Surroundings, served
+    from clawmem.app.bootstrap.models import ModelContext, served
     from clawmem.app.model_servers import ModelServer, RerankServer, servers_in
     from clawmem.app.services.models.watching import REST_MS
     from clawmem.app.services.retrieval.pipelines.with_models import Models
@@ -109,7 +109,7 @@ def _servers(vault: ServedVault, settings: SurfacingSettings) -> Iterator[Models
 
     clock, named = SystemClock(), servers_in(settings.servers)
     with ExitStack() as stack:
-        around = Surroundings(vault.model_failures, clock, stack, REST_MS)
+        around = ModelContext(vault.model_failures, clock, stack, REST_MS)
 
         def model(role: ModelRole, name: str, kind: type[ModelServer]) -> Any:
             return served(role, kind(**named[name]).model_dump(), around).model if name in named else None

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from clawmem.app.operations.curation import Treatment
-    from clawmem.app.operations.diary import Entries
-    from clawmem.app.operations.diary import Written
-    from clawmem.app.operations.lifecycle import Acts
-    from clawmem.app.operations.lifecycle import ArchivedDocuments
-    from clawmem.app.operations.lifecycle import RecordedAct
-    from clawmem.app.operations.lifecycle import Status
-    from clawmem.app.operations.lifecycle import SweepReport
+    from clawmem.app.operations.diary import Entries, Written
+    from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
 
 
 class Methods:

@@ -48,7 +48,7 @@ REST_S = 2.0  # pause before an unreachable index is tried again
 ATTEMPTS = 3  # to answer between two commits of the indexer, which takes longer than an answer
 
 
-class Outside(Generic[Index]):
+class ExternalIndex(Generic[Index]):
     """Handle of the external index that serves a role; it is reopened when another generation takes over."""
 
     def __init__(self, outbox: Outbox, engines: Engines, role: Role) -> None:
@@ -137,10 +137,10 @@ class Outside(Generic[Index]):
         return (record for record in self._outbox.indexes() if record.role is self.role)
 
 
-class Served(Generic[Index]):
+class IndexRouter(Generic[Index]):
     """Common part of the index routers of both roles: delegates all but searching to the serving index."""
 
-    def __init__(self, own: Index, outside: Outside[Index]) -> None:
+    def __init__(self, own: Index, outside: ExternalIndex[Index]) -> None:
         self._own = own
         self._outside = outside
 
@@ -213,7 +213,7 @@ class Served(Generic[Index]):
         return ask(self._outside.record())
 
 
-class ServedLexical(Served[LexicalIndex]):
+class ServedLexical(IndexRouter[LexicalIndex]):
     """
     ``LexicalIndex`` that searches the serving index, and the vault's own index for newer changes.
 
@@ -221,7 +221,7 @@ class ServedLexical(Served[LexicalIndex]):
     them to the external index.
     """
 
-    def __init__(self, records: RecordVault, outside: Outside[LexicalIndex], stopgap: Stopgap) -> None:
+    def __init__(self, records: RecordVault, outside: ExternalIndex[LexicalIndex], stopgap: Stopgap) -> None:
         super().__init__(records.lexical, outside)
         self._tail = records.lexical
         self._stopgap = stopgap
@@ -286,10 +286,10 @@ class ServedLexical(Served[LexicalIndex]):
         return rarity(telling.count(grain), telling.holding(term, grain))
 
 
-class ServedVectors(Served[VectorIndex]):
+class ServedVectors(IndexRouter[VectorIndex]):
     """``VectorIndex`` that searches the serving index, and the canonical vectors for newer changes."""
 
-    def __init__(self, records: RecordVault, outside: Outside[VectorIndex]) -> None:
+    def __init__(self, records: RecordVault, outside: ExternalIndex[VectorIndex]) -> None:
         super().__init__(records.vectors, outside)
         self._embeddings = records.embeddings
 

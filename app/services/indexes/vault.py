@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.generations import Generations, Progress
 from clawmem.app.services.indexes.indexer import Indexer
-from clawmem.app.services.indexes.serving import NOT_THERE, Outside, ServedLexical, ServedVectors
+from clawmem.app.services.indexes.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.maintenance.index_choice import wants_sidecar
 from clawmem.ports.errors import IndexBusy, IndexDamaged, LeaseLost
@@ -40,8 +40,8 @@ class ServedVault(DelegatingVault):
         self._engines = engines
         self._indexer = indexer
         self.generations = Generations(records, engines, indexer)
-        self._words: Outside[LexicalIndex] = Outside(records.outbox, engines, Role.LEXICAL)
-        self._meaning: Outside[VectorIndex] = Outside(records.outbox, engines, Role.VECTORS)
+        self._words: ExternalIndex[LexicalIndex] = ExternalIndex(records.outbox, engines, Role.LEXICAL)
+        self._meaning: ExternalIndex[VectorIndex] = ExternalIndex(records.outbox, engines, Role.VECTORS)
         self._lexical = ServedLexical(records, self._words, Stopgap(records, indexer.entries))
         self._vectors = ServedVectors(records, self._meaning)
         self.lagging: dict[Role, str] = {}
@@ -142,7 +142,7 @@ class ServedVault(DelegatingVault):
         else:
             self.generations.rebuild_own(role, progress)
 
-    def _heal(self, outside: Outside[Any], progress: Progress) -> None:
+    def _heal(self, outside: ExternalIndex[Any], progress: Progress) -> None:
         before = outside.record()
 
         def run() -> None:
@@ -156,11 +156,11 @@ class ServedVault(DelegatingVault):
 
         self._attempt(outside.role, run)
 
-    def _carry(self, outside: Outside[Any]) -> None:
+    def _carry(self, outside: ExternalIndex[Any]) -> None:
         """Replicate changes to the external index; repair of a damaged index is left to `keep_up`."""
         self._attempt(outside.role, lambda: self._catch_up(outside))
 
-    def _catch_up(self, outside: Outside[Any]) -> None:
+    def _catch_up(self, outside: ExternalIndex[Any]) -> None:
         record, index = outside.record(), outside.index()
         if record is None or index is None:
             return

@@ -29,7 +29,7 @@ Clean = Callable[[str], str]
 RedactPart = Callable[[str, int, int], str]
 
 
-class Shown(NamedTuple):
+class BlockContent(NamedTuple):
     """Content of a block: rendered entries and relations, and the candidates behind the entries."""
 
     entries: tuple[str, ...] = ()
@@ -77,7 +77,9 @@ class Composer:
         self._clean = clean
         self._redact = redact
 
-    def __call__(self, candidates: Sequence[Candidate], request: RetrievalRequest, budget: int) -> Shown:
+    def __call__(
+        self, candidates: Sequence[Candidate], request: RetrievalRequest, budget: int
+    ) -> BlockContent:
         """Return the passages that fit into *budget* tokens, best first, and the relations of their documents."""
         best = max((c.score for c in candidates), default=0.0)
         documents = {c.document_id: c.document for c in candidates if c.document}
@@ -92,7 +94,7 @@ class Composer:
         entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
-        return Shown(tuple(entries), tuple(relations), tuple(one.candidate for one in shown))
+        return BlockContent(tuple(entries), tuple(relations), tuple(one.candidate for one in shown))
 
     def _head(self, document: Document, now_ms: int, successor: Document | None) -> blocks.Entry:
         origin = document.origin

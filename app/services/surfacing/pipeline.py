@@ -37,7 +37,7 @@ from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.vault import Vault
 
 
-class Means(NamedTuple):
+class RetrievalDependencies(NamedTuple):
     """
     Dependencies of retrieval; every model is optional.
 
@@ -58,7 +58,7 @@ class Means(NamedTuple):
     threads: NamedThreads | None = None
 
 
-def finding(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
+def finding(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """
     Return the stages of candidate generation, ending with the answerability check.
 
@@ -78,7 +78,7 @@ def finding(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
     }
 
 
-def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
+def settling(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """Return the stages that filter and order the candidates for the block."""
     return {
         "score": score(vault),
@@ -96,7 +96,7 @@ def settling(vault: Vault, means: Means, choices: Choices) -> dict[str, Stage]:
     }
 
 
-def _asking(vault: Vault, means: Means, embedder: Embedder | None, choices: Choices) -> Stage:
+def _asking(vault: Vault, means: RetrievalDependencies, embedder: Embedder | None, choices: Choices) -> Stage:
     profile = choices.profile
     return RunRetrievers(
         legs_of(vault, embedder, profile),

@@ -11,7 +11,7 @@ from clawmem.ports.telemetry import Recall
 from clawmem.ports.vault import Vault
 
 
-class Spent(NamedTuple):
+class SurfacingUse(NamedTuple):
     """
     Surfacing statistics of one session.
 
@@ -39,13 +39,13 @@ class Spent(NamedTuple):
         return self.referenced / self.given if self.given else 0.0
 
 
-def spent_by(vault: Vault, session_id: str) -> Spent | None:
+def spent_by(vault: Vault, session_id: str) -> SurfacingUse | None:
     """Return the statistics of one session; ``None`` if none are recorded."""
     rows = _surfacings(vault.telemetry.of_session(session_id))
     return _spent(session_id, rows, vault.receipts) if rows else None
 
 
-def spent_lately(vault: Vault, since: str, sessions: int) -> list[Spent]:
+def spent_lately(vault: Vault, since: str, sessions: int) -> list[SurfacingUse]:
     """Return the statistics of the latest *sessions* with prompts since *since*, newest first."""
     by_session: dict[str, list[Recall]] = {}
     for row in _surfacings(vault.telemetry.recalls(since)):
@@ -59,9 +59,9 @@ def _surfacings(rows: Iterable[Recall]) -> list[Recall]:
     return [row for row in rows if row.verb == CONTEXT_SURFACING]
 
 
-def _spent(session_id: str, rows: list[Recall], receipts: Receipts) -> Spent:
+def _spent(session_id: str, rows: list[Recall], receipts: Receipts) -> SurfacingUse:
     hits = [hit for row in rows for hit in row.hits]
-    return Spent(
+    return SurfacingUse(
         session_id=session_id,
         last_asked=rows[-1].asked_at,
         prompts=len(rows),

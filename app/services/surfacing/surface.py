@@ -14,7 +14,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.composing import Clean, Composer, RedactPart, Shown
+from clawmem.app.services.surfacing.composing import BlockContent, Clean, Composer, RedactPart
 from clawmem.app.services.surfacing.earlier import depends_on_earlier, is_fragment, with_earlier
 from clawmem.app.services.surfacing.own_first import (
     SeparateResults,
@@ -22,7 +22,7 @@ from clawmem.app.services.surfacing.own_first import (
     others_in,
     own_before_others,
 )
-from clawmem.app.services.surfacing.pipeline import Means, finding, settling
+from clawmem.app.services.surfacing.pipeline import RetrievalDependencies, finding, settling
 from clawmem.app.services.surfacing.settling import text_of
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Earlier, Turns, asked_before
 from clawmem.app.services.surfacing.watch import Watch
@@ -41,7 +41,7 @@ FactsOf = Callable[[str, int], Sequence[str]]
 Receive = Callable[[str], None]
 
 
-class Dressing(NamedTuple):
+class BlockRendering(NamedTuple):
     """
     Options for rendering a block.
 
@@ -70,7 +70,7 @@ class Surfaced(NamedTuple):
     ms: float
 
 
-class _Asked(NamedTuple):
+class _PromptState(NamedTuple):
     """State of a prompt in progress: its request, options, timer, and the hint and reminder around its block."""
 
     request: RetrievalRequest
@@ -84,7 +84,12 @@ class SurfaceContext:
     """Use case that retrieves context for a prompt that passed the gate, and renders it for a model."""
 
     def __init__(
-        self, vault: Vault, means: Means, dressing: Dressing, clock: Clock, recalls: Recalls
+        self,
+        vault: Vault,
+        means: RetrievalDependencies,
+        dressing: BlockRendering,
+        clock: Clock,
+        recalls: Recalls,
     ) -> None:
         self._vault = vault
         self._means = means
@@ -113,12 +118,12 @@ class SurfaceContext:
         self._write_down(said, turns, choices)
         return said
 
-    def _asked(self, prompt: str, turns: Turns, choices: Choices) -> _Asked:
+    def _asked(self, prompt: str, turns: Turns, choices: Choices) -> _PromptState:
         watch = Watch(choices.profile)
         request = self._request(prompt, choices)
-        return _Asked(request, choices, watch, routing_hint(request.query), self._nudge(turns))
+        return _PromptState(request, choices, watch, routing_hint(request.query), self._nudge(turns))
 
-    def _separated(self, asked: _Asked, turns: Turns) -> SeparateResults:
+    def _separated(self, asked: _PromptState, turns: Turns) -> SeparateResults:
         """Return the candidates of the prompt; if texts of others are among them, retrieve own texts separately."""
         work, trace = self._found(asked, turns)
         others = others_in(self._vault, work)
@@ -127,7 +132,7 @@ class SurfaceContext:
         own = asked._replace(request=among_own(self._vault, asked.request))
         return SeparateResults(*self._found(own, turns), others)
 
-    def _found(self, asked: _Asked, turns: Turns) -> tuple[Work, Trace]:
+    def _found(self, asked: _PromptState, turns: Turns) -> tuple[Work, Trace]:
         """Return the candidates of the prompt, followed by those found with earlier prompts if it depends on them."""
         alone = self._ranked(asked.request, asked.choices)
         if is_fragment(asked.request.query):
@@ -142,7 +147,7 @@ class SurfaceContext:
     def _ranked(self, request: RetrievalRequest, choices: Choices) -> tuple[Work, Trace]:
         return Pipeline(self._vault, finding(self._vault, self._means, choices)).rank(request)
 
-    def _said(self, asked: _Asked, found: SeparateResults) -> Surfaced:
+    def _said(self, asked: _PromptState, found: SeparateResults) -> Surfaced:
         settled = Pipeline(self._vault, settling(self._vault, self._means, asked.choices))
         work, trace = settled.rank(asked.request, found.own, found.trace)
         if found.others.candidates:
@@ -155,7 +160,7 @@ class SurfaceContext:
         answer = self._answer(asked.request, shown.candidates, trace, work.answered)
         return Surfaced(text, token_count(text), answer, asked.request, asked.watch.ms)
 
-    def _better(self, asked: _Asked, said: Surfaced, found: SeparateResults) -> Surfaced | None:
+    def _better(self, asked: _PromptState, said: Surfaced, found: SeparateResults) -> Surfaced | None:
         """Return the block improved by models; ``None`` if no model is asked or a model fails."""
         if not asked.watch.may_ask(len(found.first.candidates)):
             return None
@@ -165,7 +170,7 @@ class SurfaceContext:
             said.answer.trace.degraded["models"] = reason_of(error)
             return None
 
-    def _deepened(self, asked: _Asked, said: Surfaced, found: SeparateResults) -> Surfaced | None:
+    def _deepened(self, asked: _PromptState, said: Surfaced, found: SeparateResults) -> Surfaced | None:
         from clawmem.app.services.retrieval.stages.rerank import RERANKER
         from clawmem.app.services.surfacing.deepening import deepening
 
@@ -207,7 +212,7 @@ class SurfaceContext:
         except Exception:  # noqa: BLE001  the reminder is optional
             return ""
 
-    def _block(self, asked: _Asked, shown: Shown) -> str:
+    def _block(self, asked: _PromptState, shown: BlockContent) -> str:
         budget = asked.choices.profile.facts_budget
         return block(
             shown.entries,
