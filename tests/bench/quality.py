@@ -68,7 +68,7 @@ def systems(embedder: str) -> dict[str, Make]:
     return {
         **(without if embedder == EMBEDDERS[0] else {}),
         f"vectors {embedder}": lambda s: embedder_alone(s.vault, s.pipelines.embedder),
-        f"query {embedder}": lambda s: s.pipeline("query"),
+        f"query {embedder}": lambda s: s.pipelines.query,
     }
 
 
