@@ -12,23 +12,23 @@ class ModelServer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    url: str = Field(min_length=1, repr=False, description="Where it is, with its password if it has one.")
-    model: str | None = Field(default=None, description="Its model; the provider's usual one when not said.")
-    api_key: str | None = Field(default=None, repr=False, description="What it wants to see.")
+    url: str = Field(min_length=1, repr=False, description="Address, with a password if the server needs one.")
+    model: str | None = Field(default=None, description="Model; by default that of the provider.")
+    api_key: str | None = Field(default=None, repr=False, description="API key.")
 
 
 class EmbedServer(ModelServer):
     """A server that makes the vectors."""
 
-    dimensions: int | None = Field(default=None, gt=0, description="How long its vectors shall be.")
-    max_chars: int = Field(default=6000, gt=0, description="What is cut off of a longer text.")
-    tokens_per_minute: int = Field(default=100_000, gt=0, description="What a provider lets through.")
+    dimensions: int | None = Field(default=None, gt=0, description="Dimensions of the vectors.")
+    max_chars: int = Field(default=6000, gt=0, description="Maximum characters of a text; the rest is cut off.")
+    tokens_per_minute: int = Field(default=100_000, gt=0, description="Rate limit of the provider.")
 
 
 class RerankServer(ModelServer):
     """A server that compares each answer with the question."""
 
-    max_document_chars: int = Field(default=4000, gt=0, description="How much of each answer it reads.")
+    max_document_chars: int = Field(default=4000, gt=0, description="Maximum characters of each document.")
 
 
 # For each field of the settings: the prefix of its variables, and the suffix of each variable.

@@ -51,10 +51,10 @@ class CollectionSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    path: Path = Field(description="The folder, absolute; `~` stands for the home folder.")
-    pattern: str = Field(default="**/*.md", description="Which files below it are read.")
+    path: Path = Field(description="Absolute path of the folder; `~` is the home folder.")
+    pattern: str = Field(default="**/*.md", description="Glob of the files that are read.")
     context: dict[str, str] = Field(
-        default_factory=dict, description="What lies below a path prefix, in words."
+        default_factory=dict, description="Descriptions of the content below path prefixes."
     )
     update: str | None = Field(
         default=None, description="Shell command of `update --pull`, run in the folder."
@@ -77,19 +77,19 @@ class Settings(BaseModel):
 
     vault: Path = Field(description="The vault file.")
     named: str | None = Field(default=None, description="The name of the vault, if it is not the usual one.")
-    home: Path = Field(default_factory=Path.home, description="The home folder of who is asking.")
+    home: Path = Field(default_factory=Path.home, description="Home folder of the user.")
     config_file: Path = Field(description="The config file in effect, there or not.")
     backend: str | None = Field(
-        default=None, min_length=1, description="What keeps the vault's indexes; as it is, when not said."
+        default=None, min_length=1, description="Engine of the indexes; by default the one in use."
     )
     backend_options: dict[str, str] = Field(
-        default_factory=dict, description="What the backend is told: for lancedb uri, endpoint and so on."
+        default_factory=dict, description="Options of the backend: for lancedb uri, endpoint and others."
     )
     embedder: Literal["auto", "static", "minilm", "embeddinggemma"] = Field(
-        default="auto", description="Which model makes the vectors; auto is the best one that is there."
+        default="auto", description="Model of the vectors; auto selects the best installed one."
     )
     models: Path = Field(
-        default_factory=lambda: models_folder(os.environ), description="Where added models are kept."
+        default_factory=lambda: models_folder(os.environ), description="Folder of added models."
     )
     embed_server: EmbedServer | None = Field(
         default=None, description="Makes the vectors: CLAWMEM_EMBED_URL."
@@ -99,7 +99,7 @@ class Settings(BaseModel):
         default=None, description="Compares answers with the question: CLAWMEM_RERANK_URL."
     )
     ranking: Literal["calibrated", "published"] = Field(
-        default="calibrated", description="How relevance and metadata become one score."
+        default="calibrated", description="Policy that combines relevance and metadata into one score."
     )
     telemetry: bool = Field(default=True, description="Whether questions are recorded, without their text.")
     retention_days: int = Field(default=90, ge=1, description="For how long recorded questions are kept.")
@@ -116,7 +116,7 @@ class Settings(BaseModel):
         description="Download a large model when a command that changes the vault first needs it.",
     )
     profile: Literal["speed", "balanced", "deep"] = Field(
-        default="balanced", description="How much time an answer may take."
+        default="balanced", description="Time that an answer may take."
     )
     collections: dict[str, CollectionSettings] = Field(
         default_factory=dict, description="The folders that are remembered, by name."
@@ -130,18 +130,18 @@ class Settings(BaseModel):
                 raise ValueError(f"{fault} Rename the collection")
         return collections
 
-    global_context: str = Field(default="", description="What all collections are about, in words.")
+    global_context: str = Field(default="", description="Description of all collections.")
     vaults: dict[str, Path] = Field(default_factory=dict, description="Further vaults by name.")
     sync_folders: list[Path] = Field(
         default_factory=list,
-        description="Further folders that programs may read into named vaults, with what lies below them.",
+        description="Further folders that programs may read into named vaults, with their subfolders.",
     )
     lifecycle: dict[str, Any] = Field(
         default_factory=dict,
         description="When idle documents are archived; previewed only, unless it says dry_run: false.",
     )
     lanes: dict[str, Any] = Field(
-        default_factory=dict, description="When upkeep works by itself, and how much it looks at."
+        default_factory=dict, description="Schedule and limits of the maintenance lanes."
     )
     directoryContext: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
     autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
