@@ -23,9 +23,9 @@ def main() -> None:
 
     complete(os.environ)
     if sys.argv[1:2] == ["mcp"]:
-        from clawmem.app.interfaces.mcp.handing_on import quickly_handed_on
+        from clawmem.app.interfaces.mcp.forwarding import forwarded_at_once
 
-        if quickly_handed_on(sys.argv[2:]):  # an assistant waits for this at every start
+        if forwarded_at_once(sys.argv[2:]):  # an assistant waits for this at every start
             return
     from clawmem.app.interfaces.cli.arguments import is_question, parted
 

@@ -12,7 +12,9 @@ class ModelServer(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    url: str = Field(min_length=1, repr=False, description="Address, with a password if the server needs one.")
+    url: str = Field(
+        min_length=1, repr=False, description="Address, with a password if the server needs one."
+    )
     model: str | None = Field(default=None, description="Model; by default that of the provider.")
     api_key: str | None = Field(default=None, repr=False, description="API key.")
 
@@ -21,7 +23,9 @@ class EmbedServer(ModelServer):
     """A server that makes the vectors."""
 
     dimensions: int | None = Field(default=None, gt=0, description="Dimensions of the vectors.")
-    max_chars: int = Field(default=6000, gt=0, description="Maximum characters of a text; the rest is cut off.")
+    max_chars: int = Field(
+        default=6000, gt=0, description="Maximum characters of a text; the rest is cut off."
+    )
     tokens_per_minute: int = Field(default=100_000, gt=0, description="Rate limit of the provider.")
 
 

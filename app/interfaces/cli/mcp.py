@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.interfaces.cli.session import one_of
-from clawmem.app.interfaces.mcp.handing_on import handed_on
+from clawmem.app.interfaces.mcp.forwarding import forwarded
 from clawmem.app.interfaces.mcp.sets import TOOLS_VARIABLE, ToolSet
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def mcp(
     name = tools or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
     chosen = ToolSet(one_of("--tools", name, tuple(ToolSet)))
     vault = ctx.obj.vault.expanduser() if ctx.obj.vault else None
-    if ctx.obj.alone or ctx.obj.backend or not handed_on(vault, chosen):
+    if ctx.obj.alone or ctx.obj.backend or not forwarded(vault, chosen):
         _answered_here(ctx, chosen)
 
 

@@ -1,8 +1,8 @@
 """
-Messages of a client, handed to the server that has the vault open, and its answers handed back.
+Bridge between a client on standard input and a running server.
 
-What the official library does takes a second to import; here it is the standard library alone. Every message is a
-request of its own: the server keeps nothing of a client between two of them, and may be another one next time.
+It uses the standard library, because importing the official library takes a second. Every message is a request of its
+own: the server keeps no state between requests, and the next request may go to another server.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from clawmem.app.interfaces.mcp.sets import ToolSet, path_of
 CONNECT_S = 0.3
 DRAIN_S = 10.0
 VERSION_FIELD = "io.modelcontextprotocol/protocolVersion"
-LONG_LIVED = "subscriptions/listen"  # answered as long as somebody listens: nobody waits for its end
+LONG_LIVED = "subscriptions/listen"  # never ends on its own, so its end is not awaited
 AWAY = -32_001
 AWAY_MESSAGE = (
     "The server of this vault is not there any more. Start clawmem serve again, or connect anew: without a server "
@@ -34,9 +34,9 @@ AWAY_MESSAGE = (
 
 def server_of(vault: Path, environ: Mapping[str, str], version: str) -> Announcement | None:
     """
-    Return the running server that answers for *vault* as this process would, or ``None``.
+    Return the running server that gives the same answers for *vault* as this process; ``None`` if there is none.
 
-    A server that was started with other variables, other named vaults for example, answers something else.
+    A server that was started with other variables, other named vaults for example, gives other answers.
     """
     import socket
 
@@ -54,10 +54,10 @@ def server_of(vault: Path, environ: Mapping[str, str], version: str) -> Announce
 
 class Bridge:
     """
-    Between a client on standard input and the server of *vault*.
+    Bridge between a client on standard input and the server of *vault*.
 
     Args:
-        find: The server as it is announced now.
+        find: Returns the announced server, if any.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class Bridge:
         self._vault = vault
         self._environ = environ
         self._path = path_of(tools)
-        self._version = ""  # of the protocol, once it is agreed upon
-        self._under_way: dict[threading.Thread, bool] = {}  # and whether its end is waited for
-        self._connections: dict[str, HTTPConnection | None] = {}  # by the id of the question
+        self._version = ""  # negotiated version of the protocol
+        self._under_way: dict[threading.Thread, bool] = {}  # whether its end is awaited
+        self._connections: dict[str, HTTPConnection | None] = {}  # by the id of the request
 
     def run(self, lines: Lines) -> None:
-        """Hand on what comes until nothing does; then what is under way is answered."""
+        """Forward messages until the end of input; running requests are answered first."""
         for line in lines.read():
             if (refusal := refusal_of(line)) is not None:
                 if refusal:
@@ -82,7 +82,7 @@ class Bridge:
             if message.get("method") == "notifications/cancelled":
                 self._cancel(message)
             elif message.get("method") == "initialize":
-                self._exchange(line, message, lines.write)  # what follows goes by the version that it brings
+                self._exchange(line, message, lines.write)  # later messages need the negotiated version
             else:
                 self._begin(line, message, lines.write)
         end = monotonic() + DRAIN_S
@@ -96,7 +96,7 @@ class Bridge:
         thread.start()
 
     def _cancel(self, message: Mapping[str, Any]) -> None:
-        """Who does not want the answer any more hangs up; the server notices."""
+        """Close the connection of a cancelled request, which the server notices."""
         asked = _params(message).get("requestId")
         if connection := self._connections.pop(json.dumps(asked), None):
             connection.close()
@@ -113,7 +113,7 @@ class Bridge:
             HTTPException,
             AttributeError,
             ValueError,
-        ) as error:  # the last two: hung up by ourselves
+        ) as error:  # the last two: the connection was closed by `_cancel`
             if "id" in message and number in self._connections:
                 write(_away(message["id"], error))
         finally:
@@ -127,7 +127,7 @@ class Bridge:
         connection = HTTPConnection(server.host, server.port)
         connection.timeout = CONNECT_S
         connection.connect()
-        connection.sock.settimeout(None)  # a tool takes as long as it takes
+        connection.sock.settimeout(None)  # tools have no time limit
         self._connections[number] = connection
         connection.request("POST", self._path, line, self._headers(message))
         response = connection.getresponse()
@@ -156,7 +156,7 @@ class Bridge:
 
 
 def _messages(response: HTTPResponse) -> Iterator[bytes]:
-    """The messages of an answer, each as soon as it is there."""
+    """Yield the messages of a response as they arrive."""
     if not response.getheader("content-type", "").startswith("text/event-stream"):
         content = response.read()
         if _object(content).get("jsonrpc"):
@@ -188,7 +188,7 @@ def _params(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _printable(name: str) -> str:
-    """A header's value; the protocol wraps what is none in base64."""
+    """Return *name* as the value of a header; the protocol encodes other characters in base64."""
     if name.isascii() and name.isprintable() and name == name.strip():
         return name
     from base64 import b64encode

@@ -1,4 +1,4 @@
-"""A server whose refusals are sentences with the way out, and never what only we can read."""
+"""MCP server with readable errors: a sentence with the next step, and records for programs."""
 
 from __future__ import annotations
 
@@ -29,16 +29,14 @@ from clawmem.app.operations.refusals import faults_of
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
-DETAILS = (
-    "clawmem/details"  # the name of what else an error tells programs: candidates, what would be removed
-)
+DETAILS = "clawmem/details"  # key of further details of an error: candidates, documents that would be removed
 NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
-CODE = "clawmem/code"  # under this name an error's code goes along, for programs
+CODE = "clawmem/code"  # key of the code of an error
 UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the log of the server."
 
 
 class ToolServer(MCPServer[Any]):
-    """The official server, with errors as clawmem has them, and an end to those who only listen."""
+    """The official server with errors of clawmem; `hang_up` ends subscriptions."""
 
     def __init__(self, name: str, title: str, instructions: str) -> None:
         bus = InMemorySubscriptionBus()
@@ -52,17 +50,17 @@ class ToolServer(MCPServer[Any]):
 
     @property
     def protocol(self) -> Server[Any]:
-        """What talks to a transport."""
+        """Protocol server, which communicates with a transport."""
         return self._lowlevel_server
 
     def hang_up(self) -> None:
-        """Say to those who listen for changes that there will be none: else they would be waited for."""
+        """End all subscriptions, which never end on their own."""
         self._listening.close()
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
-        """What the tool answers; a refusal is an answer as well, marked as an error."""
+        """Call the tool and return its result; an error is a result that is marked as one."""
         try:
             await self._refuse_wrong(name, arguments)
             return await super().call_tool(name, arguments, context)
@@ -122,7 +120,7 @@ class ToolServer(MCPServer[Any]):
 
 
 def answer(text: str, said: BaseModel, *more: ContentBlock) -> CallToolResult:
-    """The same twice: *text* for clients that read, *said* for those that parse."""
+    """Return a result: *text* for people, and *said* as structured content for programs."""
     return CallToolResult(content=[_text(text), *more], structured_content=plain(said))
 
 

@@ -1,4 +1,4 @@
-"""What an assistant is told before it uses anything: fixed texts, the same for every vault."""
+"""Instructions for assistants; the same for every vault."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """
-Standard input and output as a channel of messages, a line each, and nothing else on it.
+Standard input and output as a channel of messages, one per line.
 
-Whatever prints meanwhile, a library or a child, prints on standard error. Signals end the channel as its end does:
-nothing more is read, and what is under way is answered first.
+Other output of this process and its children goes to standard error. A signal ends the channel like the end of input:
+nothing more is read, and running requests are answered first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PIECE = 65_536
 
 
 class Lines:
-    """The channel of this process; made once, by the main thread."""
+    """The channel of this process; created once, by the main thread."""
 
     def __init__(self) -> None:
         self._in = os.dup(0)
@@ -33,12 +33,12 @@ class Lines:
             signal.signal(number, lambda *_: self.end())
 
     def end(self) -> None:
-        """Let reading stop, from wherever."""
+        """Stop reading; may be called from any thread or signal handler."""
         with suppress(OSError):
             os.write(self._ended, b"x")
 
     def read(self) -> Iterator[bytes]:
-        """Lines, until there are no more or the end is called for."""
+        """Yield lines until the end of input or a call of `end`."""
         from select import select
 
         rest = b""
@@ -51,7 +51,7 @@ class Lines:
             yield from (line for line in lines if line.strip())
 
     def write(self, line: bytes) -> None:
-        """One message, whole; without a reader any more, for nobody."""
+        """Write one message; do nothing if the client has gone."""
         content = line.rstrip(b"\n") + b"\n"
         with self._one_at_a_time, suppress(OSError):
             while content:

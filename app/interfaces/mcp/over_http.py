@@ -1,4 +1,4 @@
-"""The tools at ``/mcp`` of a server: a door that opens when somebody knocks; what is behind it takes 27 MB."""
+"""Tools at ``/mcp`` of a server; the MCP library (27 MB) is loaded with the first request."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 class McpDoor:
     """
-    One server object for each set of tools, without sessions: a client that vanishes leaves nothing behind.
+    MCP servers of all tool sets, without sessions, so that a client that disconnects leaves no state.
 
     Args:
-        inside: At whose dispatcher the work is done, as for every other door.
+        inside: Runtime whose dispatcher runs the tools.
     """
 
     def __init__(self, inside: Inside) -> None:
@@ -34,12 +34,12 @@ class McpDoor:
         self._waiting: asyncio.Queue[tuple[ToolSet, asyncio.Future[Any]]] = asyncio.Queue()
 
     def routes(self) -> list[BaseRoute]:
-        """A path for each set."""
+        """Return a route for each tool set."""
         return [Route(path_of(one), _Entrance(self, one)) for one in ToolSet]
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
-        """While the server lives. Everything is begun and ended by one task, as the library wants it."""
+        """Run the servers inside the block. The library requires that one task starts and stops them."""
         keeper = asyncio.create_task(self._keep())
         try:
             yield
@@ -49,12 +49,12 @@ class McpDoor:
                 await keeper
 
     def hang_up(self) -> None:
-        """End what would never end by itself: a server that stops waits for everything else."""
+        """End the subscriptions, which never end on their own; the server waits for all other requests."""
         for server in self._servers:
             server.hang_up()
 
     async def manager(self, chosen: ToolSet) -> Any:
-        """What answers for a set."""
+        """Return the session manager of a tool set; the first call creates it."""
         if chosen not in self._made:
             asked: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
             self._waiting.put_nowait((chosen, asked))
@@ -71,7 +71,7 @@ class McpDoor:
                         await running.enter_async_context(manager.run())
                         self._made[chosen] = manager
                     _settle(asked, self._made[chosen])
-                except Exception as error:  # noqa: BLE001  who asked is told
+                except Exception as error:  # noqa: BLE001  passed on to the caller
                     _settle(asked, error)
 
     def _make(self, chosen: ToolSet) -> Any:
@@ -79,7 +79,7 @@ class McpDoor:
 
         from clawmem.app.interfaces.mcp.server import make_server
 
-        # Who may come in was looked at before: by name, page and token.
+        # Host, origin and token were checked before.
         server = make_server(self._inside.dispatcher, chosen)
         self._servers.append(server)
         return StreamableHTTPSessionManager(server.protocol, stateless=True, max_request_body_size=MOST_BYTES)
@@ -95,7 +95,7 @@ def _settle(asked: asyncio.Future[Any], outcome: Any) -> None:
 
 
 class _Entrance:
-    """An ASGI application; a class, or routes would take it for a handler of requests."""
+    """ASGI application of a tool set; a class, because routes take a function for a request handler."""
 
     def __init__(self, door: McpDoor, chosen: ToolSet) -> None:
         self._door = door

@@ -1,4 +1,4 @@
-"""How far a long tool is, told to the client."""
+"""Progress of a long tool, reported to the client."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AT_MOST_EVERY_S = 0.25
 
 
 def steps_for(ctx: Context[Any, Any], what: str) -> Callable[[int, int], None]:
-    """A callback for the thread that works: done, all. It never waits for who is told."""
+    """Return a callback (done, total) for the working thread; it does not wait for the client."""
     loop = asyncio.get_running_loop()
     told_at = -AT_MOST_EVERY_S
 

@@ -1,4 +1,4 @@
-"""What can be read by address, and what a person can start: resources and prompts."""
+"""Resources (documents by address) and prompts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ADDRESS = "clawmem://{+path}"
 
 
 def add_resources(server: ToolServer, dispatcher: Dispatcher) -> None:
-    """Every document as ``clawmem://collection/path``."""
+    """Register every document as the resource ``clawmem://collection/path``."""
 
     @server.resource(ADDRESS, name="document", title="A document of the vault", mime_type="text/markdown")
     async def document(path: str) -> str:
-        """The whole text of a document: clawmem://collection/path. A text of others is quoted."""
+        """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
         try:
             excerpt = await dispatcher.read(
                 lambda services: services.lookup.get(f"clawmem://{unquote(path)}")
@@ -33,13 +33,13 @@ def add_resources(server: ToolServer, dispatcher: Dispatcher) -> None:
 
 
 def add_prompts(server: ToolServer) -> None:
-    """How far to look: from the question at hand to everything about a topic."""
+    """Register the prompts, from a single question to everything about a topic."""
 
     @server.prompt(title="Recall")
     def recall(
-        topic: Annotated[str, Field(description="What it is about.")],
+        topic: Annotated[str, Field(description="The topic.")],
     ) -> str:
-        """Look once, and answer from that or not at all."""
+        """Search once, and answer from the result or not at all."""
         return (
             f"What do my notes say about {topic}? Call memory_retrieve once. If the answer begins "
             "with No confident answer or has no results, tell me so and stop. Otherwise answer in a few sentences and name the files."
@@ -47,9 +47,9 @@ def add_prompts(server: ToolServer) -> None:
 
     @server.prompt(title="Why is it so")
     def why(
-        decision: Annotated[str, Field(description="What was decided, or how something is.")],
+        decision: Annotated[str, Field(description="A decision, or a state of things.")],
     ) -> str:
-        """Follow a decision back to its reasons."""
+        """Trace a decision back to its reasons."""
         return (
             f"Why {decision}? Call intent_search with force_intent WHY; then find_causal_links on the document that "
             "fits best, and timeline if the order matters. Tell what led to what, with a file for each step, and say "
@@ -58,9 +58,9 @@ def add_prompts(server: ToolServer) -> None:
 
     @server.prompt(title="Everything about")
     def dossier(
-        topic: Annotated[str, Field(description="What it is about.")],
+        topic: Annotated[str, Field(description="The topic.")],
     ) -> str:
-        """Look from all sides, in steps, each only if the one before left something open."""
+        """Collect everything about a topic, in steps, as long as something is open."""
         return (
             f"Collect what the vault knows about {topic}. First query_plan. Then, for what is still open, vsearch with "
             "other words, find_similar on the best document, and kg_query for the people and things it names. Stop "
@@ -69,7 +69,7 @@ def add_prompts(server: ToolServer) -> None:
 
     @server.prompt(title="Where were we")
     def resume() -> str:
-        """Pick up the last session."""
+        """Resume the last session."""
         return (
             "Where were we? Call session_log with limit 3 and get the handoff of the last session. Say in five lines "
             "what was done, what was decided and what is open; then ask where to go on."

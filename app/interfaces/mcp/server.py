@@ -1,4 +1,4 @@
-"""The server object: the same for a process that is talked to over its standard input, and over HTTP."""
+"""The MCP server with its tools, for standard input and output and for HTTP."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ DESTROYS = ToolAnnotations(
 
 
 def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> ToolServer:
-    """A server with the tools of one set; whoever wants two sets starts two."""
-    logging.getLogger("mcp").setLevel(logging.ERROR)  # a refusal is the client's to read, not the log's
+    """Return a server with the tools of one set."""
+    logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
     return {ToolSet.CLAWMEM: _clawmem, ToolSet.MEMORY: _memory, ToolSet.FILES: _files}[chosen](dispatcher)
 
 
@@ -101,7 +101,7 @@ def _files(dispatcher: Dispatcher) -> ToolServer:
 
 
 def _add(server: ToolServer, hints: ToolAnnotations, tool: Tool, name: str | None = None) -> None:
-    """A tool under its own name, described by its own words."""
+    """Register a tool with its docstring as the description."""
     from inspect import cleandoc
 
     server.add_tool(tool, name, description=" ".join(cleandoc(tool.__doc__ or "").split()), annotations=hints)

@@ -1,4 +1,4 @@
-"""Which tools a server offers. Looked at before anything heavy is imported."""
+"""Tool sets of MCP servers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from enum import StrEnum
 
 TOOLS_VARIABLE = "CLAWMEM_MCP_TOOLS"
 FILES_VARIABLE = "CLAWMEM_MCP_FILES"
-"""Names the collection whose folder the set `ToolSet.FILES` changes."""
+"""Variable with the name of the collection whose folder the set `ToolSet.FILES` changes."""
 
 
 class ToolSet(StrEnum):
-    """A server each: their names and their manners are not clawmem's, and are not mixed with it."""
+    """Tool sets; each is a server of its own, because names and conventions of the others are not those of clawmem."""
 
     CLAWMEM = "clawmem"
     MEMORY = "memory"  # the knowledge graph of the reference server
@@ -18,5 +18,5 @@ class ToolSet(StrEnum):
 
 
 def path_of(chosen: ToolSet) -> str:
-    """Where a running server offers a set."""
+    """Return the path of a tool set at a running server."""
     return "/mcp" if chosen is ToolSet.CLAWMEM else f"/mcp/{chosen}"

@@ -1,4 +1,4 @@
-"""The server in this process, talked to over standard input and output."""
+"""MCP server on standard input and output."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from clawmem.app.interfaces.mcp.refusals import invalid_request, refusal_of
 
 
 def run(server: ToolServer, lines: Lines) -> None:
-    """Serve until nothing more comes; what is under way is answered first."""
+    """Serve until the end of input; running requests are answered first."""
     anyio.run(_serve, server, lines)
 
 
@@ -32,10 +32,10 @@ async def _serve(server: ToolServer, lines: Lines) -> None:
 
 class Wire:
     """
-    `Lines` as the official library reads and writes them.
+    Adapter of `Lines` to the streams of the official library.
 
-    It stops what is under way when there is nothing more to read, so the end is told to it only after the last
-    answer, or when that takes too long.
+    The library cancels running requests at the end of input. Therefore it is told of the end only after the last
+    answer, or after a time limit.
     """
 
     def __init__(self, lines: Lines) -> None:
@@ -47,7 +47,7 @@ class Wire:
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
 
     async def __aiter__(self) -> AsyncIterator[str]:
-        """Yield what comes, line by line; a line that is no message is answered with an error."""
+        """Yield messages; a line that is no message is answered with an error."""
         while (line := await self._arrived.get()) is not None:
             if (refusal := _refusal(line)) is not None:
                 if refusal:
@@ -66,7 +66,7 @@ class Wire:
         self._note(text.encode("utf-8", "replace"), ends=True)
 
     async def flush(self) -> None:
-        """Everything is out already."""
+        """Do nothing: `write` does not buffer."""
 
     def _read(self, loop: asyncio.AbstractEventLoop) -> None:
         for line in self._lines.read():
@@ -74,7 +74,7 @@ class Wire:
         loop.call_soon_threadsafe(self._arrived.put_nowait, None)
 
     def _note(self, line: bytes, *, ends: bool) -> None:
-        """Keep count of the questions without an answer."""
+        """Record which requests are unanswered."""
         try:
             message = json.loads(line)
         except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""The quick way of ``clawmem mcp``: to the server that has the vault open, before anything is imported for it."""
+"""Forwarding of ``clawmem mcp`` to a running server, without importing the MCP library."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from clawmem.app.places import default_vault
 from clawmem.app.version import VERSION
 
 
-def quickly_handed_on(arguments: Sequence[str]) -> bool:
+def forwarded_at_once(arguments: Sequence[str]) -> bool:
     """
-    Whether the command line after ``mcp`` was of a usual form, and a server did it all.
+    Forward the session to a running server; return whether the command line was valid and a server was found.
 
-    Anything else is for the command itself, which also knows what is wrong with it.
+    Other command lines are left to the command, which reports their errors.
     """
     given = dict(zip(arguments[::2], arguments[1::2], strict=False))
     is_empty = not given.get("--vault", "usual").strip()
@@ -25,12 +25,12 @@ def quickly_handed_on(arguments: Sequence[str]) -> bool:
     if tools not in tuple(ToolSet):
         return False
     vault = given.get("--vault")
-    return handed_on(Path(vault).expanduser() if vault else None, ToolSet(tools))
+    return forwarded(Path(vault).expanduser() if vault else None, ToolSet(tools))
 
 
-def handed_on(named: Path | None, tools: ToolSet) -> bool:
-    """Whether a server of the vault was there, and did it all. Without *named* it is the usual vault."""
-    if os.environ.get(FILES_VARIABLE):  # a server has its own
+def forwarded(named: Path | None, tools: ToolSet) -> bool:
+    """Forward the session to a server of the vault *named*, by default the usual one; return whether there is one."""
+    if os.environ.get(FILES_VARIABLE):  # a running server uses its own variable
         return False
     from clawmem.app.client.probe import answers
     from clawmem.app.interfaces.mcp.bridge import Bridge, server_of
@@ -38,9 +38,7 @@ def handed_on(named: Path | None, tools: ToolSet) -> bool:
     vault = named or default_vault(os.environ)
     environ = {**os.environ, "INDEX_PATH": str(vault)}
     server = server_of(vault, environ, VERSION)
-    if server is None or not answers(
-        server
-    ):  # what hangs would keep the assistant waiting for its first word
+    if server is None or not answers(server):  # a server that hangs would block the assistant
         return False
     from clawmem.app.interfaces.mcp.lines import Lines
 
