@@ -25,8 +25,14 @@ def complete(env: MutableMapping[str, str]) -> None:
     """
     # A missing or non-text file, or an unknown home folder, must not stop a hook.
     with suppress(OSError, RuntimeError, ValueError):
-        for key, value in filter(None, map(_assignment, text_in(f"{config_place(env)}/.env").splitlines())):
-            env.setdefault(key, value)
+        text = text_in(f"{config_place(env)}/.env")
+        from io import StringIO
+
+        from dotenv import dotenv_values
+
+        for key, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
+            if value is not None:
+                env.setdefault(key, value)
 
 
 def config_folder(env: Mapping[str, str]) -> Path:
@@ -126,12 +132,3 @@ def _path(place: str) -> Path:
     from pathlib import Path
 
     return Path(place)
-
-
-def _assignment(line: str) -> tuple[str, str] | None:
-    key, equals, value = line.partition("=")
-    key, value = key.strip(), value.strip()
-    if not equals or not key or " " in key or key.startswith("#"):
-        return None
-    quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
-    return key, value[1:-1] if quoted else value

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,21 +14,11 @@ from typing import IO, NamedTuple, cast
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
+from filelock import FileLock, Timeout
+
 from clawmem.adapters.llama.model_file import part_of
 from clawmem.adapters.llama.refusals import unavailable
 from clawmem.ports.errors import ConfigError
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _lock(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
 
 Progress = Callable[[int, int], None]
 """Called with the number of bytes received so far, and the total."""
@@ -66,8 +55,7 @@ def download(
     """
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with part_of(target).open("a+b") as file:
-            _lock_part(file, target)
+        with _lock_of(target), part_of(target).open("a+b") as file:
             part = _Part(file, remote.size)
             _check_space(remote, target, part)
             _Transfer(remote, target, part, progress, timeout_s).run()
@@ -212,11 +200,17 @@ def _read(answer: HTTPResponse) -> bytes:
         raise _DownloadInterrupted(str(error)) from error
 
 
-def _lock_part(file: IO[bytes], target: Path) -> None:
+@contextmanager
+def _lock_of(target: Path) -> Iterator[None]:
+    lock = FileLock(part_of(target), blocking=False, is_singleton=False)
     try:
-        _lock(file.fileno())
-    except (BlockingIOError, PermissionError) as error:
+        lock.acquire()
+    except Timeout as error:
         raise unavailable(repr(target.stem), "another process is downloading it") from error
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def _check_space(remote: RemoteFile, target: Path, part: _Part) -> None:

@@ -1,32 +1,16 @@
-"""
-Write lock that excludes threads and processes.
-
-It is a lock of the operating system instead of a lock file, so it ends with its process in any case.
-``flock`` belongs to an open file, so two handles in one process also exclude each other.
-"""
+"""Write lock that excludes threads and processes, and ends with its process."""
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from clawmem.ports.errors import IndexBusy
 
 _PAUSE_S = 0.005
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 @contextmanager
@@ -37,17 +21,12 @@ def locked(path: Path, patience_s: float) -> Iterator[None]:
     Raises:
         IndexBusy: another holder kept it all the time.
     """
-    deadline = time.monotonic() + patience_s
-    with path.open("ab") as file:
-        while not _is_taken(file.fileno()):
-            if time.monotonic() >= deadline:
-                raise IndexBusy(str(path.parent))
-            time.sleep(_PAUSE_S)
-        yield  # closing the file releases the lock
-
-
-def _is_taken(descriptor: int) -> bool:
-    with suppress(BlockingIOError, PermissionError):
-        _try_lock(descriptor)
-        return True
-    return False
+    lock = FileLock(path, timeout=patience_s, poll_interval=_PAUSE_S, is_singleton=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise IndexBusy(str(path.parent)) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.adapters.sidecar.write_lock import locked
+from filelock import FileLock, Timeout
+
 from clawmem.app.client.announcement import (
     Announcement,
     announced,
@@ -20,7 +21,7 @@ from clawmem.app.client.announcement import (
     variables_in,
 )
 from clawmem.app.private_files import OTHERS
-from clawmem.ports.errors import ClawmemError, ConfigError, IndexBusy
+from clawmem.ports.errors import ClawmemError, ConfigError
 
 if TYPE_CHECKING:
     from clawmem.app.settings import Settings
@@ -94,10 +95,11 @@ def is_running(vault: Path) -> bool:
     """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
     if not lock_file(vault).exists():
         return False
+    lock = FileLock(lock_file(vault), blocking=False, is_singleton=False)
     try:
-        with locked(lock_file(vault), 0.0):
+        with lock:
             return False
-    except IndexBusy:
+    except Timeout:
         return True
 
 
@@ -114,12 +116,16 @@ def url_of(server: Announcement) -> str:
 
 @contextmanager
 def _alone(vault: Path) -> Iterator[None]:
+    lock = FileLock(lock_file(vault), timeout=LOCK_S, is_singleton=False)
     try:
-        with locked(lock_file(vault), LOCK_S):
-            announcement_file(vault).unlink(missing_ok=True)  # left by a killed server
-            yield
-    except IndexBusy as error:
+        lock.acquire()
+    except Timeout as error:
         raise ServerRunning(vault, announced(vault)) from error
+    try:
+        announcement_file(vault).unlink(missing_ok=True)  # left by a killed server
+        yield
+    finally:
+        lock.release()
 
 
 @contextmanager

@@ -139,13 +139,13 @@ def test_vaults_must_be_json_of_paths(config: Path, text: str) -> None:
 
 
 def test_dotenv_lines(tmp_path: Path) -> None:
-    """KEY=VALUE, quotes dropped; comments and keys with blanks are passed over; the shell wins."""
+    """KEY=VALUE with or without ``export``, quotes dropped; comments are ignored; a variable of the shell wins."""
     env = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell"}
     (tmp_path / ".env").write_text("T1=file\n T2 = a = b \n#T3=x\nexport T4=x\nT5='q'\n", "utf-8")
 
     complete(env)
 
-    assert env == {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell", "T2": "a = b", "T5": "q"}
+    assert env == {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell", "T2": "a = b", "T4": "x", "T5": "q"}
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"A=\0\n"])
