@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import resource
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -213,11 +215,16 @@ def test_too_little_room_is_known_before(serve: Serve, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
 def test_a_disk_that_fills_up(serve: Serve, tmp_path: Path) -> None:
-    """A write that fails is one sentence with the way out."""
-    part_of(tmp_path / "m.gguf").symlink_to("/dev/full")
-
-    with pytest.raises(ConfigError, match=r"cannot be written: No space left"):
-        download(remote(serve(in_parts(CONTENT)).url), tmp_path / "m.gguf")
+    """A write that fails is one sentence with the remedy; the limit of a file's size stands in for a full disk."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    before = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(CONTENT) // 2, limits[1]))
+    try:
+        with pytest.raises(ConfigError, match=r"cannot be written: File too large"):
+            download(remote(serve(in_parts(CONTENT)).url), tmp_path / "m.gguf")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, before)
 
 
 def test_a_folder_that_cannot_be_made(serve: Serve, tmp_path: Path) -> None:
