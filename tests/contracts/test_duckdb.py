@@ -11,9 +11,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from clawmem.adapters.duckdb import arrow
 from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
-from clawmem.adapters.memory.analytics import MemoryAnalytics
 from clawmem.contracts.analytics import (
     DOCUMENTS,
     NOW,
@@ -23,7 +21,7 @@ from clawmem.contracts.analytics import (
     asked,
     fact,
 )
-from clawmem.ports.analytics import Analytics, Question
+from clawmem.ports.analytics import Analytics
 from clawmem.ports.records import Document, EmbedState, InactiveReason
 from clawmem.ports.telemetry import Recall
 
@@ -36,12 +34,6 @@ class InDuckdb:
         analytics.close()
 
 
-class InMemory:
-    @pytest.fixture
-    def analytics(self) -> Analytics:
-        return MemoryAnalytics()
-
-
 class TestDuckdbDocuments(InDuckdb, AnalyticsDocumentContract): ...
 
 
@@ -49,15 +41,6 @@ class TestDuckdbRecalls(InDuckdb, AnalyticsRecallContract): ...
 
 
 class TestDuckdbExport(InDuckdb, AnalyticsExportContract): ...
-
-
-class TestMemoryDocuments(InMemory, AnalyticsDocumentContract): ...
-
-
-class TestMemoryRecalls(InMemory, AnalyticsRecallContract): ...
-
-
-class TestMemoryExport(InMemory, AnalyticsExportContract): ...
 
 
 def moment(chance: random.Random) -> str:
@@ -96,23 +79,6 @@ def some_recalls(chance: random.Random, count: int, documents: int) -> list[Reca
         )
         for number in range(1, count + 1)
     ]
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_duckdb_agrees_with_plain_python(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    """On made-up facts, more than a batch of them, both give the same rows to every question, to the last digit."""
-    monkeypatch.setattr(arrow, "BATCH", 100)
-    chance = random.Random(seed)
-    documents, recalls = some_documents(chance, 250), some_recalls(chance, 350, 250)
-    engine, reference = DuckdbAnalytics(), MemoryAnalytics()
-    for analytics in (engine, reference):
-        analytics.load(iter(documents), iter(recalls))
-
-    for question in Question:
-        for limit in (None, 7):
-            expected = reference.ask(question, now=NOW, limit=limit)
-            assert expected.rows, question
-            assert engine.ask(question, now=NOW, limit=limit) == expected
 
 
 def test_parquet_holds_every_fact(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.base import Contract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
@@ -52,7 +52,9 @@ class InFolder:
 
 class LexicalInFolder(InFolder):
     def assembled(self, folder: Path) -> Vault:
-        return AssembledVault(MemoryVault(), lexical=LanceLexicalIndex(IndexPlace(str(folder), "lexical-1")))
+        return AssembledVault(
+            SqliteVault(":memory:"), lexical=LanceLexicalIndex(IndexPlace(str(folder), "lexical-1"))
+        )
 
 
 class LexicalByEngine(InFolder):
@@ -60,12 +62,14 @@ class LexicalByEngine(InFolder):
 
     def assembled(self, folder: Path) -> Vault:
         index = LanceLexicalIndex(IndexPlace(str(folder), "lexical-1"), exact_below=0)
-        return AssembledVault(MemoryVault(), lexical=index)
+        return AssembledVault(SqliteVault(":memory:"), lexical=index)
 
 
 class VectorsInFolder(InFolder):
     def assembled(self, folder: Path) -> Vault:
-        return AssembledVault(MemoryVault(), vectors=LanceVectorIndex(IndexPlace(str(folder), "vectors-1")))
+        return AssembledVault(
+            SqliteVault(":memory:"), vectors=LanceVectorIndex(IndexPlace(str(folder), "vectors-1"))
+        )
 
 
 class VectorsByPartitions(InFolder):
@@ -73,7 +77,7 @@ class VectorsByPartitions(InFolder):
 
     def assembled(self, folder: Path) -> Vault:
         index = LanceVectorIndex(IndexPlace(str(folder), "vectors-1"), exact_below=1)
-        return AssembledVault(MemoryVault(), vectors=index)
+        return AssembledVault(SqliteVault(":memory:"), vectors=index)
 
 
 class TestLexicalMatching(LexicalInFolder, LexicalMatchingContract): ...

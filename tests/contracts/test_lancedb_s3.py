@@ -11,7 +11,7 @@ import pytest
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.lexical_index import LexicalMatchingContract
@@ -89,12 +89,12 @@ class InBucket:
 
 class LexicalInBucket(InBucket):
     def assembled(self, place: IndexPlace) -> Vault:
-        return AssembledVault(MemoryVault(), lexical=LanceLexicalIndex(place))
+        return AssembledVault(SqliteVault(":memory:"), lexical=LanceLexicalIndex(place))
 
 
 class VectorsInBucket(InBucket):
     def assembled(self, place: IndexPlace) -> Vault:
-        return AssembledVault(MemoryVault(), vectors=LanceVectorIndex(place))
+        return AssembledVault(SqliteVault(":memory:"), vectors=LanceVectorIndex(place))
 
 
 @commits_by_the_hundred

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.memory.model_answers import MemoryModelAnswers
-from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.model_answers import MODEL, MONDAY, TUESDAY, ModelAnswersContract
 from clawmem.ports.errors import VaultError, VaultLocked
@@ -37,12 +35,6 @@ def reading(path: Path, vault: SqliteVault) -> Iterator[SqliteVault]:
     reading = SqliteVault(str(path), read_only=True)
     yield reading
     reading.close()
-
-
-class TestMemory(ModelAnswersContract):
-    @pytest.fixture
-    def answers(self) -> ModelAnswers:
-        return MemoryModelAnswers()
 
 
 class TestSqlite(ModelAnswersContract):
@@ -104,19 +96,17 @@ def test_a_busy_vault_is_not_waited_for(vault: SqliteVault) -> None:
     assert vault.answers.counts() == {}
 
 
-@pytest.mark.parametrize("make", [MemoryVault, lambda: SqliteVault(":memory:")], ids=["memory", "sqlite"])
-def test_a_vault_hands_on_its_answers(make: type[MemoryVault]) -> None:
+def test_a_vault_hands_on_its_answers() -> None:
     """A vault has one memory of answers, and one laid over it has the same."""
-    vault: Vault = make()
+    vault: Vault = SqliteVault(":memory:")
     DelegatingVault(vault).answers.keep(MODEL, "intent", "hive", "WHAT", at=MONDAY)
 
     assert vault.answers.get(MODEL, "intent", "hive") == "WHAT"
     vault.close()
 
 
-def test_a_transaction_takes_nothing_of_it_back() -> None:
-    """What was kept before and during a transaction that fails is still there."""
-    vault = MemoryVault()
+def test_a_transaction_takes_nothing_of_it_back(vault: SqliteVault) -> None:
+    """Answers that were stored before and during a transaction that fails are kept."""
     vault.answers.keep(MODEL, "intent", "hive", "WHAT", at=MONDAY)
     with pytest.raises(ValueError), vault.writing():
         vault.answers.keep(MODEL, "intent", "queen", "ENTITY", at=TUESDAY)

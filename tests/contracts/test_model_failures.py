@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.memory.model_failures import MemoryModelFailures
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.model_failures import ModelFailuresContract, failure
 from clawmem.ports.errors import VaultError, VaultLocked
@@ -27,12 +26,6 @@ def vault(path: Path) -> Iterator[SqliteVault]:
     vault = SqliteVault(str(path))
     yield vault
     vault.close()
-
-
-class TestMemoryModelFailures(ModelFailuresContract):
-    @pytest.fixture
-    def failures(self) -> ModelFailures:
-        return MemoryModelFailures()
 
 
 class TestSqliteModelFailures(ModelFailuresContract):

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.derived_index import VectorCommitContract
@@ -21,13 +21,13 @@ class InSidecar:
 
     @pytest.fixture
     def vault(self, tmp_path: Path) -> Iterator[Vault]:
-        vault = AssembledVault(MemoryVault(), vectors=self.open(tmp_path))
+        vault = AssembledVault(SqliteVault(":memory:"), vectors=self.open(tmp_path))
         yield vault
         vault.close()
 
     @pytest.fixture
     def reopen(self, tmp_path: Path) -> Callable[[], Vault]:
-        return lambda: AssembledVault(MemoryVault(), vectors=self.open(tmp_path))
+        return lambda: AssembledVault(SqliteVault(":memory:"), vectors=self.open(tmp_path))
 
     def open(self, place: Path) -> SidecarVectorIndex:
         """The index of a test, with a handle of its own."""

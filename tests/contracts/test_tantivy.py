@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.base import assert_canonical
@@ -25,7 +25,7 @@ class InTantivy:
 
         def reopen() -> Vault:
             index = TantivyLexicalIndex(str(tmp_path / "lexical"))
-            opened.append(AssembledVault(MemoryVault(), lexical=index))
+            opened.append(AssembledVault(SqliteVault(":memory:"), lexical=index))
             return opened[-1]
 
         yield reopen

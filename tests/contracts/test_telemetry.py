@@ -10,7 +10,6 @@ from threading import Thread
 import apsw
 import pytest
 
-from clawmem.adapters.memory.telemetry import MemoryTelemetry
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.telemetry import (
     MONDAY,
@@ -24,12 +23,6 @@ from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.telemetry import Telemetry
 
 LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten
-
-
-class InMemory:
-    @pytest.fixture
-    def telemetry(self) -> Telemetry:
-        return MemoryTelemetry()
 
 
 @pytest.fixture
@@ -58,12 +51,6 @@ class InSqliteMemory:
         vault = SqliteVault(":memory:")
         yield vault.telemetry
         vault.close()
-
-
-class TestMemoryRecord(InMemory, TelemetryRecordContract): ...
-
-
-class TestMemoryRead(InMemory, TelemetryReadContract): ...
 
 
 class TestSqliteRecord(InSqlite, TelemetryRecordContract): ...

@@ -31,8 +31,8 @@ from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
-from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.adapters.models.static import StaticEmbedder
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.maintenance import canaries
 from clawmem.app.services.maintenance.canaries import (
     GOLDEN,
@@ -312,7 +312,7 @@ class TestServers:
             generator=lambda: models.factory(http_generator, server.url),
             reranker=lambda: models.factory(http_reranker, server.url),
         )
-        checks = ModelChecks(MemoryVault(), examined).checks()
+        checks = ModelChecks(SqliteVault(":memory:"), examined).checks()
         found: list[CheckResult] = [checks[name]() for name in (GENERATOR, RERANKER)]
 
         assert [one.ok for one in found] == [False, False]

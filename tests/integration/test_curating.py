@@ -12,7 +12,6 @@ from hook_process import ask
 from typer.testing import Result
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.briefing.reflecting import reflect
 from clawmem.app.services.indexing.publish import publish
@@ -48,7 +47,7 @@ def note(vault: Vault, path: str, body: str, days: int = 0, **fields: object) ->
 
 @pytest.fixture
 def vault() -> Vault:
-    made = MemoryVault()
+    made = SqliteVault(":memory:")
     for number, text in enumerate(OTHERS):
         note(made, f"other{number}.md", f"{text}.")
     return made

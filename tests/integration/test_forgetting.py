@@ -10,7 +10,6 @@ import pytest
 from typer.testing import Result
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.publish import withdraw
@@ -27,11 +26,8 @@ Invoke = Callable[..., Result]
 DAY_MS = 86_400_000
 
 
-@pytest.fixture(params=["sqlite", "memory"])
-def vault(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Vault]:
-    if request.param == "memory":
-        yield MemoryVault()
-        return
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[Vault]:
     with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as made:
         yield made
 

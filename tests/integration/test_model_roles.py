@@ -19,8 +19,8 @@ from clawmem.adapters.llama.published import ALL, PublishedModel
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.memory.model_failures import MemoryModelFailures
 from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
 from clawmem.app.bootstrap.opening import open_services
@@ -41,7 +41,7 @@ from clawmem.contracts.reranker import RerankerContract
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ConfigError, InputTooLong, ModelUnavailable, VaultLocked
 from clawmem.ports.generator import Generator
-from clawmem.ports.model_failures import ModelFailure, ModelRole
+from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
 
@@ -63,7 +63,7 @@ class Moody(HashingEmbedder):
         return super().embed_query(text)
 
 
-class Locked(MemoryModelFailures):
+class Locked:
     """A diary that cannot be written."""
 
     def record(self, failure: ModelFailure) -> None:
@@ -73,7 +73,7 @@ class Locked(MemoryModelFailures):
         raise VaultLocked("vault")
 
 
-def watch(failures: MemoryModelFailures, clock: ManualClock, role: ModelRole = ModelRole.EMBEDDER) -> Watch:
+def watch(failures: ModelFailures, clock: ManualClock, role: ModelRole = ModelRole.EMBEDDER) -> Watch:
     return Watch(failures, clock, role, PLACE)
 
 
@@ -164,7 +164,7 @@ class TestSelection:
 
     def test_a_ban_on_local_models(self) -> None:
         """Where models in this process are forbidden none is even looked for."""
-        around = ModelContext(MemoryModelFailures(), ManualClock(), ExitStack())
+        around = ModelContext(SqliteVault(":memory:").model_failures, ManualClock(), ExitStack())
 
         found = chosen(ModelRole.RERANKER, {}, LocalModels("nowhere", False, False), around)
 
@@ -174,7 +174,7 @@ class TestSelection:
     @pytest.mark.parametrize("published", ALL, ids=lambda one: one.name)
     def test_a_model_that_is_here(self, tmp_path: Path, published: PublishedModel) -> None:
         """A model is looked for where it is added, under the name by which it is added."""
-        around = ModelContext(MemoryModelFailures(), ManualClock(), ExitStack())
+        around = ModelContext(SqliteVault(":memory:").model_failures, ManualClock(), ExitStack())
         role = {"embed": "embedder", "generate": "generator", "rerank": "reranker"}[published.role]
         local = LocalModels(str(tmp_path), True, False)
         absent = chosen(ModelRole(role), {}, local, around)
@@ -193,7 +193,10 @@ class TestSelection:
             raise ConfigError("That is no address.")
 
         right = Provider(ModelRole.GENERATOR, PLACE, "it is named")
-        roles = Roles({ModelRole.EMBEDDER: wrong, ModelRole.GENERATOR: lambda: right}, MemoryModelFailures())
+        roles = Roles(
+            {ModelRole.EMBEDDER: wrong, ModelRole.GENERATOR: lambda: right},
+            SqliteVault(":memory:").model_failures,
+        )
 
         assert roles() == [Provider(ModelRole.EMBEDDER, NONE, "That is no address."), right]
 
@@ -201,7 +204,7 @@ class TestSelection:
 class TestWatch:
     def test_a_failure_is_kept_and_raised(self) -> None:
         """The caller sees the error as it was; the diary has the model, the time and the bare reason."""
-        failures, clock, moody = MemoryModelFailures(), ManualClock(), Moody()
+        failures, clock, moody = SqliteVault(":memory:").model_failures, ManualClock(), Moody()
         embedder = WatchedEmbedder(moody, watch(failures, clock))
         moody.error = ModelUnavailable(PLACE, "connection refused", retry_after_s=60)
 
@@ -214,7 +217,7 @@ class TestWatch:
 
     def test_that_it_answers_again_is_kept(self) -> None:
         """The first answer after a failure is noted with its time; later ones change nothing."""
-        failures, clock, moody = MemoryModelFailures(), ManualClock(), Moody()
+        failures, clock, moody = SqliteVault(":memory:").model_failures, ManualClock(), Moody()
         embedder = WatchedEmbedder(moody, watch(failures, clock))
         moody.error = ModelUnavailable(PLACE, "busy")
         with pytest.raises(ModelUnavailable):
@@ -232,7 +235,7 @@ class TestWatch:
 
     def test_another_process_sees_the_recovery(self) -> None:
         """What failed in one process and answers in the next has answered since; its name alone says nothing."""
-        failures, clock = MemoryModelFailures(), ManualClock()
+        failures, clock = SqliteVault(":memory:").model_failures, ManualClock()
         failures.record(ModelFailure(ModelRole.EMBEDDER, PLACE, iso_utc(clock.now_ms()), "busy"))
         embedder = WatchedEmbedder(HashingEmbedder(), watch(failures, clock))
 
@@ -243,7 +246,7 @@ class TestWatch:
 
     def test_another_model_heals_nothing(self) -> None:
         """That a model answers says nothing about the one that failed before it was chosen."""
-        failures, clock = MemoryModelFailures(), ManualClock()
+        failures, clock = SqliteVault(":memory:").model_failures, ManualClock()
         failures.record(ModelFailure(ModelRole.EMBEDDER, "http://old", iso_utc(clock.now_ms()), "busy"))
 
         WatchedEmbedder(HashingEmbedder(), watch(failures, clock)).embed_query("bees")
@@ -252,7 +255,7 @@ class TestWatch:
 
     def test_a_long_failure_is_noted_once_a_minute(self) -> None:
         """Of a server that stays away the diary is not written for every question."""
-        failures, clock, moody = MemoryModelFailures(), ManualClock(), Moody()
+        failures, clock, moody = SqliteVault(":memory:").model_failures, ManualClock(), Moody()
         embedder = WatchedEmbedder(moody, watch(failures, clock))
         moody.error = ModelUnavailable(PLACE, "busy")
         times = []
@@ -267,7 +270,7 @@ class TestWatch:
 
     def test_what_failed_another_process_rests(self) -> None:
         """For a minute it is not even asked who it is; then it is asked again, and what it answers ends the rest."""
-        failures, clock = MemoryModelFailures(), ManualClock()
+        failures, clock = SqliteVault(":memory:").model_failures, ManualClock()
         failures.record(ModelFailure(ModelRole.EMBEDDER, PLACE, iso_utc(clock.now_ms()), "no answer"))
         resting = Watch(failures, clock, ModelRole.EMBEDDER, PLACE, rest_ms=REST_MS)
         embedder = WatchedEmbedder(HashingEmbedder(), resting)
@@ -285,7 +288,7 @@ class TestWatch:
 
     def test_a_text_that_is_too_long_is_no_failure(self) -> None:
         """What is wrong with a text is not held against the model."""
-        failures, moody = MemoryModelFailures(), Moody()
+        failures, moody = SqliteVault(":memory:").model_failures, Moody()
         moody.error = InputTooLong(PLACE)
 
         with pytest.raises(InputTooLong):
@@ -310,7 +313,8 @@ class TestWatchedGenerator(GeneratorContract):
     @pytest.fixture
     def generator(self) -> Generator:
         return WatchedGenerator(
-            ScriptedGenerator(), watch(MemoryModelFailures(), ManualClock(), ModelRole.GENERATOR)
+            ScriptedGenerator(),
+            watch(SqliteVault(":memory:").model_failures, ManualClock(), ModelRole.GENERATOR),
         )
 
 
@@ -320,7 +324,8 @@ class TestWatchedReranker(RerankerContract):
     @pytest.fixture
     def reranker(self) -> Reranker:
         return WatchedReranker(
-            OverlapReranker(), watch(MemoryModelFailures(), ManualClock(), ModelRole.RERANKER)
+            OverlapReranker(),
+            watch(SqliteVault(":memory:").model_failures, ManualClock(), ModelRole.RERANKER),
         )
 
 

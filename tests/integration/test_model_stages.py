@@ -24,7 +24,6 @@ from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.memory.model_answers import MemoryModelAnswers
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
@@ -370,7 +369,7 @@ class TestExpansion:
     def test_a_memory_that_fails_is_not_noticed(self, vault: SqliteVault, models: Models) -> None:
         """Where answers can be neither read nor kept the model is asked each time, and nobody is told."""
 
-        class Locked(MemoryModelAnswers):
+        class Locked:
             def get(self, *key: str) -> str | None:
                 raise VaultLocked("vault.sqlite")
 
@@ -570,7 +569,7 @@ class TestReranking:
         reranker = models.factory(http_reranker, server.url)
         expected, _ = run(reranking(vault, reranker), vault, request())
 
-        class Rotten(MemoryModelAnswers):
+        class Rotten:
             def get(self, *key: str) -> str | None:
                 return "nan" if len(key[-1]) % 2 else "not a number"
 
@@ -611,7 +610,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
 )
 def test_the_top_does_not_depend_on_the_limit(many: SqliteVault, limit: int, query: str) -> None:
     """However many answers are asked for, the first ones are the same, and in the same order."""
-    stages = reranking(many, OverlapReranker(), answers=MemoryModelAnswers())
+    stages = reranking(many, OverlapReranker(), answers=SqliteVault(":memory:").answers)
 
     few, _ = run(stages, many, request(query, limit=limit))
     all_of_them, _ = run(stages, many, request(query, limit=100))

@@ -14,7 +14,6 @@ import pytest
 from typer.testing import Result
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.telemetry import MemoryTelemetry
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.maintenance.report import read_since
 from clawmem.app.services.retrieval.answer import Answer
@@ -137,18 +136,18 @@ def test_a_missing_leg_is_remembered(read: Invoke) -> None:
 def test_a_broken_diary_never_breaks_an_answer(error: Exception) -> None:
     """Whatever telemetry raises stays behind the answer."""
 
-    class Broken(MemoryTelemetry):
-        def record(self, recall: Recall, receipt: bytes | None = None) -> int:
-            raise error
+    def record(recall: Recall, receipt: bytes | None = None) -> int:
+        raise error
 
-    answer = Answer("redis", (), Trace())
+    answer, broken = Answer("redis", (), Trace()), SqliteVault(":memory:").telemetry
+    broken.record = record  # type: ignore[method-assign]
 
-    assert not Recalls(Broken(), ManualClock()).record(answer, "search", 1.0, limit=10)
+    assert not Recalls(broken, ManualClock()).record(answer, "search", 1.0, limit=10)
 
 
 def test_a_diary_that_is_switched_off() -> None:
     """Where nothing may be recorded nothing is even tried; else the moment of the answer is the clock's."""
-    answer, kept = Answer("redis", (), Trace()), MemoryTelemetry()
+    answer, kept = Answer("redis", (), Trace()), SqliteVault(":memory:").telemetry
 
     assert not Recalls(kept, ManualClock(), enabled=False).record(answer, "search", 1.0, limit=10)
     assert Recalls(kept, ManualClock()).record(answer, "search", 1.0, limit=10)

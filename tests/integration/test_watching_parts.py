@@ -17,7 +17,6 @@ import pytest
 from clawmem.adapters.files.live import LiveFiles
 from clawmem.adapters.files.watching import WatchedFolders
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.memory.leases import MemoryLeases
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.folders import Folder
@@ -244,7 +243,7 @@ class TestLane:
 
     def test_from_hand_to_hand(self) -> None:
         """Taken while it is free, when its holder is dead, and when it ran out."""
-        clock, leases, dead = ManualClock(), MemoryLeases(), set()
+        clock, leases, dead = ManualClock(), SqliteVault(":memory:").leases, set()
         one, two, three = (Lane("watch", leases, clock, who, dead.__contains__) for who in ("1", "2", "3"))
 
         assert (one.enter(), two.enter()) == (True, False)
@@ -263,7 +262,7 @@ class TestLane:
 
     def test_work_that_takes_longer(self) -> None:
         """A right that ran out is taken again where nobody else wanted it."""
-        clock, leases = ManualClock(), MemoryLeases()
+        clock, leases = ManualClock(), SqliteVault(":memory:").leases
         one, two = (Lane("watch", leases, clock, who, lambda holder: False) for who in ("1", "2"))
         assert one.enter()
         clock.advance(2 * LEASE_MS)

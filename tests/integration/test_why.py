@@ -13,7 +13,6 @@ from hook_process import ask as ask_hook
 from typer.testing import Result
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.vault import MemoryVault
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.retrieval.answer import Answer
@@ -386,14 +385,14 @@ def ask(recalls: Recalls) -> int | None:
     return recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=lambda: b"receipt")
 
 
-def days_old(vault: MemoryVault, *days: int) -> None:
+def days_old(vault: SqliteVault, *days: int) -> None:
     for day in days:
         vault.telemetry.record(recall(iso_utc(START_MS - day * DAY_MS)), b"old")
 
 
 def test_old_things_go() -> None:
     """Receipts go before their recalls; what is as old as it may get stays until the day is over."""
-    vault, clock = MemoryVault(), ManualClock()
+    vault, clock = SqliteVault(":memory:"), ManualClock()
     recalls = Recalls(
         vault.telemetry, clock, vault.receipts, retention=Retention(recall_days=4, receipt_days=2)
     )
@@ -411,7 +410,7 @@ def test_old_things_go() -> None:
 
 def test_a_question_never_pays_for_years() -> None:
     """However much is old, one question lets go a bounded part of it, and the next ones the rest."""
-    vault = MemoryVault()
+    vault = SqliteVault(":memory:")
     recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
     days_old(vault, *[1000] * (2 * FORGOTTEN_AT_ONCE + 1))
 
@@ -425,7 +424,7 @@ def test_a_question_never_pays_for_years() -> None:
 
 def test_a_vault_that_must_stay_as_it_is() -> None:
     """Where nothing may be written nothing is forgotten either."""
-    vault = MemoryVault()
+    vault = SqliteVault(":memory:")
     days_old(vault, 1000)
 
     kept = ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False))
@@ -436,7 +435,7 @@ def test_a_vault_that_must_stay_as_it_is() -> None:
 
 def test_a_receipt_that_cannot_be_made() -> None:
     """When writing a receipt fails the answer stands, and nothing half is kept."""
-    vault = MemoryVault()
+    vault = SqliteVault(":memory:")
 
     def broken() -> bytes:
         raise RuntimeError("a bug")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.contracts.samples import save
 from clawmem.ports.vault import DelegatingVault
@@ -27,7 +27,7 @@ class Counted(DelegatingVault):
 
 @pytest.fixture
 def vault() -> Counted:
-    return Counted(MemoryVault())
+    return Counted(SqliteVault(":memory:"))
 
 
 def saving(vault: Counted) -> Callable[[int], int]:

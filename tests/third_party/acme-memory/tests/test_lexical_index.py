@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 from acme_memory.lexical_index import JsonLexicalIndex
 
-from clawmem.adapters.memory.vault import MemoryVault
+from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.derived_index import LexicalCommitContract
 from clawmem.contracts.lexical_index import LexicalMatchingContract
@@ -30,7 +30,7 @@ class TestJsonLexicalIndex(
 
     @pytest.fixture
     def reopen(self, tmp_path: Path) -> Callable[[], Vault]:
-        records = MemoryVault()
+        records = SqliteVault(":memory:")
         return lambda: AssembledVault(records, lexical=JsonLexicalIndex(tmp_path))
 
     @pytest.fixture
