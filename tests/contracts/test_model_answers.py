@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.contracts.model_answers import MODEL, MONDAY, TUESDAY, ModelAnswersContract
+from clawmem.contracts.model_answers import MODEL, MONDAY, ModelAnswersContract
 from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.model_answers import ModelAnswers, answer_key
 from clawmem.ports.vault import DelegatingVault, Vault
@@ -103,16 +103,6 @@ def test_a_vault_hands_on_its_answers() -> None:
 
     assert vault.answers.get(MODEL, "intent", "hive") == "WHAT"
     vault.close()
-
-
-def test_a_transaction_takes_nothing_of_it_back(vault: SqliteVault) -> None:
-    """Answers that were stored before and during a transaction that fails are kept."""
-    vault.answers.keep(MODEL, "intent", "hive", "WHAT", at=MONDAY)
-    with pytest.raises(ValueError), vault.writing():
-        vault.answers.keep(MODEL, "intent", "queen", "ENTITY", at=TUESDAY)
-        raise ValueError
-
-    assert vault.answers.counts() == {"intent": 2}
 
 
 def test_a_vault_that_went_away_is_not_made_again(path: Path, vault: SqliteVault) -> None:
