@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.notes import NoteStore
     from clawmem.ports.outbox import Outbox
     from clawmem.ports.receipts import Receipts
+    from clawmem.ports.records import LexicalEntry
     from clawmem.ports.relations import RelationStore
     from clawmem.ports.sessions import SessionStore
     from clawmem.ports.sketches import SketchStore
@@ -190,6 +192,16 @@ class Vault(Protocol):
         """
         ...
 
+    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
+        """
+        Compare the vault's own lexical index, word by word, with the entries that it must hold, given in batches.
+
+        Return the differences as sentences without a full stop. This finds what no other check finds, for example
+        one wrong bit in the place of a word. An index outside of the vault is not compared: its files have
+        checksums, which `clawmem.ports.derived_index.DerivedIndex.faults` verifies.
+        """
+        ...
+
     def close(self) -> None:
         """Release all resources; a second call does nothing."""
         ...
@@ -353,6 +365,10 @@ class DelegatingVault:
     def check(self) -> list[str]:
         """Return the defects of the wrapped vault; the indexes report theirs through `DerivedIndex.faults`."""
         return self._records.check()
+
+    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
+        """Compare the words of the wrapped vault."""
+        return self._records.check_words(entries)
 
     def close(self) -> None:
         """Close the indexes, then the wrapped vault."""

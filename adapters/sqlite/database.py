@@ -114,8 +114,18 @@ class Database:
 
     def stream(self, sql: str, bindings: Bindings = ()) -> Iterator[Row]:
         """Iterate over the rows of a query, for results that are too large to hold in memory."""
-        with self._reader() as reader:
-            yield from reader.execute(sql, bindings)
+        with self.connection() as connection:
+            yield from connection.execute(sql, bindings)
+
+    @contextmanager
+    def connection(self) -> Iterator[apsw.Connection]:
+        """Lend one connection to read with, for statements that share a temporary table."""
+        with self._translated():
+            if self._reads_what_it_writes():
+                yield self._main
+            else:
+                with self._readers.lent() as reader:
+                    yield reader
 
     def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
         """Return the first row of a query, or ``None``."""
@@ -231,15 +241,6 @@ class Database:
             return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
         except (apsw.Error, UnicodeError, OverflowError) as error:
             raise self._explain(error) from error
-
-    @contextmanager
-    def _reader(self) -> Iterator[apsw.Connection]:
-        with self._translated():
-            if self._reads_what_it_writes():
-                yield self._main
-            else:
-                with self._readers.lent() as reader:
-                    yield reader
 
     def _reads_what_it_writes(self) -> bool:
         return self.path == MEMORY or (not self.read_only and threading.get_ident() == self._owner)

@@ -15,6 +15,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of
+from clawmem.adapters.sqlite.postings import Postings, postings
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
@@ -146,6 +147,10 @@ class SqliteLexicalIndex(Commits):
             checks = (self._db.rows(f"pragma integrity_check({_table(grain)})") for grain in Grain)
             spoilt = [f"SQLite: {said}" for rows in checks for (said,) in rows if said != "ok"]
         return [fault, *spoilt] if fault else spoilt
+
+    def postings(self, grain: Grain) -> Postings:
+        """Return the digest of the postings of a granularity."""
+        return postings(self._db, _table(grain))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:

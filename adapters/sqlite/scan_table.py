@@ -55,6 +55,10 @@ class ScanTable:
         """Iterate over all keys with their vectors, in batches of some thousand."""
         yield from self.batches()
 
+    def misplaced(self) -> int:
+        """Return 0: a key and its vector are in one row."""
+        return 0
+
     def drop(self) -> None:
         drop_virtual_table(self._db, self.table)
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sqlite.triples import SqliteTriples
     from clawmem.adapters.sqlite.usage import SqliteUsage
     from clawmem.ports.lexical_index import LexicalIndex
+    from clawmem.ports.records import LexicalEntry
     from clawmem.ports.vault_info import VaultInfo
 
 
@@ -245,9 +246,22 @@ class SqliteVault:
         """See `clawmem.ports.vault.Vault.check`."""
         found = self._broken_records()
         if not found:
-            found = [*self._dangling(), *unknown_words(self._db), *self._invalid_vectors()]
+            from clawmem.adapters.sqlite.word_check import wrong_names
+
+            found = [
+                *self._dangling(),
+                *unknown_words(self._db),
+                *self._invalid_vectors(),
+                *wrong_names(self._db),
+            ]
         fault = ranking_fault(self._db)
         return [*found, fault] if fault else found
+
+    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
+        """See `clawmem.ports.vault.Vault.check_words`."""
+        from clawmem.adapters.sqlite.word_check import wrong_words
+
+        return wrong_words(self._db, entries)
 
     def _dangling(self) -> list[str]:
         return [f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")]

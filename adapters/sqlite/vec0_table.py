@@ -35,6 +35,12 @@ select rowids, validity, vectors from vector_vec0_chunks as chunk
   join vector_vec0_vector_chunks00 as part on part.rowid = chunk.chunk_id
 """
 
+_CHUNK_KEYS = "select chunk_id, rowids, validity from vector_vec0_chunks"
+_PLACES = """
+select rowid, chunk_offset from vector_vec0_rowids
+ where rowid in (select value from json_each(?)) and chunk_id = ?
+"""
+
 # Number of searches after which a process caches the vectors. Reading them takes as long as four searches.
 ASKED_OFTEN = 5
 MOST_CONTENTS = 100  # contents with a search count; above this number all counts restart
@@ -113,8 +119,26 @@ class Vec0Table:
             yield [
                 (key, vectors[place * width : (place + 1) * width])
                 for place, key in enumerate(keys)
-                if validity[place >> 3] >> (place & 7) & 1
+                if _is_valid(validity, place)
             ]
+
+    def misplaced(self) -> int:
+        """
+        Return the number of keys that are not where the other half of the tables expects them.
+
+        `vec0` finds the nearest keys by the chunks, and the vector of a key by the table of rowids.
+        """
+        held = wrong = 0
+        for chunk, rowids, validity in self._db.stream(_CHUNK_KEYS):
+            keys = [
+                (key, place) for place, key in enumerate(array("q", rowids)) if _is_valid(validity, place)
+            ]
+            places: dict[int, int] = dict(
+                self._db.rows(_PLACES, (json.dumps([key for key, _ in keys]), chunk))
+            )
+            wrong += sum(places.get(key) != place for key, place in keys)
+            held += len(keys)
+        return wrong or abs(held - self.count())
 
     def drop(self) -> None:
         drop_virtual_table(self._db, "vector_vec0")
@@ -157,6 +181,10 @@ class Vec0Table:
             "create virtual table vector_vec0 using vec0 "
             f"(key integer primary key, embedding float[{dimensions}] distance_metric=cosine)"
         )
+
+
+def _is_valid(validity: bytes, place: int) -> bool:
+    return bool(validity[place >> 3] >> (place & 7) & 1)
 
 
 def _is_asked_often(content: str) -> bool:

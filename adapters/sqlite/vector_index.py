@@ -47,6 +47,9 @@ class VectorTable(Protocol):
     def vectors(self) -> Iterator[list[tuple[int, Vector]]]:
         """Iterate over all keys and vectors in batches."""
 
+    def misplaced(self) -> int:
+        """Return the number of keys that some searches do not find, or not with their vector."""
+
     def drop(self) -> None:
         """Drop the table, even if it is damaged."""
 
@@ -141,11 +144,13 @@ class SqliteVectorIndex(Commits):
             return [f"{name} is broken" for name in broken]
         try:
             differing = sum(map(self._differing, self._own.vectors()))
+            misplaced = self._own.misplaced()
         except (VirtualTableDamaged, ArithmeticError, ValueError, LookupError):
             return ["a table of the vectors is broken"]
         except VaultDamaged:
             return []  # a table of the records is broken, which `Vault.check` reports
-        return [f"{differing} vectors of its table differ from the records"] if differing else []
+        found = [f"{differing} vectors of its table differ from the records"] if differing else []
+        return [*found, f"{misplaced} vectors are not in their place"] if misplaced else found
 
     def _differing(self, held: Sequence[tuple[int, Vector]]) -> int:
         known: dict[int, Vector] = dict(self._db.rows(_RECORDED, (json.dumps([key for key, _ in held]),)))

@@ -42,7 +42,12 @@ from clawmem.contracts.sessions import SessionContract, SessionForgettingContrac
 from clawmem.contracts.sketches import SketchContract
 from clawmem.contracts.succession import SuccessionContract
 from clawmem.contracts.triples import TripleStatementContract, TripleTimeContract
-from clawmem.contracts.vault import VaultDurabilityContract, VaultTransactionContract, VaultUpkeepContract
+from clawmem.contracts.vault import (
+    VaultDurabilityContract,
+    VaultTransactionContract,
+    VaultUpkeepContract,
+    VaultWordsContract,
+)
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.vault import Vault
@@ -224,6 +229,9 @@ class TestVaultTransactionByScan(WithoutExtension, VaultTransactionContract): ..
 
 
 class TestVaultUpkeep(InSqlite, VaultUpkeepContract): ...
+
+
+class TestVaultWords(InSqlite, VaultWordsContract): ...
 
 
 class TestVaultDurability(InSqlite, VaultDurabilityContract): ...

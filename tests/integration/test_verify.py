@@ -19,6 +19,7 @@ from clawmem.app.services.indexing.update import (
     UpdateCollection,
 )
 from clawmem.app.services.maintenance.verify import Verify
+from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.records import (
     FragmentKey,
     Grain,
@@ -224,6 +225,17 @@ class TestRecords:
         said = "notes/a.md gives other fragments now than those that are stored. Run: clawmem reindex --force"
         assert world.verify() == [said]
 
+    def test_other_fragments_outside_of_the_sample(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The index tells on them, and is not made from them again: their file is right."""
+        monkeypatch.setattr("clawmem.app.services.maintenance.verify.SAMPLE", 1)
+        key = pack(FragmentKey(world.id("sub/b.md"), 1))
+        world.vault._db.write("update fragments set heading = 'Another' where key = ?", (key,))
+
+        said = "notes/sub/b.md gives other fragments now than those that are stored. Run: clawmem reindex --force"
+        assert world.verify() == [said]
+
     def test_vectors_that_nobody_uses(self, world: World) -> None:
         """A vector whose text is gone is no difference: it is kept in case the text comes back, until `embed`."""
         vector = HashingEmbedder().embed_query("orphan")
@@ -255,6 +267,19 @@ class TestLexicalIndex:
         world.vault.lexical.put([entry])
 
         assert world.verify() == ["notes/sub/b.md is not found by its own rarest words.", DIFFERENT]
+
+    def test_words_in_another_order(self, world: World) -> None:
+        """An entry with the same words as the text, but in other places, is found out too."""
+        document = world.vault.documents.at("notes", "sub/b.md")
+        assert document is not None
+        entries = lexical_entries(document, world.vault.documents.fragments(document.id))
+        (entry,) = (entry for entry in entries if entry.grain is Grain.DOCUMENT)
+        world.vault.lexical.put([entry._replace(text=" ".join(reversed(entry.text.split())))])
+
+        (said, last) = world.verify()
+
+        assert said == "The document index differs from the records: words or their places."
+        assert last == DIFFERENT
 
     @pytest.mark.parametrize("reason", list(InactiveReason))
     @pytest.mark.parametrize("path", ["sub/b.md", "東京.md"])

@@ -123,6 +123,13 @@ class ExternalIndex(Generic[Index]):
             raise IndexDamaged(index.method, "it is older than it was")
         return self._outbox.after(marker, self.role).document_ids
 
+    def newer(self) -> frozenset[int]:
+        """Return the ids of documents whose latest change the index has not seen; empty while it cannot be read."""
+        with suppress(*NOT_THERE):  # `faults` reports it
+            if index := self.index():
+                return frozenset(self.unseen(index))
+        return frozenset()
+
     def release(self) -> None:
         """Drop the reference to the open index without closing it; other threads may still be using it."""
         self._opened = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.maintenance.index_choice import wants_sidecar
 from clawmem.ports.errors import IndexBusy, IndexDamaged, LeaseLost
 from clawmem.ports.lexical_index import LexicalIndex
-from clawmem.ports.records import Role
+from clawmem.ports.records import LexicalEntry, Role
 from clawmem.ports.vault import DelegatingVault, RecordVault
 from clawmem.ports.vector_index import VectorIndex
 
@@ -92,6 +92,15 @@ class ServedVault(DelegatingVault):
             if outside.record():
                 self.rebuild(outside.role, patience_s=0.0)  # the caller retries
         super().scrub()
+
+    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
+        """Compare the words of the vault's own index; next to an external one it holds only newer documents."""
+        if self._words.record() is None:
+            return super().check_words(entries)
+        if self._words.own_is_complete():  # it is being filled
+            return []
+        newer = self._words.newer()
+        return super().check_words([e for e in batch if e.key.document_id in newer] for batch in entries)
 
     # -- maintenance --------------------------------------------------------------------------------
 

@@ -9,12 +9,13 @@ from itertools import chain
 from operator import attrgetter
 from string import ascii_lowercase, digits
 
+from clawmem.app.services.documents.walking import pages
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, decode, parse_source
 from clawmem.app.services.maintenance.finding import spread
 from clawmem.app.services.maintenance.remedies import REBUILD, REINDEX, REPAIR, without_remedy
-from clawmem.domain.documents.entries import GRAIN_OF
+from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
 from clawmem.domain.documents.identity import body_hash, source_hash
 from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.times import parse_iso
@@ -28,6 +29,7 @@ from clawmem.ports.records import (
     Grain,
     Hit,
     InactiveReason,
+    LexicalEntry,
     LexicalQuery,
     Scan,
     Scope,
@@ -42,6 +44,8 @@ SAMPLE = 50  # documents that are searched for, and split into fragments again
 OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
 DEPTH = 200  # hits among which a document must be found by one of its rare words
 TERMS_AT_ONCE = 40
+
+_DIFFERENT = f"The indexes differ from the records. {REBUILD}"
 
 _TWINS = 0.999  # cosine above which vectors are indistinguishable
 _PLACE = attrgetter("collection", "path")
@@ -81,7 +85,8 @@ class Verify:
         archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that
         differ from their hash; of a sample, fragments that differ when computed again. Indexes: for words at every
         granularity and for vectors, entries that are found but not served, served but not found, and unexplained
-        counts. The samples are every k-th document by path, at most 50.
+        counts. The samples are every k-th document by path, at most 50. Words: where nothing else differs, every word
+        of the vault's own lexical index.
 
         Raises:
             VaultError: the vault cannot be read.
@@ -90,11 +95,14 @@ class Verify:
             return damage
         documents = sorted(self._vault.documents.latest(), key=_PLACE)
         withdrawn = {document.id: document for document in self._vault.documents.latest(active=False)}
-        return [
-            *(sentence for folder in self._folders for sentence in self._disk(folder)),
+        stored = [
             *self._spoilt_bodies(documents),
             *self._indexes(documents, withdrawn),
-            *self._fragmented_otherwise(documents),
+            *self._fragmented_otherwise(spread(self._from_files(documents), SAMPLE)),
+        ]
+        return [
+            *(sentence for folder in self._folders for sentence in self._disk(folder)),
+            *(stored or self._words(documents)),
         ]
 
     def _damage(self) -> list[str]:
@@ -143,10 +151,13 @@ class Verify:
         now_ms = self._clock.now_ms()
         return parse_source(data, collection, path, stamp, now_ms=now_ms, parse_yaml=self._parse_yaml)
 
+    def _from_files(self, documents: Sequence[Document]) -> list[Document]:
+        names = {folder.name for folder in self._folders}
+        return [document for document in documents if document.collection in names and document.stamp]
+
     def _fragmented_otherwise(self, documents: Sequence[Document]) -> Iterator[str]:
         roots = {folder.name: folder.root for folder in self._folders}
-        from_files = [d for d in documents if d.collection in roots and d.stamp]
-        for document in spread(from_files, SAMPLE):
+        for document in documents:
             parsed = self._again(document, roots[document.collection])
             if parsed and parsed.fragments != self._vault.documents.fragments(document.id):
                 yield f"{document.display_path} gives other fragments now than those that are stored. {REINDEX}"
@@ -180,7 +191,20 @@ class Verify:
             yield error.reason
             return
         if is_different:
-            yield f"The indexes differ from the records. {REBUILD}"
+            yield _DIFFERENT
+
+    def _words(self, documents: Sequence[Document]) -> list[str]:
+        """Compare every word of the lexical index; when one differs, look for the cause in all fragments first."""
+        if not (differences := self._vault.check_words(self._entries())):
+            return []
+        sentences = [*(f"{difference}." for difference in differences), _DIFFERENT]
+        return list(self._fragmented_otherwise(self._from_files(documents))) or sentences
+
+    def _entries(self) -> Iterator[list[LexicalEntry]]:
+        """Yield everything that the lexical index must hold, a page of documents at a time."""
+        for page in pages(self._vault.documents):
+            fragments = self._vault.documents.fragments
+            yield [entry for document in page for entry in lexical_entries(document, fragments(document.id))]
 
     def _differing(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
         lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in Grain}
