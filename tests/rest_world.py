@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -82,11 +82,27 @@ class Described:
         paths = self.document["paths"].items()
         return {f"{way.upper()} {path}": one for path, ways in paths for way, one in ways.items()}
 
+    def parameters(self, operation: str) -> list[str]:
+        """Return the parameters of an operation in its query string and its body."""
+        one = self.operations()[operation]
+        in_query = [each["name"] for each in one.get("parameters", ()) if each["in"] == "query"]
+        return [*in_query, *(self.body(one) or {}).get("properties", {})]
+
+    def body(self, operation: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """Return the schema of the body of an operation; ``None`` if it has no body."""
+        if "requestBody" not in operation:
+            return None
+        schema = operation["requestBody"]["content"]["application/json"]["schema"]
+        found: Mapping[str, Any] = self.document["components"]["schemas"].get(
+            schema.get("$ref", "").rpartition("/")[2], schema
+        )
+        return found
+
     @cache  # noqa: B019
     def validator(self, operation: str, status: int) -> Draft202012Validator:
         """Of the answers with a status."""
         answers = self.operations()[operation]["responses"]
-        told = answers.get(str(status)) or self.document["components"]["responses"]["Refused"]
+        told = answers.get(str(status)) or answers["default"]
         schema = told["content"]["application/json"]["schema"]
         return Draft202012Validator({**schema, "components": self.document["components"]})
 

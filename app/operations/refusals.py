@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -55,14 +55,24 @@ def refusal_of(error: ValidationError, spelling: Callable[[str], str] = str, hin
         spelling: How the interface writes the name of a parameter.
         hint: A sentence to end with.
     """
-    message = " ".join(filter(None, (f"{'; '.join(faults_of(error, spelling))}.", hint)))
-    return InvalidInput(CODES.get(error.errors()[0]["type"], "INVALID_INPUT"), message)
+    return refusal_of_errors(error.errors(include_url=False, include_input=False), spelling, hint)
+
+
+def refusal_of_errors(
+    errors: Sequence[ErrorDetails], spelling: Callable[[str], str] = str, hint: str = ""
+) -> InvalidInput:
+    """Return the error that names the wrong parameters of *errors*, which are pydantic's."""
+    message = " ".join(filter(None, (f"{'; '.join(_faults(errors, spelling))}.", hint)))
+    return InvalidInput(CODES.get(errors[0]["type"], "INVALID_INPUT"), message)
 
 
 def faults_of(error: ValidationError, spelling: Callable[[str], str] = str) -> list[str]:
     """Return what is wrong with each parameter; given values are the caller's, and not repeated."""
-    wrong = error.errors(include_url=False, include_input=False)
-    return [f"{spelling('.'.join(map(str, one['loc']))[:SHOWN])} {fault_of(one)}".strip() for one in wrong]
+    return _faults(error.errors(include_url=False, include_input=False), spelling)
+
+
+def _faults(errors: Sequence[ErrorDetails], spelling: Callable[[str], str]) -> list[str]:
+    return [f"{spelling('.'.join(map(str, one['loc']))[:SHOWN])} {fault_of(one)}".strip() for one in errors]
 
 
 def fault_of(one: ErrorDetails) -> str:

@@ -18,7 +18,6 @@ import httpx2
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from starlette.applications import Starlette
 from typer.testing import Result
 
 from clawmem.app.bootstrap.opening import open_services
@@ -27,8 +26,7 @@ from clawmem.app.interfaces.cli import addresses
 from clawmem.app.interfaces.mcp.calling import CODE, DETAILS
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.mcp.sets import ToolSet
-from clawmem.app.interfaces.rest.application import routes
-from clawmem.app.interfaces.rest.errors import HANDLERS
+from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.serve.inside import Inside
 from clawmem.app.services.indexing.publish import withdraw
@@ -142,7 +140,7 @@ def by_route(method: str, path: str, **body: Any) -> Heard:
     async def send() -> httpx2.Response:
         inside = Inside(load_settings().vault, os.environ)
         with inside.at_work():
-            app: Any = Starlette(routes=routes(inside), exception_handlers=HANDLERS)
+            app: Any = rest_application(inside)
             transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
             async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 return await client.request(method, path, json=body if method == "POST" else None)

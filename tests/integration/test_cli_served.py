@@ -107,7 +107,7 @@ FOR_THE_COMMAND = (
 # What a question has no need of when it is asked of a server: what opens a vault, and what reads a command line.
 NEVER = {
     "apsw", "asyncio", "clawmem.app.interfaces.cli.command_line", "clawmem.app.bootstrap.services", "clawmem.app.services", "clawmem.domain",
-    "dataclasses", "dependency_injector", "http.client", "importlib.metadata", "numpy", "onnxruntime", "pydantic", "rich",
+    "dataclasses", "dependency_injector", "fastapi", "http.client", "importlib.metadata", "numpy", "onnxruntime", "pydantic", "rich",
     "sqlite3", "starlette", "typer",
 }  # fmt: skip
 

@@ -287,20 +287,19 @@ class TestAnything:
 
     def _routes(self, world: World, client: Client, number: int) -> None:
         dice = Dice(number)
+        described = Described(world)
         operations = {
-            line: one for line, one in Described(world).operations().items() if line.split()[1] not in CHANGES
+            line: one for line, one in described.operations().items() if line.split()[1] not in CHANGES
         }
         for line, operation in islice(cycle(operations.items()), number):
             method, path = line.split()
-            places = {one["name"]: one for one in operation["parameters"]}
+            places = {one["name"]: one for one in operation.get("parameters", ())}
             inside = {name: quote(dice.text() or "-") for name, one in places.items() if one["in"] == "path"}
             asked = dice.arguments(
                 {"properties": {n: p["schema"] for n, p in places.items() if n not in inside}}
             )
-            schema = (
-                operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
-            )
-            told = dice.arguments(schema) if schema else None
+            schema = described.body(operation)
+            told = None if schema is None else dice.arguments(schema)
             query = urlencode({name: str(value) for name, value in asked.items()}, errors="replace")
             before = self._state(client) if method == "POST" and "{" in path else None
             status, said = client.ask(method, f"{path.format(**inside)}?{query}", told)

@@ -20,7 +20,7 @@ EXAMPLES = ROOT / "examples" / "notes"
 PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other interfaces, and libraries that run models.
 NEVER = {
-    "asyncio", "dependency_injector", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "typer", "wordllama",
+    "asyncio", "dependency_injector", "fastapi", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "typer", "wordllama",
     "clawmem.app.bootstrap.services", "clawmem.app.settings", "clawmem.domain.capture.extraction",
 }  # fmt: skip
 MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "numpy", "tokenizers"}

@@ -369,7 +369,17 @@ class TestWays:
         loaded = {name.split(".")[0] for name in done.stderr.split()}
 
         assert "clawmem" in loaded and done.stdout == ""
-        assert not loaded & {"mcp", "pydantic", "typer", "apsw", "numpy", "starlette", "anyio", "asyncio"}
+        assert not loaded & {
+            "mcp",
+            "pydantic",
+            "typer",
+            "apsw",
+            "numpy",
+            "fastapi",
+            "starlette",
+            "anyio",
+            "asyncio",
+        }
 
 
 class TestEnds:

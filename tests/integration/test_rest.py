@@ -69,7 +69,6 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /index-stats": ("/index-stats", {}),
     "POST /doctor": ("/doctor", {}),
     "POST /verify": ("/verify", {}),
-    "GET /openapi.json": ("/openapi.json", {}),
 }
 JUNK: tuple[Any, ...] = (
     None, True, -1, 0, 10**30, 1.5, "", " ", "0", "\x00", "../../etc/passwd", "<script>", "#", "*" * 5000,
@@ -299,6 +298,37 @@ class TestWhatIsRefused:
         assert told["error"].endswith((".", "?", ")")) or status == 405
         assert b"<" not in heard.body
 
+    @pytest.mark.parametrize("body", [b"", {}])
+    def test_a_body_without_required_parameters_may_be_empty(self, world: World, body: Any) -> None:
+        """An empty body is an empty object; required parameters are named."""
+        assert world.server.ask("POST", "/verify", body).status == 200
+        heard = world.server.ask("POST", "/diary", body)
+
+        assert (heard.status, json.loads(heard.body)["code"]) == (400, "INVALID_INPUT")
+        assert "is missing" in json.loads(heard.body)["error"]
+
+    @pytest.mark.parametrize(
+        ("method", "path", "body", "name"),
+        [
+            ("GET", "/list?many=1", None, "many"),
+            ("GET", f"/timeline/{REDIS}?docid=x", None, "docid"),
+            ("POST", "/diary", {"entry": "x", "many": 1}, "many"),
+            ("POST", "/diary?many=1", {"entry": "x"}, "many"),
+            ("POST", f"/documents/{REDIS}/pin", {"query": "x"}, "query"),
+        ],
+    )
+    def test_unknown_parameters_are_named(
+        self, world: World, method: str, path: str, body: Any, name: str
+    ) -> None:
+        """Neither the query string nor the body takes a parameter that is not described for it."""
+        heard = world.server.ask(method, path, body)
+
+        assert heard.status == 400
+        assert (
+            json.loads(heard.body)["error"]
+            == f"{name} is not known. See /openapi.json for what can be asked."
+        )
+
     def test_nothing_brings_it_down(self, world: World, described: Described) -> None:
         """Whatever stands in the place of a parameter, the answer is one of those that are described."""
         # One for each, the next one every time; the slow test gives them all.
@@ -392,14 +422,8 @@ class TestChanges:
 def _places(described: Described) -> Iterator[tuple[str, str]]:
     """Every operation with every parameter that is not in its path; but nothing is forgotten by chance."""
     for line in SAMPLES:
-        operation = described.operations()[plain(line)]
-        yield from ((line, name) for name in _parameters(operation) if not line.endswith("/forget"))
-
-
-def _parameters(operation: Any) -> list[str]:
-    outside = [one["name"] for one in operation["parameters"] if one["in"] == "query"]
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
-    return [*outside, *body.get("properties", {})]
+        names = described.parameters(plain(line))
+        yield from ((line, name) for name in names if not line.endswith("/forget"))
 
 
 def _ask_with_junk(world: World, described: Described, line: str, name: str, junk: Any) -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import httpx2
 import pytest
-from starlette.applications import Starlette
 from typer.testing import CliRunner
 from vault_scope import CLOSED, NOTE, OPEN, OWN, QUESTION, USUAL, World
 
@@ -20,9 +19,8 @@ from clawmem.app.interfaces.cli.arguments import QUESTIONS
 from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.mcp.sets import ToolSet
-from clawmem.app.interfaces.rest.application import OPERATIONS, routes
-from clawmem.app.interfaces.rest.errors import HANDLERS
-from clawmem.app.interfaces.rest.operation import Operation
+from clawmem.app.interfaces.rest.application import ROUTES, rest_application
+from clawmem.app.interfaces.rest.routes import RestRoute
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.serve.inside import Inside
@@ -199,11 +197,11 @@ class TestRoutes:
 
         async def ask() -> None:
             async with client_of(world) as client:
-                for operation in (one for one in OPERATIONS if "vault" not in one.asked.model_fields):
+                for route in (one for one in ROUTES if "vault" not in one.request.model_fields):
                     with world.opening(USUAL):
-                        found = await sent(client, operation, {})
-                        astray = await sent(client, operation, {"vault": CLOSED})
-                    assert found.status_code < 500, (operation.path, found.text)
+                        found = await sent(client, route, {})
+                        astray = await sent(client, route, {"vault": CLOSED})
+                    assert found.status_code < 500, (route.path, found.text)
                     world.told(found.text, USUAL)
                     world.told(astray.text, USUAL)
 
@@ -295,18 +293,18 @@ async def client_of(world: World) -> AsyncIterator[httpx2.AsyncClient]:
     """The routes of a server of the usual vault, without the door before them."""
     inside = Inside(world.places[USUAL], world.environ)
     with inside.at_work():
-        app: Any = Starlette(routes=routes(inside), exception_handlers=HANDLERS)
+        app: Any = rest_application(inside)
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
         async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
             yield client
 
 
-async def sent(client: httpx2.AsyncClient, operation: Operation, more: Mapping[str, Any]) -> httpx2.Response:
+async def sent(client: httpx2.AsyncClient, route: RestRoute, more: Mapping[str, Any]) -> httpx2.Response:
     """The answer to as little as an operation must be told."""
-    needed = {name for name, field in operation.asked.model_fields.items() if field.is_required()}
-    path, inside = filled(operation.path)
+    needed = {name for name, field in route.request.model_fields.items() if field.is_required()}
+    path, inside = filled(route.path)
     told = {name: SAID[name] for name in needed - inside} | dict(more)
-    if operation.method == "GET":
+    if route.method == "GET":
         return await client.get(path, params=told)
     return await client.post(path, json=told)
 

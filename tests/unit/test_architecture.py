@@ -52,6 +52,7 @@ IMPURE_CALLS = {"now", "utcnow", "today", "open", "print", "input"}
 HEAVY = {
     "anyio",
     "duckdb",
+    "fastapi",
     "httpx",
     "httpx2",
     "lancedb",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import Any
 
-from starlette.applications import Starlette
-from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
+from fastapi import Depends, FastAPI
+from fastapi.middleware import Middleware
+from fastapi.security import HTTPBearer
 
 from clawmem.app.interfaces.mcp.over_http import McpDoor
 from clawmem.app.interfaces.rest import (
@@ -15,23 +16,24 @@ from clawmem.app.interfaces.rest import (
     documents,
     graph,
     health,
-    hooks,
     lifecycle,
     operations,
     receipts,
     search,
     upkeep,
 )
-from clawmem.app.interfaces.rest.errors import HANDLERS
-from clawmem.app.interfaces.rest.openapi import describing
-from clawmem.app.interfaces.rest.operation import Operation
+from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
+from clawmem.app.interfaces.rest.hooks import add_hook_route
+from clawmem.app.interfaces.rest.routes import RestRoute, add_route
 from clawmem.app.interfaces.rest.security import Gate
 from clawmem.app.serve.inside import Inside
+from clawmem.app.version import VERSION
 
-# The table of operations, with one module per family.
-OPERATIONS: tuple[Operation, ...] = (
+ABOUT = """Every answer is JSON. What goes wrong has a code, and a sentence that ends with the way out.
+Show the token of the server: Authorization: Bearer TOKEN."""
+
+ROUTES: tuple[RestRoute, ...] = (
     *health.OPERATIONS,
-    *hooks.OPERATIONS,
     *commands.OPERATIONS,
     *search.OPERATIONS,
     *documents.OPERATIONS,
@@ -43,7 +45,7 @@ OPERATIONS: tuple[Operation, ...] = (
 )
 
 
-def application(inside: Inside, names: Sequence[str], token: str) -> Starlette:
+def application(inside: Inside, names: Sequence[str], token: str) -> FastAPI:
     """
     Return the ASGI application; its threads start and stop with its lifespan.
 
@@ -54,18 +56,34 @@ def application(inside: Inside, names: Sequence[str], token: str) -> Starlette:
     mcp = McpDoor(inside)
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         with inside.at_work():
             async with mcp.open():
                 yield
 
-    gate = Middleware(Gate, names=names, token=token)
-    every = [*routes(inside), *mcp.routes()]
-    app = Starlette(routes=every, middleware=[gate], exception_handlers=HANDLERS, lifespan=lifespan)
+    app = rest_application(inside, middleware=[Middleware(Gate, names=names, token=token)], lifespan=lifespan)
+    app.routes.extend(mcp.routes())
     app.state.hang_up = mcp.hang_up
     return app
 
 
-def routes(inside: Inside) -> list[BaseRoute]:
-    """Return a route for each operation, and one for their description."""
-    return [one.route(inside) for one in (*OPERATIONS, describing(OPERATIONS))]
+def rest_application(inside: Inside, **options: Any) -> FastAPI:
+    """Return an application with the REST routes, described at /openapi.json; *options* are FastAPI's."""
+    app = FastAPI(
+        title="clawmem",
+        version=VERSION,
+        description=ABOUT,
+        docs_url=None,  # the pages would load scripts from other hosts
+        redoc_url=None,
+        dependencies=[
+            Depends(HTTPBearer(scheme_name="token", auto_error=False))
+        ],  # described; `Gate` checks it
+        responses={"default": {"model": ErrorRecord, "description": "Why nothing was done."}},
+        exception_handlers=HANDLERS,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
+        **options,
+    )
+    for route in ROUTES:
+        add_route(app, inside, route)
+    add_hook_route(app, inside)
+    return app

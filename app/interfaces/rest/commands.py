@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import Field
-from starlette.requests import Request
-from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
@@ -17,8 +15,8 @@ from clawmem.app.interfaces.cli.arguments import JSON, QUESTIONS, is_question, p
 from clawmem.app.interfaces.cli.leaving import error_record
 from clawmem.app.interfaces.cli.rendering import Part, Said
 from clawmem.app.interfaces.cli.session import Chosen, Say
-from clawmem.app.interfaces.rest.operation import Asked, Json, Operation
-from clawmem.app.interfaces.rest.reading import read_asked
+from clawmem.app.interfaces.rest.operation import Asked, Json
+from clawmem.app.interfaces.rest.routes import RestRoute
 from clawmem.app.serve.inside import Inside
 from clawmem.app.serve.workers import Busy
 from clawmem.app.settings import Settings
@@ -56,9 +54,8 @@ class Told(TypedDict):
     exit_code: int
 
 
-async def command(inside: Inside, request: Request) -> Response:
+async def command(inside: Inside, line: CommandLine) -> Json:
     """Return the output of a command."""
-    line = await read_asked(CommandLine, request)
     say = read_arguments(line.verb, line.arguments)
     name = None if line.vault is None else vault_meant(inside.dispatcher.settings, line.vault)
 
@@ -131,4 +128,4 @@ def _told(said: Said, refused: dict[str, Any] | None = None, exit_code: int = 0)
     }
 
 
-OPERATIONS = (Operation("POST", "/cli/{verb}", "What a command says.", CommandLine, Told, command),)
+OPERATIONS = (RestRoute("POST", "/cli/{verb}", "What a command says.", CommandLine, Told, command),)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
+from fastapi.responses import StreamingResponse
 from pydantic import Field
-from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
 from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli.session import named_collections
-from clawmem.app.interfaces.rest.operation import Asked, Nothing, Operation, as_json, reading
+from clawmem.app.interfaces.rest.operation import Asked, Nothing, as_json, reading
 from clawmem.app.interfaces.rest.questions import listed
-from clawmem.app.interfaces.rest.reading import read_asked
+from clawmem.app.interfaces.rest.routes import RestRoute
 from clawmem.app.records import documents
 from clawmem.app.records.documents import Listed, Order, Part, order_of, part_of
 from clawmem.app.records.parameters import ADDRESS
@@ -187,9 +186,8 @@ def sessions(services: Services, asked: LatestSessions) -> Sessions:
     return {"count": len(found), "sessions": found}
 
 
-async def export(inside: Inside, request: Request) -> Response:
+async def export(inside: Inside, asked: Nothing) -> StreamingResponse:
     """Export every document with its text, page by page; a page has the state at its own reading time."""
-    await read_asked(Nothing, request)
     first = await _page(inside, 0)  # read first, so that an unreadable vault causes an error response
     return StreamingResponse(_exported(inside, first), media_type="application/json")
 
@@ -234,5 +232,5 @@ OPERATIONS = (
     reading("GET", "/list", LatestDocuments, list[Listed], latest),
     reading("GET", "/timeline/{docid:path}", Around, Order, timeline),
     reading("GET", "/sessions", LatestSessions, Sessions, sessions),
-    Operation("GET", "/export", "Every document with its text.", Nothing, Export, export),
+    RestRoute("GET", "/export", "Every document with its text.", Nothing, Export, export),
 )

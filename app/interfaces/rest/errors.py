@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from http import HTTPStatus
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
-from starlette.types import ExceptionHandler
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse
 
+from clawmem.app.operations.refusals import refusal_of_errors
+from clawmem.app.records.forgetting import WouldForget
 from clawmem.app.serve.workers import Busy
 from clawmem.ports.errors import (
     Ambiguous,
@@ -27,6 +31,7 @@ from clawmem.ports.errors import (
     VaultLocked,
     VaultReadOnly,
 )
+from clawmem.ports.origin import Origin
 
 # The first matching class applies. All other errors are bugs of clawmem or damage of the vault.
 STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
@@ -44,7 +49,39 @@ STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
     (ClawmemError, 500),
 )
 NO_DETAILS: Mapping[str, Any] = MappingProxyType({})
+HINT = "See /openapi.json for what can be asked."
 UNEXPECTED = "Something went wrong here; what it was stands in the log of the server."
+
+
+class Choice(BaseModel):
+    """A document that an address may refer to; ``state`` is empty while it is served."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    docid: str
+    file: str
+    title: str
+    state: str
+    origin: Origin
+    trusted: bool
+
+
+class ErrorRecord(BaseModel):
+    """
+    The reason of an error: a code for programs, and a sentence for people with the next step.
+
+    ``candidates`` are the documents that an address may refer to. ``file`` and ``state`` describe a document that is
+    not served, ``would_remove`` one that would be forgotten.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    error: str
+    code: str
+    candidates: list[Choice] = []
+    file: str = ""
+    state: str = ""
+    would_remove: WouldForget | None = None
 
 
 class Refusal(JSONResponse):
@@ -70,27 +107,34 @@ def refuse(status: int, message: str = "", headers: Mapping[str, str] | None = N
     return Refusal(status, known.name, message or known.phrase, headers)
 
 
-def _known(request: Request, error: ClawmemError) -> Refusal:
+async def _known(request: Request, error: ClawmemError) -> Refusal:
     status = next(status for kind, status in STATUS if isinstance(error, kind))
     return Refusal(status, error.code, str(error), details=error.details)
 
 
-def _of_http(request: Request, error: HTTPException) -> Refusal:
+async def _invalid(request: Request, error: RequestValidationError) -> Refusal:
+    """Return a response that names the wrong parameters, without the part of the request that holds them."""
+    faults: list[Any] = [{**one, "loc": one["loc"][1:] or one["loc"]} for one in error.errors()]
+    return await _known(request, refusal_of_errors(faults, hint=HINT))
+
+
+async def _of_http(request: Request, error: HTTPException) -> Refusal:
     return refuse(error.status_code, error.detail, error.headers)
 
 
-def _unexpected(request: Request, error: Exception) -> Refusal:
+async def _unexpected(request: Request, error: Exception) -> Refusal:
     return Refusal(500, "INTERNAL_ERROR", UNEXPECTED)
 
 
-def _hung_up(request: Request, error: Exception) -> Response:
+async def _hung_up(request: Request, error: Exception) -> Response:
     """Return a response for a client that hung up; it is never read, and no error is logged."""
     return Response(status_code=400)
 
 
-HANDLERS: dict[Any, ExceptionHandler] = {
+HANDLERS: dict[int | type[Exception], Callable[[Request, Any], Coroutine[Any, Any, Response]]] = {
     ClientDisconnect: _hung_up,
-    ClawmemError: cast(ExceptionHandler, _known),
-    HTTPException: cast(ExceptionHandler, _of_http),
+    ClawmemError: _known,
+    RequestValidationError: _invalid,
+    HTTPException: _of_http,
     Exception: _unexpected,
 }

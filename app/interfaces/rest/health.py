@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import os
 
-from starlette.requests import Request
-from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from clawmem.app.interfaces.rest.operation import Json, Nothing, Operation
-from clawmem.app.interfaces.rest.reading import read_asked
-from clawmem.app.serve.inside import Inside
+from clawmem.app.interfaces.rest.operation import Nothing, reading
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.version import VERSION
-from clawmem.ports.vault import Vault
 
 
 class Health(TypedDict):
@@ -26,25 +22,16 @@ class Health(TypedDict):
     hasVectors: bool
 
 
-def health_record(vault: Vault, database: str) -> Health:
-    """Return the health of a server of *vault*, whose file is *database*, without counting anything."""
+def health(services: Services, asked: Nothing) -> Health:
+    """Return whether the server and its vault answer, without counting anything."""
     return {
         "status": "ok",
         "service": "clawmem",
         "version": VERSION,
         "pid": os.getpid(),
-        "database": database,
-        "hasVectors": vault.embeddings.fingerprint() is not None,
+        "database": str(services.settings.vault),
+        "hasVectors": services.vault.embeddings.fingerprint() is not None,
     }
 
 
-async def health(inside: Inside, request: Request) -> Response:
-    """Answer the health check of the server and its vault."""
-    await read_asked(Nothing, request)
-    said = inside.dispatcher.read(lambda services: health_record(services.vault, str(inside.vault)))
-    return Json(await said)
-
-
-OPERATIONS = (
-    Operation("GET", "/health", "Whether the server and its vault answer.", Nothing, Health, health),
-)
+OPERATIONS = (reading("GET", "/health", Nothing, Health, health),)

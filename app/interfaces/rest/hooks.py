@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
-from starlette.requests import Request
-from starlette.responses import Response
+from fastapi import FastAPI, Header, Path, Request, Response
 
 from clawmem.app.client.request import OPTIONS_HEADER
 from clawmem.app.interfaces.hooks.registry import HOOKS
-from clawmem.app.interfaces.rest.operation import Operation
 from clawmem.app.serve.inside import Inside
 from clawmem.ports.errors import InvalidInput, NotFound
 
+# A hook reads the body as it reads stdin, and ignores unknown members and malformed events; FastAPI only describes it.
+EVENT = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 
-class Event(BaseModel):
-    """An event of a client; a hook ignores unknown members."""
-
-    model_config = ConfigDict(extra="allow")
-
-    name: str = Field(description=f"One of: {', '.join(HOOKS)}.")
+HookName = Annotated[str, Path(description=f"One of: {', '.join(HOOKS)}.")]
 
 
-async def hook(inside: Inside, request: Request) -> Response:
-    """Return the output of the hook for the event."""
-    name = request.path_params["name"]
-    if name not in HOOKS:
-        raise NotFound("hook", name, suggestions=list(HOOKS))
-    event = (await request.body()).decode("utf-8", "replace")
-    line = await inside.hooks.answer(name, event, _choices(request.headers.get(OPTIONS_HEADER)))
-    return Response(line, media_type="application/json")
+def add_hook_route(app: FastAPI, inside: Inside) -> None:
+    """Add the route for events to *app*."""
+
+    @app.post(
+        "/hooks/{name}",
+        summary="Return what a hook says to an event.",
+        operation_id="POST /hooks/{name}",
+        response_model=dict[str, Any],
+        openapi_extra={"requestBody": EVENT},
+    )
+    async def hook(
+        name: HookName, request: Request, options: Annotated[str | None, Header(alias=OPTIONS_HEADER)] = None
+    ) -> Response:
+        if name not in HOOKS:
+            raise NotFound("hook", name, suggestions=list(HOOKS))
+        event = (await request.body()).decode("utf-8", "replace")
+        line = await inside.hooks.answer(name, event, _choices(options))
+        return Response(line, media_type="application/json")
 
 
 def _choices(header: str | None) -> dict[str, str] | None:
@@ -44,8 +48,3 @@ def _choices(header: str | None) -> dict[str, str] | None:
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise InvalidInput("INVALID_INPUT", f"{OPTIONS_HEADER} is a JSON object of strings.")
     return found
-
-
-OPERATIONS = (
-    Operation("POST", "/hooks/{name}", "What a hook says to an event.", Event, dict[str, Any], hook),
-)

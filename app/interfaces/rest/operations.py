@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from clawmem.app.interfaces.rest import operation as routing
+from clawmem.app.interfaces.rest.routes import RestRoute, with_vault
 from clawmem.app.operations.operation import Operation
 from clawmem.app.operations.table import all_operations
 
@@ -15,20 +14,20 @@ if TYPE_CHECKING:
 CALLER = "rest"
 
 
-def route_of(operation: Operation[Any, Any]) -> routing.Operation:
+def route_of(operation: Operation[Any, Any]) -> RestRoute:
     """Return the route of *operation*."""
-    work = _work(operation)
-    if operation.reads:
-        return routing.reading("GET", operation.route, operation.request, operation.result, work)
-    return routing.changing(operation.route, operation.request, operation.result, work)
 
-
-def _work(operation: Operation[Any, Any]) -> Callable[[Services, Any], object]:
     def work(services: Services, request: Any) -> object:
         return operation.run(services.called_by(CALLER), request)
 
-    work.__doc__ = operation.about
-    return work
+    return RestRoute(
+        "GET" if operation.reads else "POST",
+        operation.route,
+        operation.about,
+        operation.request,
+        operation.result,
+        with_vault(work, reads=operation.reads),
+    )
 
 
 OPERATIONS = tuple(map(route_of, all_operations()))

@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.rest.health import Health, health_record
+from clawmem.app.interfaces.rest.health import Health, health
 from clawmem.app.interfaces.rest.operation import Asked, Nothing, changing, reading
 from clawmem.app.interfaces.rest.questions import Names, listed
 from clawmem.app.places import client_folder, client_servers
@@ -97,7 +97,7 @@ def status(services: Services, asked: Nothing) -> StatusReport:
 def stats(services: Services, asked: Nothing) -> Stats:
     """Return the health, and the number of documents in each collection."""
     return {
-        **health_record(services.vault, str(services.settings.vault)),
+        **health(services, asked),
         "documents": sum(services.vault.documents.collections().values()),
         "needsEmbedding": services.vault.embeddings.counts().pending,
         "collections": collections_of(services.settings, services.vault.documents),

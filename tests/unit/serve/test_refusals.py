@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -50,7 +51,7 @@ def test_a_status_for_each(error: ClawmemError, status: int) -> None:
     """With the sentence that every other door says, and its name."""
     handler: Any = HANDLERS[ClawmemError]
 
-    refusal = handler(Request({"type": "http"}), error)
+    refusal = asyncio.run(handler(Request({"type": "http"}), error))
 
     assert refusal.status_code == status
     assert json.loads(refusal.body) == {"error": str(error), "code": error.code}
