@@ -369,17 +369,7 @@ class TestWays:
         loaded = {name.split(".")[0] for name in done.stderr.split()}
 
         assert "clawmem" in loaded and done.stdout == ""
-        assert not loaded & {
-            "mcp",
-            "pydantic",
-            "typer",
-            "apsw",
-            "numpy",
-            "fastapi",
-            "starlette",
-            "anyio",
-            "asyncio",
-        }
+        assert not loaded & {*"anyio apsw asyncio fastapi mcp numpy pydantic starlette typer".split()}
 
 
 class TestEnds:

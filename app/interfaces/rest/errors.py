@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from http import HTTPStatus
 from types import MappingProxyType
 from typing import Any
 
 from fastapi import Request, Response
 from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
+from clawmem.app.operations.fields import Place
+from clawmem.app.operations.operation import Result
 from clawmem.app.operations.refusals import refusal_of_errors
 from clawmem.app.records.forgetting import WouldForget
 from clawmem.app.serve.workers import Busy
@@ -31,7 +32,6 @@ from clawmem.ports.errors import (
     VaultLocked,
     VaultReadOnly,
 )
-from clawmem.ports.origin import Origin
 
 # The first matching class applies. All other errors are bugs of clawmem or damage of the vault.
 STATUS: tuple[tuple[type[ClawmemError], int], ...] = (
@@ -53,20 +53,13 @@ HINT = "See /openapi.json for what can be asked."
 UNEXPECTED = "Something went wrong here; what it was stands in the log of the server."
 
 
-class Choice(BaseModel):
+class Choice(Place):
     """A document that an address may refer to; ``state`` is empty while it is served."""
 
-    model_config = ConfigDict(extra="forbid")
-
-    docid: str
-    file: str
-    title: str
     state: str
-    origin: Origin
-    trusted: bool
 
 
-class ErrorRecord(BaseModel):
+class ErrorRecord(Result):
     """
     The reason of an error: a code for programs, and a sentence for people with the next step.
 
@@ -74,11 +67,9 @@ class ErrorRecord(BaseModel):
     not served, ``would_remove`` one that would be forgotten.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
     error: str
     code: str
-    candidates: list[Choice] = []
+    candidates: Sequence[Choice] = ()
     file: str = ""
     state: str = ""
     would_remove: WouldForget | None = None
