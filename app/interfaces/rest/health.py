@@ -6,8 +6,8 @@ import os
 
 from typing_extensions import TypedDict
 
-from clawmem.app.interfaces.rest.operation import Nothing, reading
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.interfaces.rest.operation import Nothing, reading
 from clawmem.app.version import VERSION
 
 

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from clawmem.app.interfaces.rest.routes import Json, RestRoute, as_json, with_vault
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.interfaces.rest.routes import Json, RestRoute, as_json, with_vault
 from clawmem.app.operations.operation import NoParameters as Nothing
 from clawmem.app.operations.operation import Request as Asked
 

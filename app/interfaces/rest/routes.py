@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError, WrapValidator, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import to_json
 
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.errors import HINT
 from clawmem.app.interfaces.rest.limits import StrictRoute
-from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.operation import NoParameters
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
