@@ -15,8 +15,10 @@ import mcp_tools
 import typer
 
 from clawmem.app.interfaces.cli.command_line import CommandLine, cli
+from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.operations.operation import Operation
 from clawmem.app.operations.table import all_operations
+from clawmem.app.serve.inside import Inside
 
 ROOT = Path(__file__).parents[1]
 MADE = "made from the table of operations by `make reference`"
@@ -28,6 +30,7 @@ def references() -> dict[Path, str]:
     return {
         pages / "cli.md": cli_page(),
         pages / "mcp.md": mcp_page(),
+        pages / "rest.md": rest_page(),
         pages / "python.md": python_page(),
         ROOT / "app" / "interfaces" / "python" / "methods.py": formatted(methods_module()),
     }
@@ -83,6 +86,25 @@ def mcp_page() -> str:
             lines += [f"### {tool['name']}", "", tool["description"], ""]
             schema = tool["inputSchema"]
             lines += _parameters(schema.get("properties", {}), schema.get("required", ()))
+    return "\n".join(lines)
+
+
+def rest_page() -> str:
+    """Return the reference of the REST routes, as the server describes them."""
+    described = rest_application(Inside(Path("vault.sqlite"), {})).openapi()
+    shared = described["components"]["schemas"]
+    lines = ["# REST routes", "", f"<!-- {MADE} -->", "", described["info"]["description"], ""]
+    for path, methods in described["paths"].items():
+        for method, route in methods.items():
+            lines += [f"## {method.upper()} {path}", "", route["summary"], ""]
+            parameters = route.get("parameters", ())
+            content = (
+                route.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+            )
+            body = shared.get(content.get("$ref", "").rpartition("/")[2], {})
+            properties = {one["name"]: one["schema"] for one in parameters} | body.get("properties", {})
+            required = [one["name"] for one in parameters if one["required"]] + body.get("required", [])
+            lines += _parameters(_resolved({"properties": properties, "$defs": shared}), required)
     return "\n".join(lines)
 
 
