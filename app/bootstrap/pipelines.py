@@ -36,10 +36,9 @@ class Pipelines:
         return ServingEmbedder(self._vault.embeddings, self._adapters.embedder, self._adapters.local_embedder)
 
     def named(self, name: str) -> Pipeline:
-        """Return the pipeline *name*: ``search``, ``vsearch`` or ``query``."""
-        return {"search": lambda: self.search, "vsearch": lambda: self.vsearch, "query": lambda: self.query}[
-            name
-        ]()
+        """Return the pipeline of the verb *name*, such as ``query`` or ``memory_retrieve``."""
+        pipeline: Pipeline = getattr(self, name)
+        return pipeline
 
     @cached_property
     def search(self) -> Pipeline:
