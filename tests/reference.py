@@ -259,9 +259,12 @@ def _literal(value: Any) -> str:
 
 
 def formatted(source: str) -> str:
-    """Return *source* as ruff formats it."""
-    command = [sys.executable, "-m", "ruff", "format", "-", "--stdin-filename", str(ROOT / "methods.py")]
-    return subprocess.run(command, input=source, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    """Return *source* as ruff sorts and formats it."""
+    for step in (["check", "--fix-only", "--quiet"], ["format"]):
+        command = [sys.executable, "-m", "ruff", *step, "-", "--stdin-filename", str(ROOT / "methods.py")]
+        done = subprocess.run(command, input=source, check=True, capture_output=True, text=True, cwd=ROOT)
+        source = done.stdout
+    return source
 
 
 if __name__ == "__main__":
