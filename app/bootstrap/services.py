@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.bootstrap.adapters import Adapters, analytics
 from clawmem.app.bootstrap.pipelines import Pipelines
 from clawmem.app.services.maintenance.lane import LEASE_MS
+from clawmem.app.services.progress import ProgressOf, no_progress
 from clawmem.app.settings import Settings
 from clawmem.ports.clock import Clock
 
@@ -64,15 +65,16 @@ class Services:
     adapters: Adapters
     pipelines: Pipelines
     caller: str = "cli"  # the interface for which changes are recorded
+    progress: ProgressOf = no_progress
 
     @property
     def clock(self) -> Clock:
         """The clock."""
         return self.adapters.clock()
 
-    def called_by(self, caller: str) -> Services:
+    def called_by(self, caller: str, progress: ProgressOf = no_progress) -> Services:
         """Return the same services for the interface *caller*: ``cli``, ``mcp`` or ``rest``."""
-        return replace(self, caller=caller)
+        return replace(self, caller=caller, progress=progress)
 
     @property
     def update(self) -> UpdateCollection:

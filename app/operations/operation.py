@@ -54,12 +54,21 @@ class Effect(Enum):
     DESTROYS = "destroys"
 
 
+class Flag(NamedTuple):
+    """A flag of the command line that adds ``value`` to a list."""
+
+    name: str
+    value: str
+    about: str
+
+
 class Option(NamedTuple):
     """How a parameter is spelt on the command line, where its name alone does not say it."""
 
     names: tuple[str, ...] = ()
     metavar: str | None = None
     is_argument: bool = False  # positional; the words of the command line are joined by blanks
+    flags: tuple[Flag, ...] = ()  # of a list: each flag adds a value, and the list has no option of its own
 
 
 def option_of(field: FieldInfo) -> Option:

@@ -10,9 +10,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from clawmem.app.operations.operation import Operation
 
-# The first words of the commands of each module.
+# The first words of the commands of each module. The commands of a group may belong to several modules.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"curation": ("pin", "unpin", "snooze", "unsnooze"), "diary": ("diary",), "lifecycle": ("lifecycle",)}
+    {
+        "curation": ("pin", "unpin", "snooze", "unsnooze"),
+        "diary": ("diary",),
+        "graph": ("graph",),
+        "knowledge": ("graph",),
+        "lifecycle": ("lifecycle",),
+    }
 )
 
 

@@ -1,8 +1,8 @@
-"""Documents as records: in a list, in full, in a timeline and in a chain of causes."""
+"""Documents as records: in a list, in full and in a timeline."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from typing_extensions import TypedDict
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.documents.lookup import Excerpt
     from clawmem.app.services.documents.timeline import Entry, Timeline
-    from clawmem.app.services.graph.causal_links import CausalStep
 
 
 class Place(TypedDict):
@@ -78,15 +77,6 @@ class Order(TypedDict):
     session_summary: str | None
 
 
-class Step(Place):
-    """A document of a chain and its link to the chain; ``origin`` is that of the less trusted end of the link."""
-
-    depth: int
-    direction: str
-    weight: float
-    reasoning: str
-
-
 def place_of(services: Services, document: Document) -> Place:
     """Return a document as a record."""
     [docid] = docids(services.vault.documents, [document]).values()
@@ -128,12 +118,6 @@ def order_of(found: Timeline) -> Order:
     }
 
 
-def steps_of(services: Services, chain: Sequence[CausalStep]) -> list[Step]:
-    """Return a chain of causes as records."""
-    names = docids(services.vault.documents, [step.document for step in chain])
-    return [_step(step, names[step.document.id]) for step in chain]
-
-
 def _place(document: Document, docid: str) -> Place:
     return {
         "docid": f"#{docid}",
@@ -162,15 +146,4 @@ def _moment(entry: Entry) -> Moment:
         "authored_at": document.authored_at,
         "modified_at": document.modified_at,
         "superseded_by": successor_of(entry.superseded_by),
-    }
-
-
-def _step(step: CausalStep, docid: str) -> Step:
-    return {
-        **_place(step.document, docid),
-        **provenance_of(step.origin),
-        "depth": step.depth,
-        "direction": step.direction,
-        "weight": step.weight,
-        "reasoning": without_orders(step.reasoning, step.origin),
     }

@@ -86,8 +86,6 @@ REFUSED = (
     ("list", "-c", "elsewhere"),
     ("why", "999999"),
     ("budget", "--last", "0"),
-    ("graph", "causes", REDIS, "--direction", "sideways"),
-    ("graph", "facts", "Redis", "--direction", "up"),
 )  # fmt: skip
 FOR_THE_COMMAND = (
     ("search",),
@@ -101,6 +99,7 @@ FOR_THE_COMMAND = (
     ("get", REDIS, "--from", "0"),
     ("list", "--alone"),
     ("graph", "causes"),
+    ("graph", "facts", "Redis", "--direction", "up"),
     ("lifecycle", "log", "-h"),
     ("search", "not \udce9 text"),
 )

@@ -134,11 +134,6 @@ def _diary(client: Client) -> tuple[Any, Any]:
     return client.get("/diary")["entries"], client.tool("diary_read")["entries"]
 
 
-def _facts(client: Client) -> tuple[Any, Any]:
-    here, there = client.get("/graph/facts", entity="post"), client.tool("kg_query", entity="post")
-    return here, there
-
-
 def _counted(client: Client) -> tuple[Any, Any]:
     here, there = client.get("/lifecycle/status"), client.tool("lifecycle_status")
     return {name: here[name] for name in there if name in here}, {n: v for n, v in there.items() if n in here}
@@ -162,17 +157,8 @@ PAIRS: dict[str, Asked] = {
         client.get(f"/graph/similar/{REDIS}")["similar"],
         [published(one) for one in client.tool("find_similar", file=REDIS, compact=False)["results"]],
     ),
-    "find_causal_links": _plainly(f"/graph/causal/{POSTGRES}", "find_causal_links", "links", docid=POSTGRES),
-    "kg_query": _facts,
-    "find_entities": lambda client: (
-        client.get("/graph/entities", query="post"), client.tool("find_entities", query="post"),
-    ),
     "memory_evolution_status": lambda client: (
         client.get(f"/graph/evolution/{REDIS}"), client.tool("memory_evolution_status", docid=REDIS)
-    ),
-    "build_graphs": lambda client: tuple(
-        [made["degraded"], *(made[kind]["relations"] for kind in ("temporal", "semantic"))]
-        for made in (client.post("/graphs/build", threshold=0.5), client.tool("build_graphs", semantic_threshold=0.5))
     ),
     "index_stats": lambda client: (client.get("/index-stats"), client.tool("index_stats")),
     "lifecycle_status": _counted,

@@ -234,7 +234,7 @@ def test_what_ended_it_is_told(remembered: Invoke, home: Path) -> None:
     assert told["stats"] == {"total_triples": 1, "current_facts": 0, "expired_facts": 1, "predicates": {}}
     assert "[ended 2026-03-01, 100%]" in remembered("graph", "facts", "ledger", "--as-of", DAY).stdout
     assert (
-        "Nothing is known of ledger."
+        "No facts about ledger are known."
         in remembered("graph", "facts", "ledger", "--as-of", "2026-03-02").stdout
     )
     assert remembered("graph", "facts", "ledger", "--as-of", "2026-02-30").exit_code == 2

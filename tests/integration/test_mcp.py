@@ -55,9 +55,9 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("session_log", {}, "No sessions"),
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),
     ("find_entities", {"query": "ann"}, "Ann (person"),
-    ("memory_evolution_status", {"docid": REDIS, "limit": 1}, "Nothing is noted"),
+    ("memory_evolution_status", {"docid": REDIS, "limit": 1}, "There is no note about"),
     ("build_graphs", {"graph_types": ["temporal"]}, "temporal: "),
-    ("find_causal_links", {"docid": REDIS}, "Nothing is known"),
+    ("find_causal_links", {"docid": REDIS}, "No causes or effects"),
     ("status", {}, "documents"),
     ("index_stats", {}, "total_documents"),
     ("list_vaults", {}, "spare: "),
@@ -340,7 +340,7 @@ class TestWays:
     @pytest.mark.parametrize(
         ("tool", "arguments", "steps"),
         [
-            ("build_graphs", {}, {"relating documents"}),
+            ("build_graphs", {}, {"Ordering by time", "Finding neighbours"}),
             ("reindex", {"enrich": True}, {"reading the folders", "enriching"}),
         ],
     )

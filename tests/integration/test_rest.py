@@ -143,20 +143,15 @@ class TestTheSameAsTheCommandLine:
         timeline = world.get(f"/timeline/{REDIS}", after=1)[1]
         several = world.get("/documents", pattern="notes/**/*.md", max_bytes=70)[1]
         near = world.get(f"/graph/similar/{REDIS}")[1]
-        causes = world.get(f"/graph/causal/{REDIS}", direction="causes")[1]
-        facts = world.get("/graph/facts", entity="postgres", as_of="2026-05-01")[1]
         evolved = world.get(f"/graph/evolution/{REDIS}", limit=1)[1]
         status, said_status = world.get("/status")[1], world.cli("status")
 
         assert listed == world.cli("list")
         assert timeline == world.cli("timeline", REDIS, "--after", "1")
         assert near["similar"] == [published(one) for one in world.cli("similar", REDIS)["results"]]
-        assert facts == world.cli("graph", "facts", "postgres", "--as-of", "2026-05-01")
         assert evolved == world.cli("graph", "evolution", REDIS, "-n", "1")
         assert evolved["timeline"][0]["triggered_by"]["file"] == POSTGRES
-        assert world.get("/graph/entities", query="post")[1] == world.cli("graph", "entities", "post")
         assert world.get("/index-stats")[1] == world.cli("index-stats")
-        assert causes["links"] == world.cli("graph", "causes", REDIS, "--direction", "causes")["links"]
         said = world.cli("multi-get", "notes/**/*.md", "--max-bytes", "70")
         assert (several["documents"], several["errors"]) == (said["documents"], said["errors"])
         assert several["count"] and several["errors"]

@@ -34,7 +34,8 @@ FAMILIES = {
     "repairing": ("repair",),
     "documents": ("list", "get", "multi-get"),
     "retrieval": ("search", "vsearch", "query"),
-    "graph": ("intent-search", "graph"),
+    "graph": ("intent-search",),
+    "graph_export": ("graph",),
     "enriching": ("enrich",),
     "recall": ("retrieve", "plan", "similar", "timeline", "sessions", "log"),
     "why": ("why",),
@@ -94,7 +95,8 @@ class CommandLine(Verbs):
     """The root group: imports commands on demand, accepts global options anywhere, and turns errors into messages."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [verb for families in (FAMILIES, VERBS) for verbs in families.values() for verb in verbs]
+        several = (verbs for families in (FAMILIES, VERBS) for verbs in families.values())
+        return list(dict.fromkeys(verb for verbs in several for verb in verbs))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         from typer.main import get_command
@@ -134,11 +136,10 @@ def _commands_with(verb: str) -> typer.Typer | None:
     for family, verbs in FAMILIES.items():
         if verb in verbs:
             return cast(typer.Typer, import_module(f"clawmem.app.interfaces.cli.{family}").cli)
-    for module, verbs in VERBS.items():
-        if verb in verbs:
-            from clawmem.app.interfaces.cli.operations import commands_in
+    if modules := [module for module, verbs in VERBS.items() if verb in verbs]:
+        from clawmem.app.interfaces.cli.operations import commands_in
 
-            return commands_in(module)
+        return commands_in(modules)
     return None
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,7 +13,15 @@ from pydantic import ValidationError
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import opened, tell, wants_json
 from clawmem.app.operations.fields import ADDRESS
-from clawmem.app.operations.operation import Command, Operation, Request, Result, option_of
+from clawmem.app.operations.operation import (
+    Command,
+    Flag,
+    Operation,
+    Option,
+    Request,
+    Result,
+    option_of,
+)
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import operations_in
@@ -26,16 +35,26 @@ if TYPE_CHECKING:
 CALLER = "cli"
 
 
-def commands_in(module: str) -> typer.Typer:
-    """Return the commands of the operations in *module*, including command groups."""
+def commands_in(
+    modules: Sequence[str], more: Mapping[str, Callable[..., None]] = MappingProxyType({})
+) -> typer.Typer:
+    """
+    Return the commands of the operations in *modules*, including command groups.
+
+    Args:
+        more: Commands that are no operations, by their words.
+    """
     cli = typer.Typer(rich_markup_mode=None)
     cli.callback()(_verbs)
+    operations = [one for module in modules for one in operations_in(module)]
+    functions = {
+        one.words: _function(operation, one) for operation in operations for one in operation.commands
+    }
     groups: dict[str, typer.Typer] = {}
-    for operation in operations_in(module):
-        for command in operation.commands:
-            *group, word = command.words.split()
-            place = groups.setdefault(group[0], _group(group[0], module)) if group else cli
-            place.command(word)(_function(operation, command))
+    for words, function in {**functions, **more}.items():
+        *group, word = words.split()
+        place = groups.setdefault(group[0], _group(modules[0])) if group else cli
+        place.command(word)(function)
     for name, one in groups.items():
         cli.add_typer(one, name=name)
     return cli
@@ -45,7 +64,7 @@ def _verbs() -> None:
     """Make the command line a group even with one command."""
 
 
-def _group(name: str, module: str) -> typer.Typer:
+def _group(module: str) -> typer.Typer:
     return typer.Typer(cls=Verbs, rich_markup_mode=None, help=operations_about(module))
 
 
@@ -65,10 +84,11 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
                 lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
             )
             return
+        from clawmem.app.interfaces.cli.progress import progress
         from clawmem.app.interfaces.cli.rendering import show_said
 
         with opened(ctx) as services:
-            result = _run(ctx, services.called_by(CALLER), operation, request)
+            result = _run(ctx, services.called_by(CALLER, progress), operation, request)
         show_said(_said(ctx, operation, result))
         for remark in result.remarks:
             typer.echo(remark, err=True)
@@ -80,13 +100,28 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
         name: None for name, field in operation.request.model_fields.items() if _may_lack_words(field)
     }
     defaults = {**no_words, **command.defaults}
+    flags = _flags(operation.request)
     options = parameters_of(
         operation.request,
         lambda name, field: _annotated(name, field, defaults.get(name, field.default)),
-        without=command.fixed,
+        without={*command.fixed, *flags.values()},
         defaults=defaults,
     )
-    return with_signature(run, [ctx, *options])
+    return with_signature(run, [ctx, *options, *map(_flag_parameter, flags)])
+
+
+def _flags(request: type[Request]) -> dict[Flag, str]:
+    """Return the flags of *request*, each with the name of the list to which it adds a value."""
+    return {flag: name for name, field in request.model_fields.items() for flag in option_of(field).flags}
+
+
+def _flag_parameter(flag: Flag) -> Parameter:
+    annotation = Annotated[bool, typer.Option(flag.name, help=flag.about)]
+    return Parameter(_parameter_of(flag), Parameter.KEYWORD_ONLY, default=False, annotation=annotation)
+
+
+def _parameter_of(flag: Flag) -> str:
+    return flag.name.strip("-").replace("-", "_")
 
 
 def _may_lack_words(field: FieldInfo) -> bool:
@@ -100,19 +135,24 @@ def _annotated(name: str, field: FieldInfo, default: object) -> Any:
         metavar = option.metavar or name.upper()
         words: Any = list[str] if field.is_required() else list[str] | None
         return Annotated[words, typer.Argument(metavar=metavar, help=about, show_default=False)]
-    names = option.names or (f"--{name.replace('_', '-')}",)
+    names = _names(name, option)
     shown = not field.is_required() and default not in ("", None, False)
     return Annotated[field.annotation, typer.Option(*names, help=about, show_default=shown)]
 
 
 def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
-    """Return the request; words of an argument are joined, and a missing argument keeps its default."""
-    fields = operation.request.model_fields
-    values = {
-        name: " ".join(value) if isinstance(value, list) else value
-        for name, value in given.items()
-        if value is not None or not option_of(fields[name]).is_argument
-    }
+    """Return the request; words of an argument are joined, and a missing argument or flag keeps the default."""
+    values: dict[str, Any] = {}
+    flags = _flags(operation.request)
+    for flag, name in flags.items():
+        if given.get(_parameter_of(flag)):
+            values.setdefault(name, []).append(flag.value)
+    for name, field in operation.request.model_fields.items():
+        value = given.get(name)
+        if option_of(field).is_argument and isinstance(value, list):
+            value = " ".join(value)
+        if name in given and not (value is None and option_of(field).is_argument):
+            values[name] = value
     try:
         made: Request = operation.request.model_validate(values)
     except ValidationError as error:
@@ -126,7 +166,11 @@ def _spelling(operation: Operation[Any, Any], name: str) -> str:
     if field is None:
         return name
     option = option_of(field)
-    return option.metavar or name.upper() if option.is_argument else (option.names or (f"--{name}",))[-1]
+    return option.metavar or name.upper() if option.is_argument else _names(name, option)[-1]
+
+
+def _names(name: str, option: Option) -> tuple[str, ...]:
+    return option.names or (f"--{name.replace('_', '-')}",)
 
 
 def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Result:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any
 
+from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, ToolAnnotations
 
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
+from clawmem.app.interfaces.mcp.progress import progress_for
 from clawmem.app.operations.operation import Effect, Operation, Result
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.records.parameters import Vault
@@ -32,11 +34,11 @@ ANNOTATIONS = {
 def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operation[Any, Any]) -> None:
     """Register the tool of *operation*; ``vault`` chooses another vault than the usual one."""
 
-    async def tool(*, vault: str | None = None, **given: Any) -> CallToolResult:
-        request = operation.request(**given)
+    async def tool(*, ctx: Context[Any, Any], vault: str | None = None, **given: Any) -> CallToolResult:
+        request, progress = operation.request(**given), progress_for(ctx)
 
         def work(services: Services) -> Result:
-            result: Result = operation.run(services.called_by(CALLER), request)
+            result: Result = operation.run(services.called_by(CALLER, progress), request)
             return result
 
         result = await (dispatcher.read if operation.reads else dispatcher.write)(work, vault)

@@ -11,7 +11,6 @@ from mcp.types import ToolAnnotations
 from clawmem.app.interfaces.mcp.calling import ToolServer
 from clawmem.app.interfaces.mcp.document_tools import DocumentTools
 from clawmem.app.interfaces.mcp.files_tools import FilesTools
-from clawmem.app.interfaces.mcp.graph_tools import GraphTools
 from clawmem.app.interfaces.mcp.instructions import FILES_INSTRUCTIONS, INSTRUCTIONS, MEMORY_INSTRUCTIONS
 from clawmem.app.interfaces.mcp.lifecycle_tools import LifecycleTools
 from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
@@ -42,12 +41,7 @@ def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> To
 
 def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem", "Memory", INSTRUCTIONS)
-    search, documents, graph, vault = (
-        SearchTools(dispatcher),
-        DocumentTools(dispatcher),
-        GraphTools(dispatcher),
-        VaultTools(dispatcher),
-    )
+    search, documents, vault = SearchTools(dispatcher), DocumentTools(dispatcher), VaultTools(dispatcher)
     _add(server, READS, vault.guide, name="__IMPORTANT")
     for asks in (
         search.memory_retrieve,
@@ -59,19 +53,15 @@ def _clawmem(dispatcher: Dispatcher) -> ToolServer:
         documents.get,
         documents.multi_get,
         documents.find_similar,
-        graph.find_causal_links,
         documents.timeline,
         documents.session_log,
-        graph.kg_query,
-        graph.find_entities,
-        graph.memory_evolution_status,
         vault.status,
         vault.index_stats,
         vault.list_vaults,
     ):
         _add(server, READS, asks)
     _add(server, READS, documents.list_documents, name="list")
-    for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed, graph.build_graphs):
+    for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed):
         _add(server, REPEATABLE, makes)
     _add(server, DESTROYS, LifecycleTools(dispatcher).memory_forget)
     for operation in all_operations():
