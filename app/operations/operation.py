@@ -81,13 +81,14 @@ class Command(NamedTuple):
     A command of the command line.
 
     ``defaults`` replace those of the request; ``fixed`` parameters have no option. ``about`` is the help text, where it
-    is not the docstring of the function.
+    is not the docstring of the function. ``is_default`` runs the command if its group is called without arguments.
     """
 
     words: str
     defaults: Mapping[str, Any] = MappingProxyType({})
     fixed: Mapping[str, Any] = MappingProxyType({})
     about: str = ""
+    is_default: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

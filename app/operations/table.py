@@ -18,6 +18,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "graph": ("graph",),
         "knowledge": ("graph",),
         "lifecycle": ("lifecycle",),
+        "profile": ("profile",),
     }
 )
 

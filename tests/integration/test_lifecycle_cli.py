@@ -169,9 +169,9 @@ def test_profile(remembered: Invoke, notes: Path, action: str) -> None:
 
     page = read(remembered, "profile", action)
 
-    assert page["path"] == "_clawmem/profile.md"
-    assert "We build with the hammer of Thor" in page["body"]
-    assert remembered("profile", "paint").exit_code == 2
+    assert (page["file"], page["rebuilt"]) == ("_clawmem/profile.md", True)
+    assert "We build with the hammer of Thor" in page["text"]
+    assert remembered("profile", "paint").exit_code == 1
 
 
 @pytest.mark.parametrize("command", [("undo", "9" * 20), ("log", "-n", "9" * 20)])

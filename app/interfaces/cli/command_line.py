@@ -47,7 +47,6 @@ FAMILIES = {
     "tending": ("forget",),
     "curating": ("reflect", "consolidate", "curate"),
     "lanes": ("lanes",),
-    "profile": ("profile",),
     "surface": ("surface", "budget"),
     "hook": ("hook",),
     "setup": ("setup",),
@@ -78,10 +77,12 @@ class UnknownCommand(ClawmemError):
 
 
 class Verbs(TyperGroup):
-    """A command group that shows its help when it is called without arguments."""
+    """A command group that shows its help, or runs its default command, when it is called without arguments."""
+
+    default = "--help"
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, args or ["--help"])
+        return super().parse_args(ctx, args or [self.default])
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         known = self.list_commands(ctx)

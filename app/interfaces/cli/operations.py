@@ -47,13 +47,13 @@ def commands_in(
     cli = typer.Typer(rich_markup_mode=None)
     cli.callback()(_verbs)
     operations = [one for module in modules for one in operations_in(module)]
-    functions = {
-        one.words: _function(operation, one) for operation in operations for one in operation.commands
-    }
+    commands = [(operation, command) for operation in operations for command in operation.commands]
+    defaults = dict(command.words.split() for _, command in commands if command.is_default)
+    functions = {command.words: _function(operation, command) for operation, command in commands}
     groups: dict[str, typer.Typer] = {}
     for words, function in {**functions, **more}.items():
         *group, word = words.split()
-        place = groups.setdefault(group[0], _group(modules[0])) if group else cli
+        place = groups.setdefault(group[0], _group(modules[0], defaults.get(group[0]))) if group else cli
         place.command(word)(function)
     for name, one in groups.items():
         cli.add_typer(one, name=name)
@@ -64,8 +64,9 @@ def _verbs() -> None:
     """Make the command line a group even with one command."""
 
 
-def _group(module: str) -> typer.Typer:
-    return typer.Typer(cls=Verbs, rich_markup_mode=None, help=operations_about(module))
+def _group(module: str, default: str | None) -> typer.Typer:
+    group = type("Group", (Verbs,), {"default": default}) if default else Verbs
+    return typer.Typer(cls=group, rich_markup_mode=None, help=operations_about(module))
 
 
 def operations_about(module: str) -> str:

@@ -283,13 +283,6 @@ class Vaults(Record):
     vaults: dict[str, str]
 
 
-class Page(Record):
-    """The page about who works here; null while there is none."""
-
-    file: str
-    text: str | None = None
-
-
 class Guide(Record):
     """Which tool to use when."""
 

@@ -61,7 +61,7 @@ def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     ):
         _add(server, READS, asks)
     _add(server, READS, documents.list_documents, name="list")
-    for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed):
+    for makes in (vault.reindex, vault.vault_sync, vault.embed):
         _add(server, REPEATABLE, makes)
     _add(server, DESTROYS, LifecycleTools(dispatcher).memory_forget)
     for operation in all_operations():

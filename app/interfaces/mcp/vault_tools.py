@@ -1,4 +1,4 @@
-"""Tools about the vault itself: status, index_stats, list_vaults, vault_sync, reindex, embed, profile."""
+"""Tools about the vault itself: status, index_stats, list_vaults, vault_sync, reindex, embed."""
 
 from __future__ import annotations
 
@@ -143,29 +143,6 @@ class VaultTools:
 
         said = await self._dispatcher.write(work, vault)
         return answer(f"{said.embedded} vectors made, {said.failed} failed, {said.pending} wait.", said)
-
-    async def profile(
-        self,
-        rebuild: Annotated[bool, Field(description="Make the page anew, due or not.")] = False,
-        vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Page]:
-        """The page about who works here: what is known, and what is being worked on."""
-        from clawmem.app.services.briefing.profile import PATH, is_sound
-        from clawmem.domain.capture.notes import COLLECTION
-
-        def page(services: Services) -> str | None:
-            found = services.vault.documents.at(COLLECTION, PATH)
-            sound = found is not None and is_sound(services.vault, found)
-            return services.vault.documents.body(found.id) if found and sound else None
-
-        def renewed(services: Services) -> str | None:
-            services.profile.rebuild() if rebuild else services.profile.refresh()
-            return page(services)
-
-        text = None if rebuild else await self._dispatcher.read(page, vault)
-        text = text or await self._dispatcher.write(renewed, vault)
-        said = schemas.Page(file=f"{COLLECTION}/{PATH}", text=text)
-        return answer(text or "Nothing is known yet of who works here.", said)
 
 
 def _counted(services: Services, reports: Sequence[PassReport], step: Progress) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The lifecycle of documents: forget, and the profile page."""
+"""The lifecycle of documents: forget."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.documents import Named
-from clawmem.app.interfaces.rest.operation import Asked, Nothing, changing, reading
+from clawmem.app.interfaces.rest.operation import changing
 from clawmem.app.records.forgetting import confirmed_target
-from clawmem.app.services.briefing.profile import PATH, is_sound
 from clawmem.app.services.documents.docids import docids
-from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.records import Document, InactiveReason
 
 BY = "rest"
@@ -34,12 +32,6 @@ class Forget(Doing):
     )
 
 
-class Again(Asked):
-    """When to rebuild the page."""
-
-    rebuild: bool = Field(False, description="Make it anew, due or not.")
-
-
 class Gone(TypedDict):
     """
     The forgotten document; if it was forgotten before, ``changed`` is false and ``docid`` is empty.
@@ -54,14 +46,6 @@ class Gone(TypedDict):
     left: str
 
 
-class Page(TypedDict, total=False):
-    """The profile page of the user; ``profile`` is null if there is none."""
-
-    path: str
-    body: str
-    profile: None
-
-
 def forget(services: Services, asked: Forget) -> Gone:
     """Forget a document for good; it cannot be brought back, and its file is not taken in again."""
     document = confirmed_target(services, asked.docid, confirm=asked.confirm)
@@ -73,26 +57,8 @@ def forget(services: Services, asked: Forget) -> Gone:
     return {"docid": docid, "file": file, "forgotten": True, "changed": True, "left": left}
 
 
-def profile(services: Services, asked: Nothing) -> Page:
-    """Return the profile page of the user, without rebuilding it."""
-    page = services.vault.documents.at(COLLECTION, PATH)
-    if page is None or not is_sound(services.vault, page):
-        return {"profile": None}
-    return {"path": page.display_path, "body": services.vault.documents.body(page.id) or ""}
-
-
-def renewed_profile(services: Services, asked: Again) -> Page:
-    """Return the profile page of the user, rebuilt if it is due."""
-    services.profile.rebuild() if asked.rebuild else services.profile.refresh()
-    return profile(services, Nothing())
-
-
 def _docid(services: Services, document: Document) -> str:
     return docids(services.vault.documents, [document])[document.id]
 
 
-OPERATIONS = (
-    reading("GET", "/profile", Nothing, Page, profile),
-    changing("/profile", Again, Page, renewed_profile),
-    changing("/documents/{docid:path}/forget", Forget, Gone, forget),
-)
+OPERATIONS = (changing("/documents/{docid:path}/forget", Forget, Gone, forget),)

@@ -1,0 +1,79 @@
+"""The profile of the user: a page built from decisions, hubs and sessions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Request, Result
+from clawmem.app.services.briefing.profile import PATH, is_sound
+from clawmem.domain.capture.notes import COLLECTION
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+
+class ProfileRequest(Request):
+    """Whether the page is rebuilt in any case."""
+
+    rebuild: Annotated[bool, Field(description="Rebuild the page even if it is up to date.")] = False
+
+
+class ProfilePage(Result):
+    """The profile page; ``file`` and ``text`` are null if there is none."""
+
+    file: str | None = None
+    text: str | None = None
+    rebuilt: bool = Field(default=False, description="Whether the page was rebuilt now.")
+
+
+def stored(services: Services, request: NoParameters) -> ProfilePage:
+    """Return the profile of the user as it is stored."""
+    page = services.vault.documents.at(COLLECTION, PATH)
+    if page is None or not is_sound(services.vault, page):
+        return ProfilePage()
+    return ProfilePage(file=page.display_path, text=services.vault.documents.body(page.id) or "")
+
+
+def current(services: Services, request: ProfileRequest) -> ProfilePage:
+    """
+    Return the profile of the user; rebuild it if it is outdated.
+
+    The profile lists what is known about the user and the current work. It is built from decisions, hubs and sessions.
+    """
+    rebuilt = services.profile.rebuild() if request.rebuild else services.profile.refresh()
+    return stored(services, NoParameters()).model_copy(update={"rebuilt": rebuilt})
+
+
+def _text(result: ProfilePage) -> str:
+    empty = "There is no profile yet: no decisions, hubs or sessions are known."
+    return (result.text or "").rstrip() or empty
+
+
+OPERATIONS = (
+    Operation(
+        name="profile",
+        request=ProfileRequest,
+        result=ProfilePage,
+        run=current,
+        effect=Effect.REPEATABLE,
+        route="/profile",
+        commands=(
+            Command("profile show", fixed={"rebuild": False}, is_default=True),
+            Command("profile rebuild", fixed={"rebuild": True}, about="Rebuild the profile of the user."),
+        ),
+        text=_text,
+    ),
+    Operation(
+        name="stored_profile",
+        request=NoParameters,
+        result=ProfilePage,
+        run=stored,
+        effect=Effect.READS,
+        route="/profile",
+        commands=(),
+        text=_text,
+        is_tool=False,
+    ),
+)
