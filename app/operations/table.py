@@ -15,6 +15,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "curation": ("pin", "unpin", "snooze", "unsnooze"),
         "diary": ("diary",),
+        "enriching": ("enrich",),
         "graph": ("graph",),
         "knowledge": ("graph",),
         "lifecycle": ("lifecycle",),

@@ -241,7 +241,7 @@ class Dice:
         )
 
 
-CHANGES = ("/update", "/reindex", "/embed", "/graphs/build", "/doctor", "/verify", "/hooks/{name}", "/lifecycle/undo",
+CHANGES = ("/update", "/reindex", "/embed", "/enrich", "/graphs/build", "/doctor", "/verify", "/hooks/{name}", "/lifecycle/undo",
            "/lifecycle/restore", "/lifecycle/sweep", "/export", "/documents/{docid}/forget")  # fmt: skip
 SLOW_TOOLS = (
     "reindex",

@@ -65,6 +65,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /update": ("/update", {"embed": True}),
     "POST /reindex": ("/reindex", {"force": True, "enrich": True}),
     "POST /embed": ("/embed", {}),
+    "POST /enrich": ("/enrich", {"no_model": True}),
     "POST /graphs/build": ("/graphs/build", {}),
     "GET /index-stats": ("/index-stats", {}),
     "POST /doctor": ("/doctor", {}),

@@ -24,10 +24,10 @@ from clawmem.app.interfaces.cli.session import (
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Part, Said
+    from clawmem.app.operations.enriching import Enriched
     from clawmem.app.records.collections import Collection
     from clawmem.app.services.indexing.embed import EmbedReport
     from clawmem.app.services.indexing.update import PassReport
-    from clawmem.app.services.knowledge.enriching import EnrichReport
     from clawmem.app.settings import Settings
     from clawmem.ports.documents import DocumentStore
 
@@ -283,20 +283,20 @@ def _show_update(
     reports: list[PassReport],
     failed: dict[str, str],
     embedded: EmbedReport | None,
-    enriched: EnrichReport | None = None,
+    enriched: Enriched | None = None,
 ) -> None:
     from clawmem.app.interfaces.cli.rendering import show, show_json
 
     if wants_json(ctx):
-        more = {"enrich": enriched} if enriched else {}
+        more = {"enrich": enriched.model_dump()} if enriched else {}
         show_json({"collections": reports, "failed": failed, "embed": embedded, **more})
         return
     for line in update_lines(services, reports, failed, embedded):
         show(line)
     if enriched:
-        from clawmem.app.interfaces.cli.enriching import enrich_line
+        from clawmem.app.operations.enriching import enriched_text
 
-        show(enrich_line(enriched))
+        show(enriched_text(enriched))
 
 
 def update_lines(
@@ -322,10 +322,14 @@ def update_lines(
     return lines
 
 
-def _enrich(services: Services) -> EnrichReport:
-    from clawmem.app.interfaces.cli.enriching import run_enrich
+def _enrich(services: Services) -> Enriched:
+    from clawmem.app.interfaces.cli.progress import progress
+    from clawmem.app.operations.enriching import EnrichRequest, enrich
 
-    return run_enrich(services, anew=True)
+    result = enrich(services.called_by("cli", progress), EnrichRequest(all=True))
+    for remark in result.remarks:
+        typer.echo(remark, err=True)
+    return result
 
 
 def _pull_all(settings: Settings) -> dict[str, str]:

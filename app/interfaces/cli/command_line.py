@@ -36,7 +36,6 @@ FAMILIES = {
     "retrieval": ("search", "vsearch", "query"),
     "graph": ("intent-search",),
     "graph_export": ("graph",),
-    "enriching": ("enrich",),
     "recall": ("retrieve", "plan", "similar", "timeline", "sessions", "log"),
     "why": ("why",),
     "bench": ("bench",),
