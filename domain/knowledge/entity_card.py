@@ -1,4 +1,4 @@
-"""An entity of a knowledge graph as a page that people can read, and back."""
+"""Markdown pages of the entities of a knowledge graph."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _TYPE = "Type: "
 _RELATIONS = "## Relations"
 
 
-class Card(NamedTuple):
+class EntityCard(NamedTuple):
     """
-    An entity: its ``observations`` are texts, its ``relations`` pairs of a type and the name of who it leads to.
+    An entity with observations and relations; a relation is a type and the name of its target.
 
-    Name and type are of one line, and so are both parts of a relation.
+    Name, type and both parts of a relation are one line each.
     """
 
     name: str
@@ -30,13 +30,13 @@ class Card(NamedTuple):
 
 
 def path_of(name: str) -> str:
-    """Where the page of *name* stands: one page for one name, told apart by every character of it."""
+    """Return the path of the page of *name*; different names have different paths."""
     slug = "-".join(name_words(name))[:LONGEST_SLUG] or "entity"
     return f"{FOLDER}{slug}-{sha256(name.encode('utf-8', 'surrogatepass')).hexdigest()[:8]}.md"
 
 
-def page(card: Card) -> str:
-    """The Markdown of *card*."""
+def page(card: EntityCard) -> str:
+    """Return *card* as Markdown."""
     lines = [f"# {card.name}", "", f"{_TYPE}{card.type}", ""]
     lines += [_item(text) for text in card.observations]
     if card.relations:
@@ -44,13 +44,13 @@ def page(card: Card) -> str:
     return "\n".join(lines) + "\n"
 
 
-def card_of(text: str) -> Card:
-    """The card that `page` made *text* of."""
+def card_of(text: str) -> EntityCard:
+    """Return the card of *text*, a result of `page`."""
     head, _, rest = text.partition("\n\n")
     kind, _, body = rest.partition("\n")
     observed, _, related = body.partition(f"\n\n{_RELATIONS}\n\n")
     pairs = [line.removeprefix("- ").partition(ARROW) for line in related.split("\n") if line]
-    return Card(
+    return EntityCard(
         head.removeprefix("# "),
         kind.removeprefix(_TYPE),
         tuple(_items(observed.strip("\n"))),
@@ -58,8 +58,13 @@ def card_of(text: str) -> Card:
     )
 
 
-def checked(card: Card) -> Card:
-    """*card*. Raises `InvalidInput` for what no page can hold."""
+def checked(card: EntityCard) -> EntityCard:
+    """
+    Return *card* without empty observations.
+
+    Raises:
+        InvalidInput: A name or a type is empty, has several lines or contains an arrow.
+    """
     parts = (card.name, card.type, *(part for pair in card.relations for part in pair))
     if any(not part.strip() or len(part.splitlines()) != 1 or ARROW in part for part in parts):
         raise InvalidInput(

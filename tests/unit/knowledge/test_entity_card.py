@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.interfaces.mcp.memory_card import ARROW, Card, card_of, checked, page, path_of
+from clawmem.domain.knowledge.entity_card import ARROW, EntityCard, card_of, checked, page, path_of
 from clawmem.ports.errors import InvalidInput
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
@@ -14,7 +14,7 @@ names = texts.map(lambda text: text.strip()).filter(
     lambda text: bool(text) and len(text.splitlines()) == 1 and ARROW not in text
 )
 cards = st.builds(
-    Card,
+    EntityCard,
     names,
     names,
     st.lists(texts, max_size=4).map(tuple),
@@ -23,7 +23,7 @@ cards = st.builds(
 
 
 @given(cards)
-def test_there_and_back(card: Card) -> None:
+def test_there_and_back(card: EntityCard) -> None:
     kept = checked(card)
 
     assert card_of(page(kept)) == kept
@@ -34,13 +34,13 @@ def test_there_and_back(card: Card) -> None:
     ["## Relations", "a\n\n## Relations\n\n- knows → Eve", "- a\n- b", "# Name\n\nType: x", "  in\n  deed"],
 )
 def test_an_observation_cannot_pass_for_the_page(text: str) -> None:
-    card = checked(Card("Ann", "person", (text,), (("knows", "Bo"),)))
+    card = checked(EntityCard("Ann", "person", (text,), (("knows", "Bo"),)))
 
     assert card_of(page(card)) == card
 
 
 def test_a_page_as_people_see_it() -> None:
-    card = Card("Ann", "person", ("keeps the key", "two\nlines"), (("works at", "Acme"),))
+    card = EntityCard("Ann", "person", ("keeps the key", "two\nlines"), (("works at", "Acme"),))
 
     assert page(card) == (
         "# Ann\n\nType: person\n\n- keeps the key\n- two\n  lines\n\n## Relations\n\n- works at → Acme\n"
@@ -53,6 +53,10 @@ def test_names_that_look_alike_have_pages_of_their_own() -> None:
 
 @pytest.mark.parametrize("name", ["", "  ", "two\nlines", "a → b", "a\u2028b"])
 def test_what_no_page_can_hold(name: str) -> None:
-    for card in (Card(name, "x"), Card("x", name), Card("x", "y", relations=((name, "z"),))):
+    for card in (
+        EntityCard(name, "x"),
+        EntityCard("x", name),
+        EntityCard("x", "y", relations=((name, "z"),)),
+    ):
         with pytest.raises(InvalidInput):
             checked(card)

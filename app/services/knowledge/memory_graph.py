@@ -1,13 +1,12 @@
-"""The knowledge graph of the reference server, kept as pages of the vault and what they say of things."""
+"""The knowledge graph of the reference memory server, stored as one page per entity."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from clawmem.app.interfaces.mcp.memory_card import FOLDER, Card, card_of, checked, page, path_of
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.knowledge.reading import Redact
 from clawmem.app.services.knowledge.resolving import merge_concept
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
@@ -20,6 +19,7 @@ from clawmem.domain.knowledge.entities import (
     name_words,
     only_one,
 )
+from clawmem.domain.knowledge.entity_card import FOLDER, EntityCard, card_of, checked, page, path_of
 from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import NotFound
@@ -34,61 +34,75 @@ DAY = len("2026-03-31")
 
 class MemoryGraph:
     """
-    Entities, a page each. What stands on the page is the truth; triples and mentions are made of it.
+    Entities with one page each. Triples and mentions are derived from the page.
 
-    Writing is done inside `Vault.writing`.
+    Methods that write are called inside `Vault.writing`.
+
+    Args:
+        redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock, redact: Redact) -> None:
         self._vault = vault
         self._memories = Memories(vault, clock)
         self._clock = clock
+        self._redact = redact
 
-    def cards(self) -> list[Card]:
-        """Every entity, by name."""
+    def cards(self) -> list[EntityCard]:
+        """Return all entities, sorted by name."""
         documents = self._vault.documents.latest(Scope(frozenset({COLLECTION})))
         pages = [one for one in documents if one.path.startswith(FOLDER)]
         return sorted(filter(None, map(self._card, pages)))
 
-    def card(self, name: str) -> Card | None:
-        """The entity of exactly that name."""
+    def card(self, name: str) -> EntityCard | None:
+        """Return the entity with exactly this name."""
         document = self._vault.documents.at(COLLECTION, path_of(name))
         return self._card(document) if document and document.inactive is None else None
 
-    def create(self, cards: Iterable[Card]) -> list[Card]:
-        """Add entities; those whose name is there stay as they are. Which were added."""
+    def create(self, cards: Iterable[EntityCard]) -> list[EntityCard]:
+        """Add entities and return the added ones; existing entities are not changed."""
         new = {card.name: checked(card) for card in cards if self.card(card.name) is None}
         return [self._save(card) for card in new.values()]
 
     def observe(self, name: str, texts: Sequence[str]) -> list[str]:
-        """Add what was not observed yet; which texts those were. Raises `NotFound`."""
-        card = self._there(name)
-        wanted = checked(card._replace(observations=tuple(map(without_secrets, texts)))).observations
+        """
+        Add observations and return the new ones.
+
+        Raises:
+            NotFound: There is no such entity.
+        """
+        card = self._existing(name)
+        wanted = checked(card._replace(observations=tuple(map(self._redact, texts)))).observations
         new = [text for text in dict.fromkeys(wanted) if text not in card.observations]
         if new:
             self._save(card._replace(observations=(*card.observations, *new)))
         return new
 
     def relate(self, name: str, relation: tuple[str, str]) -> bool:
-        """Let an entity lead to another; whether that was new. Raises `NotFound`."""
-        card, _ = self._there(name), self._there(relation[1])
+        """
+        Add a relation to another entity; return whether it is new.
+
+        Raises:
+            NotFound: One of the two entities does not exist.
+        """
+        card, _ = self._existing(name), self._existing(relation[1])
         if relation in card.relations:
             return False
         self._save(checked(card._replace(relations=(*card.relations, relation))))
         return True
 
     def forget_observations(self, name: str, texts: Sequence[str]) -> None:
-        """Take texts away from an entity, if it is there."""
+        """Delete observations of an entity, if it exists."""
         if card := self.card(name):
             self._save(card._replace(observations=tuple(t for t in card.observations if t not in texts)))
 
     def unrelate(self, name: str, relation: tuple[str, str]) -> None:
-        """Take a relation away, if it is there."""
+        """Delete a relation, if it exists."""
         if card := self.card(name):
             self._save(card._replace(relations=tuple(one for one in card.relations if one != relation)))
 
     def delete(self, names: Sequence[str]) -> None:
-        """Take entities away, with the relations from and to them."""
+        """Delete entities, and the relations from and to them."""
         for card in self.cards():
             kept = tuple(one for one in card.relations if one[1] not in names)
             if card.name in names:
@@ -96,12 +110,12 @@ class MemoryGraph:
             elif kept != card.relations:
                 self._save(card._replace(relations=kept))
 
-    def _there(self, name: str) -> Card:
+    def _existing(self, name: str) -> EntityCard:
         if card := self.card(name):
             return card
         raise NotFound("entity", name)
 
-    def _card(self, document: Document) -> Card | None:
+    def _card(self, document: Document) -> EntityCard | None:
         body = self._vault.documents.body(document.id)
         return card_of(body) if body else None
 
@@ -112,18 +126,18 @@ class MemoryGraph:
             self._vault.entities.set_mentions(document.id, [])
             withdraw(self._vault, [document.id], InactiveReason.REMOVED)
 
-    def _save(self, card: Card) -> Card:
-        kept = card._replace(observations=tuple(map(without_secrets, card.observations)))
+    def _save(self, card: EntityCard) -> EntityCard:
+        kept = card._replace(observations=tuple(map(self._redact, card.observations)))
         document_id = self._memories.write(
             path_of(card.name), card.name, page(kept), CONTENT_TYPE, CONFIDENCE
         )
         self._vault.triples.forget(document_id)
-        if name_words(card.name):  # a name of signs alone is nothing that a question could name
-            self._say(kept, document_id)
+        if name_words(card.name):  # a name without words cannot be named in a question
+            self._derive(kept, document_id)
         return kept
 
-    def _say(self, card: Card, document_id: int) -> None:
-        subject = self._meant(card.name, card.type)
+    def _derive(self, card: EntityCard, document_id: int) -> None:
+        subject = self._entity_named(card.name, card.type)
         day = iso_utc(self._clock.now_ms())[:DAY]
         triples = [
             Triple(
@@ -141,10 +155,10 @@ class MemoryGraph:
 
     def _object(self, name: str) -> Entity | str:
         card = self.card(name)
-        return self._meant(name, card.type if card else CONCEPT) if name_words(name) else name
+        return self._entity_named(name, card.type if card else CONCEPT) if name_words(name) else name
 
-    def _meant(self, name: str, kind: str) -> Entity:
-        """The entity of that name and kind; where the kind is none that is known, the only one that has the name."""
+    def _entity_named(self, name: str, kind: str) -> Entity:
+        """Return the entity with this name and kind; for an unknown kind, the only entity with the name."""
         entity = _entity(name, kind)
         if not is_generic(entity.kind):
             return entity
