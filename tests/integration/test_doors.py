@@ -17,6 +17,9 @@ from urllib.parse import quote, urlencode
 import pytest
 from rest_world import POSTGRES, REDIS, Described, World, published, world_at
 
+from clawmem.app.operations.operation import Operation
+from clawmem.app.operations.table import all_operations
+
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
 QUESTION = "where do login sessions live?"
@@ -128,17 +131,6 @@ def _text(client: Client) -> tuple[Any, Any]:
     ]  # fmt: skip
 
 
-def _diary(client: Client) -> tuple[Any, Any]:
-    client.post("/diary", entry="The ferry leaves at nine.")
-    client.tool("diary_write", entry="It came back at noon.", topic="boats")
-    return client.get("/diary")["entries"], client.tool("diary_read")["entries"]
-
-
-def _counted(client: Client) -> tuple[Any, Any]:
-    here, there = client.get("/lifecycle/status"), client.tool("lifecycle_status")
-    return {name: here[name] for name in there if name in here}, {n: v for n, v in there.items() if n in here}
-
-
 PAIRS: dict[str, Asked] = {
     "search": _found("/search", "search", mode="keyword"),
     "vsearch": _found("/vsearch", "vsearch"),
@@ -152,16 +144,11 @@ PAIRS: dict[str, Asked] = {
     "timeline": lambda client: (client.get(f"/timeline/{REDIS}"), client.tool("timeline", docid=REDIS)),
     "session_log": _plainly("/sessions", "session_log", "sessions"),
     "status": _plainly("/collections", "status", "collections"),
-    "diary_read": _diary,
     "find_similar": lambda client: (
         client.get(f"/graph/similar/{REDIS}")["similar"],
         [published(one) for one in client.tool("find_similar", file=REDIS, compact=False)["results"]],
     ),
-    "memory_evolution_status": lambda client: (
-        client.get(f"/graph/evolution/{REDIS}"), client.tool("memory_evolution_status", docid=REDIS)
-    ),
     "index_stats": lambda client: (client.get("/index-stats"), client.tool("index_stats")),
-    "lifecycle_status": _counted,
 }  # fmt: skip
 
 
@@ -175,6 +162,27 @@ class TestTheSame:
 
         assert _said(here) == _said(there)
         assert _said(here)
+
+
+# Values of required parameters, by name.
+VALUES = {"docid": REDIS, "entity": "post", "query": "post", "words": "sessions"}
+READING = [one for one in all_operations() if one.reads]
+
+
+@pytest.mark.parametrize("operation", READING, ids=[one.name for one in READING])
+def test_an_operation_has_one_result(world: World, client: Client, operation: Operation[Any, Any]) -> None:
+    """The route, the tool and the commands of an operation return the same keys and values; a tool leaves out nulls."""
+    fields = operation.request.model_fields
+    given = {name: VALUES[name] for name, field in fields.items() if field.is_required()}
+    path = operation.route.replace(":path", "")
+    result = client.get(path.format(**given), **{k: v for k, v in given.items() if f"{{{k}}}" not in path})
+    others = [
+        *([client.tool(operation.name, **given)] if operation.is_tool else []),
+        *(world.cli(*one.words.split(), *given.values()) for one in operation.commands if not one.fixed),
+    ]
+
+    assert others or not operation.commands
+    assert [_said(one) for one in others] == [_said(result)] * len(others)
 
 
 @pytest.mark.parametrize("backend", ["tantivy", "lancedb"])

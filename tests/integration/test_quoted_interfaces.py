@@ -82,7 +82,6 @@ READ: dict[str, tuple[Way, str]] = {
     "find_causal_links": (lambda one: one.mcp("find_causal_links", docid=OURS)[0], REASON),
     "memory_evolution_status": (lambda one: one.mcp("memory_evolution_status", docid=THEIRS)[0], "replaced"),
     "clawmem search": (lambda one: one.cli("search", "--all", "lamp lighthouse Gotska"), FACT),
-    "clawmem graph facts": (lambda one: one.cli("graph", "facts", "Lamp"), "Lamp → uses → Diode"),
 }
 
 
@@ -192,10 +191,7 @@ CARRIED: dict[str, Callable[[InterfaceWorld], Any]] = {
     ][0],
     "REST documents": lambda one: one.rest("GET", f"/documents/{THEIRS}"),
     "REST timeline": lambda one: one.rest("GET", f"/timeline/{THEIRS}")["focus"],
-    "REST facts": lambda one: one.rest("GET", "/graph/facts", entity="Lamp")["facts"][0],
-    "REST link to the user's note": lambda one: one.rest("GET", f"/graph/causal/{THEIRS}")["links"][0],
     "clawmem search": lambda one: one.json("search", "lamp Gotska")["results"][0],
-    "clawmem graph causes": lambda one: one.json("graph", "causes", THEIRS)["links"][0],
 }
 
 

@@ -150,7 +150,6 @@ class TestTheSameAsTheCommandLine:
         assert listed == world.cli("list")
         assert timeline == world.cli("timeline", REDIS, "--after", "1")
         assert near["similar"] == [published(one) for one in world.cli("similar", REDIS)["results"]]
-        assert evolved == world.cli("graph", "evolution", REDIS, "-n", "1")
         assert evolved["timeline"][0]["triggered_by"]["file"] == POSTGRES
         assert world.get("/index-stats")[1] == world.cli("index-stats")
         said = world.cli("multi-get", "notes/**/*.md", "--max-bytes", "70")
