@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from clawmem.app.interfaces.cli.operations import commands_in
-from clawmem.app.interfaces.cli.session import one_of, opened
+from clawmem.app.interfaces.cli.session import opened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
-    from clawmem.app.services.graph.export import Edge, Node
-
-FORMATS = ("graphml", "jsonld")
 LINES = 500  # lines of an export per write
 
 
 def export(
     ctx: typer.Context,
-    form: Annotated[str, typer.Option("--format", help="graphml or jsonld.")] = "graphml",
+    form: Annotated[Literal["graphml", "jsonld"], typer.Option("--format", help="The format.")] = "graphml",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Into this file.", show_default=False)
+        Path | None, typer.Option("-o", "--output", help="Write to this file.", show_default=False)
     ] = None,
 ) -> None:
     """Export documents, entities, facts and relations as one graph."""
     from clawmem.app.services.graph.export import whole_graph
+    from clawmem.app.services.graph.graphml import graphml
+    from clawmem.app.services.graph.json_ld import json_ld
 
-    write = _writer(one_of("--format", form, FORMATS))
+    write = graphml if form == "graphml" else json_ld
     with opened(ctx, read_only=True) as services:
         blocks = _blocks(write(whole_graph(services.vault)))
         if output is None:
@@ -37,13 +36,6 @@ def export(
                 typer.echo(block, nl=False)
         else:
             _into(output, blocks)
-
-
-def _writer(form: str) -> Callable[[Iterable[Node | Edge]], Iterator[str]]:
-    from clawmem.app.services.graph.graphml import graphml
-    from clawmem.app.services.graph.json_ld import json_ld
-
-    return graphml if form == "graphml" else json_ld
 
 
 def _blocks(lines: Iterator[str]) -> Iterator[str]:
