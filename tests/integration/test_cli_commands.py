@@ -224,6 +224,18 @@ def test_enriching_goes_on_where_it_was(remembered: Invoke) -> None:
     assert json.loads(remembered("status", "--json").stdout)["notes"]["notes"] == 3
 
 
+def test_enriching_warns_if_no_document_has_a_name(invoke: Invoke, tmp_path: Path) -> None:
+    """Twenty documents without any name are reported on stderr and as ``warnings``, because a cause may lie behind it."""
+    for number in range(20):
+        (tmp_path / f"{number}.md").write_text(f"the rain of day {number} was warm\n", "utf-8")
+    assert invoke("bootstrap", tmp_path).exit_code == 0
+
+    done = invoke("enrich", "--all", "--json")
+
+    [warning] = json.loads(done.stdout)["warnings"]
+    assert warning == "No name was found in 20 documents." == done.stderr.strip()
+
+
 def test_embed_by_force_begins_anew(remembered: Invoke) -> None:
     """--force makes every vector again."""
     first = json.loads(remembered("embed", "--json").stdout)
