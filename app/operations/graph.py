@@ -72,11 +72,11 @@ class CausesRequest(Request):
     docid: Address
     direction: Annotated[
         Literal["causes", "caused_by", "both"],
-        Field(description="What the document led to (causes), what led to it (caused_by), or both."),
+        Field(description="Effects of the document (causes), its causes (caused_by), or both."),
     ] = "both"
-    depth: Annotated[
-        int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="How many steps are followed.")
-    ] = DEPTH
+    depth: Annotated[int, Field(ge=LEAST_DEPTH, le=MOST_DEPTH, description="Number of steps to follow.")] = (
+        DEPTH
+    )
 
 
 class CausalLink(Place):

@@ -48,7 +48,7 @@ class EntityRecord(Result):
     id: str
     name: str
     kind: str
-    mention_count: int = Field(description="How many documents mention it.")
+    mention_count: int = Field(description="Number of documents that mention it.")
 
 
 class Entities(Result):
@@ -74,9 +74,9 @@ class FactsRequest(Request):
         Literal["outgoing", "incoming", "both"],
         Field(description="Facts with the entity as subject (outgoing), as object (incoming), or both."),
     ] = "both"
-    limit: Annotated[int, Field(ge=1, le=MOST_FACTS, description="How many."), Option(("-n", "--limit"))] = (
-        FACTS
-    )
+    limit: Annotated[
+        int, Field(ge=1, le=MOST_FACTS, description="Number of facts."), Option(("-n", "--limit"))
+    ] = FACTS
 
 
 class Fact(Result):
@@ -122,7 +122,7 @@ class VersionsRequest(Request):
 
     docid: Address
     limit: Annotated[
-        int, Field(ge=1, le=MOST_VERSIONS, description="How many versions."), Option(("-n", "--limit"))
+        int, Field(ge=1, le=MOST_VERSIONS, description="Number of versions."), Option(("-n", "--limit"))
     ] = VERSIONS
 
 

@@ -29,7 +29,7 @@ class ProfilePage(Result):
 
 
 def stored(services: Services, request: NoParameters) -> ProfilePage:
-    """Return the profile of the user as it is stored."""
+    """Return the stored profile of the user."""
     page = services.vault.documents.at(COLLECTION, PATH)
     if page is None or not is_sound(services.vault, page):
         return ProfilePage()
@@ -40,7 +40,7 @@ def current(services: Services, request: ProfileRequest) -> ProfilePage:
     """
     Return the profile of the user; rebuild it if it is outdated.
 
-    The profile lists what is known about the user and the current work. It is built from decisions, hubs and sessions.
+    The profile lists current facts and recent work. It is built from decisions, hubs and sessions.
     """
     rebuilt = services.profile.rebuild() if request.rebuild else services.profile.refresh()
     return stored(services, NoParameters()).model_copy(update={"rebuilt": rebuilt})

@@ -10,11 +10,12 @@ from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict, Field
 
 from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
+from clawmem.app.services.knowledge.memory_graph import MemoryGraph
 from clawmem.domain.knowledge.entity_card import EntityCard
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.knowledge.memory_graph import MemoryGraph
 
 T = TypeVar("T")
 Names = Annotated[list[str], Field(description="Exact names.")]
@@ -182,9 +183,6 @@ class MemoryTools:
 
 
 def _memory_graph(services: Services) -> MemoryGraph:
-    from clawmem.app.services.capture.redacted_transcripts import without_secrets
-    from clawmem.app.services.knowledge.memory_graph import MemoryGraph
-
     return MemoryGraph(services.vault, services.clock, without_secrets)
 
 

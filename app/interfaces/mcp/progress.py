@@ -27,7 +27,7 @@ def progress_for(ctx: Context[Any, Any]) -> ProgressOf:
 
 
 def steps_for(ctx: Context[Any, Any], what: str) -> Progress:
-    """Return a callback for the thread that works: it reports what is completed of the total, and never waits."""
+    """Return a callback for the thread that works: it reports the completed part of the total, and never waits."""
     return _steps(ctx, what, asyncio.get_running_loop())
 
 
