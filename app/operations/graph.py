@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.graph.causal_links import CausalStep
 
 GraphType = Literal["temporal", "semantic", "all"]
-ALL: list[GraphType] = ["all"]
 EFFECTS = {"causes": "led to", "caused_by": "because of"}
 
 
@@ -30,7 +29,7 @@ class BuildRequest(Request):
     """The relations to build."""
 
     graph_types: Annotated[
-        list[GraphType],
+        tuple[GraphType, ...],
         Field(min_length=1, description="Kinds of relations: temporal order, similar meaning, or all."),
         Option(
             flags=(
@@ -38,7 +37,7 @@ class BuildRequest(Request):
                 Flag("--semantic", "semantic", "Relate similar documents; without --temporal only this."),
             )
         ),
-    ] = ALL
+    ] = ("all",)
     semantic_threshold: Annotated[
         float,
         Field(gt=0, le=1, description="Least cosine of documents with a similar meaning."),

@@ -68,7 +68,7 @@ class Option(NamedTuple):
     names: tuple[str, ...] = ()
     metavar: str | None = None
     is_argument: bool = False  # positional; the words of the command line are joined by blanks
-    flags: tuple[Flag, ...] = ()  # of a list: each flag adds a value, and the list has no option of its own
+    flags: tuple[Flag, ...] = ()  # each flag adds a value to a field of several values, which has no option
 
 
 def option_of(field: FieldInfo) -> Option:

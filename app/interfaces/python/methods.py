@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from clawmem.app.operations.curation import Treatment
     from clawmem.app.operations.diary import Entries, Written
+    from clawmem.app.operations.enriching import Enriched
+    from clawmem.app.operations.graph import CausalLinks, Graphs
+    from clawmem.app.operations.knowledge import Entities, Evolution, Facts
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
+    from clawmem.app.operations.profile import ProfilePage
 
 
 class Methods:
@@ -34,6 +38,81 @@ class Methods:
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:
         """Return the last entries of the diary, newest first."""
         found: Entries = self._run("diary_read", {"last_n": last_n, "agent": agent})
+        return found
+
+    def enrich(
+        self,
+        *,
+        limit: int | None = None,
+        all: bool = False,
+        no_model: bool = False,
+        daily_calls: int | None = None,
+    ) -> Enriched:
+        """Add keywords, names and links to new and changed documents.
+
+        A model also writes notes and facts. A run continues where the last one was stopped, and skips unchanged documents.
+        Run it after embed: links need vectors.
+        """
+        found: Enriched = self._run(
+            "enrich", {"limit": limit, "all": all, "no_model": no_model, "daily_calls": daily_calls}
+        )
+        return found
+
+    def build_graphs(
+        self,
+        *,
+        graph_types: tuple[Literal["temporal", "semantic", "all"], ...] = ("all",),
+        semantic_threshold: float = 0.7,
+    ) -> Graphs:
+        """Relate documents that are close in time or in meaning.
+
+        It is safe to repeat; relations of other origins stay.
+        """
+        found: Graphs = self._run(
+            "build_graphs", {"graph_types": graph_types, "semantic_threshold": semantic_threshold}
+        )
+        return found
+
+    def find_causal_links(
+        self, docid: str, *, direction: Literal["causes", "caused_by", "both"] = "both", depth: int = 5
+    ) -> CausalLinks:
+        """List the causes and the effects of a document.
+
+        Each is listed with its distance in steps, and the reason that is known for the last step.
+        """
+        found: CausalLinks = self._run(
+            "find_causal_links", {"docid": docid, "direction": direction, "depth": depth}
+        )
+        return found
+
+    def find_entities(self, query: str, *, limit: int = 10) -> Entities:
+        """List people, projects, tools and other things by name."""
+        found: Entities = self._run("find_entities", {"query": query, "limit": limit})
+        return found
+
+    def kg_query(
+        self,
+        entity: str,
+        *,
+        as_of: str | None = None,
+        direction: Literal["outgoing", "incoming", "both"] = "both",
+        limit: int = 100,
+    ) -> Facts:
+        """List the facts about an entity, and when they held.
+
+        An entity is a person, project, tool or other thing that documents mention.
+        """
+        found: Facts = self._run(
+            "kg_query", {"entity": entity, "as_of": as_of, "direction": direction, "limit": limit}
+        )
+        return found
+
+    def evolution_status(self, docid: str, *, limit: int = 10) -> Evolution:
+        """List the versions of the note about a document, newest first.
+
+        Each version names the document that caused it.
+        """
+        found: Evolution = self._run("memory_evolution_status", {"docid": docid, "limit": limit})
         return found
 
     def lifecycle_status(self) -> Status:
@@ -73,4 +152,17 @@ class Methods:
     def lifecycle_undo(self, act: int) -> RecordedAct:
         """Take back an act; what was forgotten cannot be brought back."""
         found: RecordedAct = self._run("lifecycle_undo", {"act": act})
+        return found
+
+    def profile(self, *, rebuild: bool = False) -> ProfilePage:
+        """Return the profile of the user; rebuild it if it is outdated.
+
+        The profile lists current facts and recent work. It is built from decisions, hubs and sessions.
+        """
+        found: ProfilePage = self._run("profile", {"rebuild": rebuild})
+        return found
+
+    def stored_profile(self) -> ProfilePage:
+        """Return the stored profile of the user."""
+        found: ProfilePage = self._run("stored_profile", {})
         return found
