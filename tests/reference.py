@@ -135,7 +135,7 @@ def python_page() -> str:
         "the parameters of one operation and returns its result, a pydantic model. Errors are `clawmem.ports.errors.ClawmemError`.",
         "",
     ]
-    for one in all_operations():
+    for one in _with_methods():
         schema = one.request.model_json_schema()
         lines += [f"## {_method(one)}", "", *_paragraph(one.about), ""]
         lines += _parameters(_resolved(schema), schema.get("required", ()))
@@ -164,6 +164,11 @@ def _paragraph(text: str) -> list[str]:
     return text.splitlines()
 
 
+def _with_methods() -> list[Operation[Any, Any]]:
+    """Return the operations that are more than a route of the REST API."""
+    return [one for one in all_operations() if one.commands or one.is_tool]
+
+
 def _method(operation: Operation[Any, Any]) -> str:
     return operation.name.removeprefix("memory_")
 
@@ -171,7 +176,7 @@ def _method(operation: Operation[Any, Any]) -> str:
 def methods_module() -> str:
     """Return the module with a method for each operation."""
     imports: set[tuple[str, str]] = set()
-    methods = [_method_source(one, imports) for one in all_operations()]
+    methods = [_method_source(one, imports) for one in _with_methods()]
     named = "\n".join(f"    from {module} import {name}" for module, name in sorted(imports))
     return (
         f'"""Methods of the Python API, {MADE}."""\n\n'
@@ -180,7 +185,7 @@ def methods_module() -> str:
         f"if TYPE_CHECKING:\n{named}\n\n\n"
         "class Methods:\n"
         '    """A method for each operation."""\n\n'
-        "    def _run(self, name: str, parameters: dict[str, Any]) -> Any:\n"
+        "    def _run(self, name: str, given: dict[str, Any]) -> Any:\n"
         "        raise NotImplementedError\n\n" + "\n".join(methods)
     )
 
@@ -199,13 +204,12 @@ def _method_source(operation: Operation[Any, Any], imports: set[tuple[str, str]]
         if name != first
     ]
     signature = ", ".join(["self", *parameters, *(["*", *rest] if rest else [])])
-    given = ", ".join(f'"{name}": {name}' for name in fields)
     about = "\n        ".join(line for line in operation.about.splitlines())
     closing = "\n        " if "\n" in about else ""
     return (
         f"    def {_method(operation)}({signature}) -> {operation.result.__name__}:\n"
         f'        """{about}{closing}"""\n'
-        f"        found: {operation.result.__name__} = self._run({operation.name!r}, {{{given}}})\n"
+        f"        found: {operation.result.__name__} = self._run({operation.name!r}, locals())\n"
         "        return found\n"
     )
 
@@ -237,9 +241,13 @@ def _literal(value: Any) -> str:
 
 
 def formatted(source: str) -> str:
-    """Return *source* as ruff formats it."""
-    command = [sys.executable, "-m", "ruff", "format", "-", "--stdin-filename", str(ROOT / "methods.py")]
-    return subprocess.run(command, input=source, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    """Return *source* with its imports in order, as ruff formats it."""
+    for command in (["check", "--fix", "--quiet", "--select", "I,F401"], ["format"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "-", "--stdin-filename", str(ROOT / "methods.py")]
+        source = subprocess.run(
+            ruff, input=source, check=True, capture_output=True, text=True, cwd=ROOT
+        ).stdout
+    return source
 
 
 if __name__ == "__main__":

@@ -9,8 +9,10 @@ from inspect import getdoc
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic.fields import FieldInfo
+
+from clawmem.app.operations.output import Text
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -22,7 +24,7 @@ R = TypeVar("R", bound="Result")
 class Request(BaseModel):
     """The parameters of an operation. An unknown parameter, or one of the wrong type, is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, defer_build=True)
 
 
 class NoParameters(Request):
@@ -32,7 +34,13 @@ class NoParameters(Request):
 class Result(BaseModel):
     """What an operation returns. An unknown key is refused, so that a result and its schema agree."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    _remaining: Callable[[], object] | None = PrivateAttr(default=None)
+
+    def record(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        return self.model_dump(mode="json")
 
     @property
     def exit_code(self) -> int:
@@ -43,6 +51,27 @@ class Result(BaseModel):
     def remarks(self) -> Sequence[str]:
         """Return sentences about what was not done; a command writes them to stderr."""
         return ()
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return the parts of the work that could not be done, with reasons; a command writes them to stderr."""
+        return {}
+
+    def do_later(self, work: Callable[[], object]) -> None:
+        """Let *work*, for which nobody needs to wait, be done after the result was shown, see `finish`."""
+        self._remaining = work
+
+    def finish(self) -> None:
+        """Do the work that remained; called by every interface while the vault is still open."""
+        if self._remaining:
+            self._remaining()
+
+
+class SelectedResult(Result):
+    """A result that has only some of its keys: a key that was not set is left out."""
+
+    def record(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_unset=True)
 
 
 class Effect(Enum):
@@ -55,11 +84,12 @@ class Effect(Enum):
 
 
 class Option(NamedTuple):
-    """How a parameter is spelt on the command line, where its name alone does not say it."""
+    """How a parameter is spelt on the command line and in tools, where its name alone does not say it."""
 
     names: tuple[str, ...] = ()
     metavar: str | None = None
     is_argument: bool = False  # positional; the words of the command line are joined by blanks
+    tool: str | None = ""  # the name in tools, where it differs; None: tools have no such parameter
 
 
 def option_of(field: FieldInfo) -> Option:
@@ -86,9 +116,10 @@ class Operation(Generic[Q, R]):
     """
     One operation.
 
-    ``name`` is the tool's and the method's name. ``route`` is the path of the REST route; reads are GET, others POST.
-    ``text`` renders a result for people and agents. The docstring of ``run`` describes the operation in every interface.
-    ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
+    ``name`` is the tool's and the method's name. ``route`` is the path of the REST route, empty without one; reads are
+    GET, unless their parameters are a body (``by_post``), others POST. ``text`` renders a result for people and agents,
+    ``terminal`` for people alone, where that differs. The docstring of ``run`` describes the operation in every
+    interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
     """
 
     name: str
@@ -96,15 +127,22 @@ class Operation(Generic[Q, R]):
     result: type[R]
     run: Callable[[Services, Q], R]
     effect: Effect
-    route: str
-    commands: tuple[Command, ...]
-    text: Callable[[R], str]
+    text: Callable[[R], Text]
+    terminal: Callable[[R], Text] | None = None
+    route: str = ""
+    by_post: bool = False
+    commands: tuple[Command, ...] = ()
     is_tool: bool = True
 
     @property
     def reads(self) -> bool:
         """Whether the operation changes nothing."""
         return self.effect is Effect.READS
+
+    @property
+    def method(self) -> str:
+        """Return the HTTP method of the route."""
+        return "GET" if self.reads and not self.by_post else "POST"
 
     @property
     def about(self) -> str:

@@ -12,7 +12,14 @@ if TYPE_CHECKING:
 
 # The first words of the commands of each module.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"curation": ("pin", "unpin", "snooze", "unsnooze"), "diary": ("diary",), "lifecycle": ("lifecycle",)}
+    {
+        "recall": ("retrieve", "intent-search", "plan"),
+        "search": ("search", "vsearch", "query"),
+        "similar": ("similar",),
+        "curation": ("pin", "unpin", "snooze", "unsnooze"),
+        "diary": ("diary",),
+        "lifecycle": ("lifecycle",),
+    }
 )
 
 

@@ -46,7 +46,7 @@ def would_forget(found: ForgetPreview) -> WouldForget:
 
 def forget_lines(found: ForgetPreview) -> list[str]:
     """Return the preview of forgetting a document as sentences."""
-    from clawmem.app.interfaces.cli.rendering import age
+    from clawmem.app.operations.output import age
 
     document = found.document
     lines = [

@@ -55,11 +55,11 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("collection", "ad"), 1, "Did you mean: add"),
         (("search",), 2, "QUESTION"),
         (("search", "x", "--nope"), 2, "--nope"),
-        (("search", "x", "-n", "101"), 2, "1 to 100"),
+        (("search", "x", "-n", "101"), 2, "--limit must be at most 100"),
         (("search", "x", "-n", "many"), 2, "--limit"),
         (("search", " "), 2, "empty"),
-        (("search", "x", "--min-score", "2"), 2, "0 to 1"),
-        (("search", "x", "--unit", "word"), 2, "document, line"),
+        (("search", "x", "--min-score", "2"), 2, "--min-score must be at most 1"),
+        (("search", "x", "--unit", "word"), 2, "--unit must be 'document' or 'line'"),
         (("search", "x", "-c", "nope"), 3, "Did you mean: notes"),
         (("search", "x", "--backend", "nope"), 4, "Known are: lancedb, sqlite, tantivy"),
         (("get", "clawmem://notes/../secret"), 2, ".."),
@@ -137,6 +137,7 @@ def test_nothing_found_is_no_error(remembered: Invoke) -> None:
     assert "Nothing found for: xylophone" in plain.stdout
     assert json.loads(as_json.stdout) == {
         "query": "xylophone",
+        "count": 0,
         "answered": None,
         "hidden": 0,
         "results": [],
@@ -478,8 +479,8 @@ def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb:
     assert found("--type", "decision", "--tag", "slow") == set()
 
 
-def test_an_intent_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
-    """Of lines that answer alike the one that serves the intent is shown; nothing is looked for by it."""
+def test_a_purpose_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
+    """Of lines that answer alike the one that serves the purpose is shown; nothing is looked for by it."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "press.md").write_text(
@@ -496,8 +497,8 @@ def test_an_intent_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
         return {Path(found["path"]).stem: found["snippet"] for found in json.loads(done.stdout)["results"]}
 
     assert ["oil" in text for text in shown().values()] == [True]
-    assert ["sell" in text for text in shown("--intent", "selling: when to sell").values()] == [True]
-    assert list(shown("--intent", "sell")) == ["press"]
+    assert ["sell" in text for text in shown("--purpose", "selling: when to sell").values()] == [True]
+    assert list(shown("--intent", "sell")) == ["press"]  # the older name
 
 
 def test_bootstrap_of_a_folder_without_notes_says_that_nothing_was_indexed(

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import pytest
-from rest_world import POSTGRES, REDIS, Described, World, published, world_at
+from rest_world import POSTGRES, REDIS, Described, World, world_at
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -95,12 +95,8 @@ def _found(path: str, tool: str, said: str = "", **asked: Any) -> Asked:
     def both(client: Client) -> tuple[Any, Any]:
         here = client.post(path, query=QUESTION, compact=False, **asked)
         there = client.tool(tool, query=QUESTION, compact=False)
-        several = ({name: v for name, v in one.items() if name != "body"} for one in here["results"])
-        names = ("query", "answered", "degraded", *said.split())
-        return ([here.get(name) for name in names], list(several)), (
-            [there.get(n) for n in names],
-            [published(one) for one in there["results"]],
-        )
+        names = ("query", "answered", "degraded", "results", *said.split())
+        return [here.get(name) for name in names], [there.get(name) for name in names]
 
     return both
 
@@ -159,8 +155,7 @@ PAIRS: dict[str, Asked] = {
     "status": _plainly("/collections", "status", "collections"),
     "diary_read": _diary,
     "find_similar": lambda client: (
-        client.get(f"/graph/similar/{REDIS}")["similar"],
-        [published(one) for one in client.tool("find_similar", file=REDIS, compact=False)["results"]],
+        client.get(f"/graph/similar/{REDIS}"), client.tool("find_similar", file=REDIS),
     ),
     "find_causal_links": _plainly(f"/graph/causal/{POSTGRES}", "find_causal_links", "links", docid=POSTGRES),
     "kg_query": _facts,
@@ -200,8 +195,8 @@ def test_whoever_keeps_the_indexes(tmp_path: Path, backend: str) -> None:
         for name in ("search", "vsearch", "query"):
             here, there = PAIRS[name](client)
             assert _said(here) == _said(there)
-            assert {REDIS, POSTGRES} & {one["path"] for one in here[1]}
-            assert here[0][2] == {}  # nothing was left out
+            assert {REDIS, POSTGRES} & {one["file"] for one in here[3]}
+            assert here[2] == {}  # nothing was left out
 
 
 def _said(value: Any) -> Any:

@@ -110,17 +110,9 @@ def test_records_have_the_successor(world: InterfaceWorld, way: str) -> None:
     assert all(successor is None for file, successor in found.items() if file in (LAST, "notes/bees.md"))
 
 
-@pytest.mark.parametrize("way", ["compact", "whole", "get"])
-def test_rest_records_have_the_successor(world: InterfaceWorld, way: str) -> None:
+def test_a_document_over_rest_has_the_successor(world: InterfaceWorld) -> None:
     """Records with names in camel case have ``supersededBy``."""
-    if way == "get":
-        found = {REDIS: world.rest("GET", f"/documents/{REDIS}")["supersededBy"]}
-    else:
-        asked = {"query": "login sessions Redis", "compact": way == "compact", "show_all": True}
-        results = world.rest("POST", "/search", **asked)["results"]
-        found = {one["path"]: one["supersededBy"] for one in results}
-
-    assert found[REDIS] == FIELD
+    assert world.rest("GET", f"/documents/{REDIS}")["supersededBy"] == FIELD
 
 
 def test_a_prompt_reads_what_holds_first(world: InterfaceWorld) -> None:

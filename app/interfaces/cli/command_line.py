@@ -33,10 +33,9 @@ FAMILIES = {
     "indexes": ("rebuild", "migrate"),
     "repairing": ("repair",),
     "documents": ("list", "get", "multi-get"),
-    "retrieval": ("search", "vsearch", "query"),
-    "graph": ("intent-search", "graph"),
+    "graph": ("graph",),
     "enriching": ("enrich",),
-    "recall": ("retrieve", "plan", "similar", "timeline", "sessions", "log"),
+    "recall": ("timeline", "sessions", "log"),
     "why": ("why",),
     "bench": ("bench",),
     "report": ("report",),
@@ -138,7 +137,7 @@ def _commands_with(verb: str) -> typer.Typer | None:
         if verb in verbs:
             from clawmem.app.interfaces.cli.operations import commands_in
 
-            return commands_in(module)
+            return commands_in(module, verb)
     return None
 
 

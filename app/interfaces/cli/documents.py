@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from clawmem.app.interfaces.cli.addresses import Note
-from clawmem.app.interfaces.cli.session import Collections, named_collections, tell, wants_json
+from clawmem.app.interfaces.cli.session import Collections, tell, wants_json
+from clawmem.app.operations.fields import named_collections
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Part, Said
+    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.output import Part
     from clawmem.app.records.documents import Listed
     from clawmem.app.services.documents.lookup import Excerpt, LookupFailure
     from clawmem.ports.errors import InvalidInput
@@ -35,7 +37,7 @@ def list_latest(
         from clawmem.app.interfaces.cli.rendering import Said, json_part
         from clawmem.app.records.documents import latest
 
-        rows = latest(services, named_collections(services, collection), limit)
+        rows = latest(services, named_collections(services, collection or ""), limit)
         return Said([json_part(rows) if wants_json(ctx) else _list_part(rows)])
 
     tell(ctx, say)
@@ -120,7 +122,7 @@ def _known_of(services: Services, document_id: int) -> dict[str, Any]:
 
 
 def _list_part(rows: Sequence[Listed]) -> Part:
-    from clawmem.app.interfaces.cli.rendering import table
+    from clawmem.app.operations.output import table
 
     if not rows:
         return "No documents yet. Run: clawmem update"

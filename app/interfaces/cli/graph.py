@@ -1,4 +1,4 @@
-"""Relations between documents: intent-search, graph build, graph causes, and the other graph commands."""
+"""Relations between documents: graph build, graph causes, and the other graph commands."""
 
 from __future__ import annotations
 
@@ -9,29 +9,15 @@ import typer
 from clawmem.app.interfaces.cli.addresses import Note
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.knowledge import entities, evolution, export, facts
-from clawmem.app.interfaces.cli.retrieval import (
-    AsOf,
-    Explain,
-    Floor,
-    Limit,
-    MinScore,
-    Question,
-    ShowAll,
-    Since,
-    Tags,
-    Types,
-    Until,
-    Words,
-    answer,
-)
-from clawmem.app.interfaces.cli.session import Collections, one_of, opened, tell, wants_json
+from clawmem.app.interfaces.cli.session import one_of, opened, tell, wants_json
 from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Part, Said
+    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.output import Part
     from clawmem.app.records.documents import Place, Step
     from clawmem.app.services.graph.build import BuildReport
 
@@ -43,12 +29,12 @@ relations = typer.Typer(
 )
 cli.add_typer(relations, name="graph")
 
-IntentName = Annotated[
-    str, typer.Option("--intent", help="What it asks for: WHY, WHEN, ENTITY or WHAT.", show_default=False)
-]
-NoGraph = Annotated[bool, typer.Option("--no-graph", help="Do not follow relations.")]
 
-AUTO = ""  # the intent is derived from the words of the question
+@cli.callback()
+def _verbs() -> None:
+    """Make the command line a group even with one command."""
+
+
 LED = {"causes": "led to", "caused_by": "because of"}
 
 
@@ -113,46 +99,8 @@ for _verb in (entities, facts, evolution, export):
     relations.command()(_verb)
 
 
-@cli.command("intent-search")
-def intent_search(
-    ctx: typer.Context,
-    words: Words,
-    limit: Limit = 10,
-    collection: Collections = None,
-    intent: IntentName = AUTO,
-    no_graph: NoGraph = False,
-    min_score: MinScore = 0.0,
-    since: Since = "",
-    until: Until = "",
-    as_of: AsOf = "",
-    content_type: Types = None,
-    tag: Tags = None,
-    floor: Floor = 0.0,
-    show_all: ShowAll = False,
-    explain: Explain = False,
-) -> None:
-    """Find by the intent of the question; follows reasons and relations."""
-    question = Question(
-        words,
-        limit,
-        collection,
-        min_score,
-        since=since,
-        until=until,
-        as_of=as_of,
-        content_types=content_type,
-        tags=tag,
-        floor=floor,
-    )
-    answer(
-        ctx,
-        "intent-search",
-        question._replace(asks_for=intent, graph=not no_graph, show_all=show_all, explain=explain),
-    )
-
-
 def _chain_parts(source: Place, links: Sequence[Step]) -> Iterator[Part]:
-    from clawmem.app.interfaces.cli.rendering import printable, table
+    from clawmem.app.operations.output import printable, table
     from clawmem.domain.security.quoting import title_to_read
 
     if not links:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from clawmem.app.interfaces.cli.rendering import Part, printable, table
+from clawmem.app.operations.output import Part, printable, table
 from clawmem.app.records.provenance import title_of
 from clawmem.app.records.succession import marked, successor_of
 from clawmem.domain.briefing.packing import shortened
@@ -24,15 +23,6 @@ def sessions_part(found: list[Session] | tuple[Session, ...]) -> Part:
         return "No sessions are written down yet."
     columns = ("session", "began", "minutes", "handed over in", "what came of it", "files")
     return table(columns, [_session_row(session) for session in found])
-
-
-def session_lines(found: Iterable[Session]) -> Iterator[Part]:
-    """Yield one line per session with the full path of its handoff, which a narrow table would break."""
-    for one in found:
-        handoff = f"  {one.handoff_path}" if one.handoff_path else ""
-        summary = _summary(one)
-        began = one.started_at[:16].replace("T", " ")
-        yield printable(f"session {one.id[:SHOWN_ID]}  {began}{handoff}{f'  {summary}' if summary else ''}")
 
 
 def timeline_parts(found: Timeline) -> list[Part]:

@@ -31,7 +31,8 @@ def entities(
     """List the people, projects, tools and other things in documents."""
 
     def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, printable, table
+        from clawmem.app.interfaces.cli.rendering import Said, json_part
+        from clawmem.app.operations.output import printable, table
         from clawmem.app.records.entities import things_of
 
         found = things_of(services, " ".join(words), limit)
@@ -57,7 +58,8 @@ def facts(
     """List the facts about an entity, and when they held."""
 
     def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, printable
+        from clawmem.app.interfaces.cli.rendering import Said, json_part
+        from clawmem.app.operations.output import printable
         from clawmem.app.records.entities import counts_line, fact_lines, facts_of
         from clawmem.ports.triples import Direction
 
@@ -85,7 +87,8 @@ def evolution(
     """
 
     def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, printable
+        from clawmem.app.interfaces.cli.rendering import Said, json_part
+        from clawmem.app.operations.output import printable
         from clawmem.app.records.evolution import evolution_lines, evolution_of
 
         found = evolution_of(services, services.lookup.find(name), limit)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import Parameter
-from typing import TYPE_CHECKING, Annotated, Any
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import typer
 from pydantic import ValidationError
@@ -12,28 +13,32 @@ from pydantic import ValidationError
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import opened, tell, wants_json
 from clawmem.app.operations.fields import ADDRESS
-from clawmem.app.operations.operation import Command, Operation, Request, Result, option_of
+from clawmem.app.operations.operation import Command, Operation, Option, Request, Result, option_of
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import operations_in
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.output import Part
 
 CALLER = "cli"
 
 
-def commands_in(module: str) -> typer.Typer:
-    """Return the commands of the operations in *module*, including command groups."""
+def commands_in(module: str, verb: str) -> typer.Typer:
+    """Return the commands of the operations in *module* that begin with *verb*, including command groups."""
     cli = typer.Typer(rich_markup_mode=None)
     cli.callback()(_verbs)
     groups: dict[str, typer.Typer] = {}
     for operation in operations_in(module):
         for command in operation.commands:
             *group, word = command.words.split()
+            if [*group, word][0] != verb:
+                continue
             place = groups.setdefault(group[0], _group(group[0], module)) if group else cli
             place.command(word)(_function(operation, command))
     for name, one in groups.items():
@@ -58,15 +63,18 @@ def operations_about(module: str) -> str:
 
 def _function(operation: Operation[Any, Any], command: Command) -> Any:
     def run(ctx: typer.Context, **given: Any) -> None:
-        request = _request(operation, {**given, **command.fixed})
+        given = {**given, **command.fixed}
         if operation.reads:
             tell(
                 ctx,
-                lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
+                lambda services: _said(
+                    ctx, operation, operation.run(services.called_by(CALLER), _request(operation, given))
+                ),
             )
             return
         from clawmem.app.interfaces.cli.rendering import show_said
 
+        request = _request(operation, given)
         with opened(ctx) as services:
             result = _run(ctx, services.called_by(CALLER), operation, request)
         show_said(_said(ctx, operation, result))
@@ -76,10 +84,8 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
 
     run.__doc__ = command.about or operation.about
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    no_words = {
-        name: None for name, field in operation.request.model_fields.items() if _may_lack_words(field)
-    }
-    defaults = {**no_words, **command.defaults}
+    lists = {name: None for name, field in operation.request.model_fields.items() if _may_be_missing(field)}
+    defaults = {**lists, **command.defaults}
     options = parameters_of(
         operation.request,
         lambda name, field: _annotated(name, field, defaults.get(name, field.default)),
@@ -89,8 +95,26 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
     return with_signature(run, [ctx, *options])
 
 
-def _may_lack_words(field: FieldInfo) -> bool:
-    return option_of(field).is_argument and not field.is_required()
+def _may_be_missing(field: FieldInfo) -> bool:
+    """Whether the parameter is a list on the command line, of words or values, that keeps its default if it is empty."""
+    return (option_of(field).is_argument or _is_list(field.annotation)) and not field.is_required()
+
+
+def _is_list(annotation: Any) -> bool:
+    """Whether *annotation* allows a list: its option may be repeated."""
+    return get_origin(annotation) is list or any(map(_is_list, get_args(annotation)))
+
+
+def _typed(annotation: Any) -> Any:
+    """Return *annotation* as typer reads it; the request itself validates names and other values."""
+    if _is_list(annotation):
+        return list[str] | None
+    several = (
+        get_args(annotation) if isinstance(annotation, UnionType) or get_origin(annotation) is Union else ()
+    )
+    [kind, *_] = [one for one in several if one is not NoneType] or [annotation]
+    kind = kind if kind in (bool, int, float, str) else str
+    return kind | None if NoneType in several else kind
 
 
 def _annotated(name: str, field: FieldInfo, default: object) -> Any:
@@ -100,24 +124,32 @@ def _annotated(name: str, field: FieldInfo, default: object) -> Any:
         metavar = option.metavar or name.upper()
         words: Any = list[str] if field.is_required() else list[str] | None
         return Annotated[words, typer.Argument(metavar=metavar, help=about, show_default=False)]
-    names = option.names or (f"--{name.replace('_', '-')}",)
-    shown = not field.is_required() and default not in ("", None, False)
-    return Annotated[field.annotation, typer.Option(*names, help=about, show_default=shown)]
+    names = _names(name, option)
+    shown = not field.is_required() and default not in ("", None, False, True)
+    return Annotated[_typed(field.annotation), typer.Option(*names, help=about, show_default=shown)]
 
 
 def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
-    """Return the request; words of an argument are joined, and a missing argument keeps its default."""
+    """Return the request; words of an argument are joined, and a missing list keeps its default."""
     fields = operation.request.model_fields
-    values = {
-        name: " ".join(value) if isinstance(value, list) else value
-        for name, value in given.items()
-        if value is not None or not option_of(fields[name]).is_argument
-    }
+    values: dict[str, Any] = {}
+    for name, value in given.items():
+        is_argument = option_of(fields[name]).is_argument
+        if isinstance(value, list) and not is_argument:
+            _refuse_empty(_spelling(operation, name), value)
+        if value is not None or not _may_be_missing(fields[name]):
+            values[name] = " ".join(value) if isinstance(value, list) and is_argument else value
     try:
         made: Request = operation.request.model_validate(values)
     except ValidationError as error:
         raise refusal_of(error, lambda name: _spelling(operation, name)) from error
     return made
+
+
+def _refuse_empty(option: str, values: list[str]) -> None:
+    """Refuse an empty value, such as an unset variable, instead of ignoring the option."""
+    if not all(value.strip(" ,") for value in values):
+        raise InvalidInput("INVALID_INPUT", f"{option} is empty. Give it a value, or leave it out.")
 
 
 def _spelling(operation: Operation[Any, Any], name: str) -> str:
@@ -126,7 +158,11 @@ def _spelling(operation: Operation[Any, Any], name: str) -> str:
     if field is None:
         return name
     option = option_of(field)
-    return option.metavar or name.upper() if option.is_argument else (option.names or (f"--{name}",))[-1]
+    return option.metavar or name.upper() if option.is_argument else _names(name, option)[-1]
+
+
+def _names(name: str, option: Option) -> tuple[str, ...]:
+    return option.names or (f"--{name.replace('_', '-')}",)
 
 
 def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Result:
@@ -152,9 +188,11 @@ def _address_of(operation: Operation[Any, Any]) -> str:
 
 
 def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) -> Said:
-    from clawmem.app.interfaces.cli.rendering import Said, json_part, printable
+    from clawmem.app.interfaces.cli.rendering import Said, json_part
+    from clawmem.app.operations.output import parts_of
 
     if wants_json(ctx):
-        return Said([json_part(result.model_dump(mode="json"))])
-    text = operation.text(result)
-    return Said([printable(text)] if text else [])
+        parts: list[Part] = [json_part(result.record())]
+    else:
+        parts = parts_of((operation.terminal or operation.text)(result))
+    return Said(parts, result.missing, later=result.finish)

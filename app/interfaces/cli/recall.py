@@ -1,4 +1,4 @@
-"""Questions beyond plain search: retrieve, plan, similar, timeline, sessions."""
+"""Questions beyond plain search: timeline, sessions."""
 
 from __future__ import annotations
 
@@ -7,21 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.interfaces.cli.addresses import Note
-from clawmem.app.interfaces.cli.retrieval import (
-    AsOf,
-    Explain,
-    Floor,
-    Limit,
-    Question,
-    ShowAll,
-    Since,
-    Tags,
-    Types,
-    Until,
-    Words,
-    answer,
-)
-from clawmem.app.interfaces.cli.session import Collections, tell, wants_json
+from clawmem.app.interfaces.cli.session import tell, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -29,96 +15,10 @@ if TYPE_CHECKING:
 
 cli = typer.Typer(rich_markup_mode=None)
 
+AsOf = Annotated[
+    str, typer.Option("--as-of", help="As of this day: nothing later is known, and ages count from it.")
+]
 HowMany = Annotated[int, typer.Option("-n", "--num", "--limit", "--last", help="How many.")]
-
-
-@cli.command()
-def retrieve(
-    ctx: typer.Context,
-    words: Words,
-    mode: Annotated[
-        str, typer.Option(help="timeline, causal, discovery, complex, keyword, semantic, hybrid or auto.")
-    ] = "auto",
-    limit: Limit = 10,
-    collection: Collections = None,
-    since: Since = "",
-    until: Until = "",
-    as_of: AsOf = "",
-    content_type: Types = None,
-    tag: Tags = None,
-    floor: Floor = 0.0,
-    show_all: ShowAll = False,
-    explain: Explain = False,
-) -> None:
-    """Find by the route that fits the question. Begin here."""
-    question = Question(
-        words,
-        limit,
-        collection,
-        since=since,
-        until=until,
-        as_of=as_of,
-        content_types=content_type,
-        tags=tag,
-        floor=floor,
-    )
-    answer(ctx, "retrieve", question._replace(mode=mode, show_all=show_all, explain=explain))
-
-
-@cli.command()
-def plan(
-    ctx: typer.Context,
-    words: Words,
-    limit: Limit = 10,
-    collection: Collections = None,
-    since: Since = "",
-    until: Until = "",
-    as_of: AsOf = "",
-    content_type: Types = None,
-    tag: Tags = None,
-    floor: Floor = 0.0,
-    show_all: ShowAll = False,
-    explain: Explain = False,
-) -> None:
-    """Split a question into its topics and merge the answers."""
-    question = Question(
-        words,
-        limit,
-        collection,
-        since=since,
-        until=until,
-        as_of=as_of,
-        content_types=content_type,
-        tags=tag,
-        floor=floor,
-    )
-    answer(ctx, "plan", question._replace(show_all=show_all, explain=explain))
-
-
-@cli.command()
-def similar(
-    ctx: typer.Context,
-    name: Note,
-    limit: Annotated[int, typer.Option("-n", "--num", "--limit", help="How many, 1 to 100.")] = 5,
-    as_of: AsOf = "",
-) -> None:
-    """List the documents nearest to a document in meaning."""
-
-    def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.answering import answer_parts
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, result_record
-        from clawmem.app.records.documents import place_of
-
-        document = services.lookup.find(name)
-        found = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
-        degraded = found.answer.trace.degraded
-        if not wants_json(ctx):
-            return Said([*answer_parts(found.answer)], degraded)
-        reference = place_of(services, document)
-        results = [result_record(result) for result in found.answer.results]
-        return Said([json_part({"reference": reference, "results": results})], degraded)
-
-    tell(ctx, say)
 
 
 @cli.command()

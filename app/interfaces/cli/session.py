@@ -148,24 +148,6 @@ def _note_read_only(vault: Path) -> None:
         typer.echo(f"{vault} is read-only: it was only read, and the question was not recorded.", err=True)
 
 
-def named_collections(services: Services, names: Sequence[str] | None) -> list[str]:
-    """
-    Return the names of collections, split at commas.
-
-    Raises:
-        NotFound: A collection is neither configured nor in the vault.
-    """
-    from clawmem.ports.errors import NotFound
-
-    wanted = [name.strip() for given in names or () for name in given.split(",") if name.strip()]
-    # Computed only when needed, because it counts every document.
-    known = {*services.settings.collections, *services.vault.documents.collections()} if wanted else ()
-    for name in wanted:
-        if name not in known:
-            raise NotFound("collection", name, suggestions=sorted(known))
-    return wanted
-
-
 def one_of(option: str, value: str, known: Sequence[str]) -> str:
     """Return *value*; raise `InvalidInput` if it is not one of *known*."""
     from clawmem.ports.errors import InvalidInput

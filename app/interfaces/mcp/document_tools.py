@@ -9,15 +9,9 @@ from pydantic import Field
 
 from clawmem.app.interfaces.mcp import schemas
 from clawmem.app.interfaces.mcp.calling import answer
-from clawmem.app.interfaces.mcp.rendering import (
-    answer_text,
-    degraded_lines,
-    found_record,
-    session_lines,
-    session_record,
-)
-from clawmem.app.records.documents import latest, order_of, part_of, place_of
-from clawmem.app.records.parameters import AsOf, Collections, Compact, Limit, Name, Vault
+from clawmem.app.interfaces.mcp.rendering import session_lines, session_record
+from clawmem.app.records.documents import latest, order_of, part_of
+from clawmem.app.records.parameters import AsOf, Collections, Limit, Name, Vault
 from clawmem.app.records.succession import Successor, marked
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.documents.lookup import MAX_BYTES
@@ -81,37 +75,14 @@ class DocumentTools:
         """List the documents that were written last."""
 
         def work(services: Services) -> schemas.Documents:
-            from clawmem.app.interfaces.cli.session import named_collections
+            from clawmem.app.operations.fields import named_collections
 
-            found = latest(services, named_collections(services, [collection]), limit)
+            found = latest(services, named_collections(services, collection), limit)
             return schemas.Documents.model_validate({"documents": found})
 
         said = await self._dispatcher.read(work, vault)
         lines = [f"{one.authored_at[:10]} {one.file} ({one.docid}) {_title(one)}" for one in said.documents]
         return answer("\n".join(lines) or "There are no documents yet.", said)
-
-    async def find_similar(
-        self,
-        file: Name,
-        limit: Limit = 5,
-        compact: Compact = True,
-        as_of: AsOf = "",
-        vault: Vault = None,
-    ) -> Annotated[CallToolResult, schemas.Similar]:
-        """The documents that are nearest to one by meaning; the score is a cosine."""
-
-        def work(services: Services) -> tuple[str, schemas.Similar]:
-            document = services.lookup.find(file)
-            found = services.find_similar(document, now_ms=services.clock.now_ms(), limit=limit, as_of=as_of)
-            said = schemas.Similar(
-                reference=schemas.Place(**place_of(services, document)),
-                results=[found_record(one, compact=compact) for one in found.answer.results],
-                degraded=dict(found.answer.trace.degraded),
-            )
-            return answer_text(found.answer, compact=compact), said
-
-        text, said = await self._dispatcher.read(work, vault)
-        return answer(text, said)
 
     async def timeline(
         self,
@@ -157,7 +128,7 @@ class DocumentTools:
 
         said = await self._dispatcher.read(work, vault)
         lines = session_lines(said.sessions) or ["No sessions are written down yet."]
-        return answer("\n".join([*lines, *degraded_lines({})]), said)
+        return answer("\n".join(lines), said)
 
 
 def _text(excerpt: Excerpt, *, numbered: bool = False, at_most: int | None = None) -> schemas.Text:

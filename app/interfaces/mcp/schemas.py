@@ -8,8 +8,6 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from clawmem.ports.origin import Origin
 
-COMPACT_SNIPPET = 200  # characters
-
 
 class Record(BaseModel):
     """Refuses what it does not know: an answer and its schema cannot come apart unseen."""
@@ -34,27 +32,6 @@ class Successor(Record):
     authored_at: str
 
 
-class Found(Place):
-    """A document that may answer, and the lines that do."""
-
-    score: float = Field(description="0 to 1, for the order within one answer only.")
-    confidence: float | None = Field(default=None, description="Probability that it answers.")
-    likelihood: str | None = Field(
-        default=None, description="The confidence in a word: likely, possible or unlikely."
-    )
-    start_line: int = Field(description="Where the lines that answer begin.")
-    snippet: str
-    collection: str | None = None
-    path: str | None = None
-    end_line: int | None = None
-    heading: str | None = None
-    content_type: str | None = None
-    authored_at: str | None = None
-    modified_at: str | None = None
-    snippet_line: int | None = None
-    superseded_by: Successor | None = None
-
-
 class Session(Record):
     """A conversation that was written down."""
 
@@ -65,54 +42,6 @@ class Session(Record):
     summary: str = ""
     files_changed: list[str] = []
     machine: str = Field(default="", description="The host where it was held.")
-
-
-class Answer(Record):
-    """What was found, best first."""
-
-    query: str
-    answered: float | None = Field(
-        default=None, description="Probability that anything here answers; null where nobody judged."
-    )
-    hidden: int = Field(
-        default=0, description="Unlikely results left out below a likely one; show_all shows them."
-    )
-    results: list[Found]
-    degraded: dict[str, str] = Field(
-        default={}, description="What could not be taken into account, and why; empty when all went well."
-    )
-
-
-class IntentAnswer(Answer):
-    """And what the question was taken to ask for."""
-
-    intent: str
-    confidence: float
-
-
-class Clause(Record):
-    """A part of a question that was taken apart."""
-
-    type: str
-    query: str
-    priority: int
-    result_count: int
-
-
-class PlanAnswer(Answer):
-    """And how the question was taken apart."""
-
-    plan: list[Clause]
-
-
-class Retrieved(Answer):
-    """And which way the question took, with what that way has to say besides."""
-
-    mode: str
-    intent: str | None = None
-    confidence: float | None = None
-    plan: list[Clause] | None = None
-    sessions: list[Session] | None = None
 
 
 class Text(Place):
@@ -132,14 +61,6 @@ class Texts(Record):
 
     documents: list[Text]
     errors: list[str]
-
-
-class Similar(Record):
-    """The neighbours of a document by meaning, nearest first."""
-
-    reference: Place
-    results: list[Found]
-    degraded: dict[str, str] = {}
 
 
 class Moment(Place):

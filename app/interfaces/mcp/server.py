@@ -17,7 +17,6 @@ from clawmem.app.interfaces.mcp.lifecycle_tools import LifecycleTools
 from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
 from clawmem.app.interfaces.mcp.operations import add_operation
 from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
-from clawmem.app.interfaces.mcp.search_tools import SearchTools
 from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.mcp.vault_tools import VaultTools
 from clawmem.app.operations.table import all_operations
@@ -42,23 +41,14 @@ def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> To
 
 def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem", "Memory", INSTRUCTIONS)
-    search, documents, graph, vault = (
-        SearchTools(dispatcher),
-        DocumentTools(dispatcher),
-        GraphTools(dispatcher),
-        VaultTools(dispatcher),
-    )
+    documents, graph, vault = DocumentTools(dispatcher), GraphTools(dispatcher), VaultTools(dispatcher)
     _add(server, READS, vault.guide, name="__IMPORTANT")
+    for operation in all_operations():
+        if operation.is_tool:
+            add_operation(server, dispatcher, operation)
     for asks in (
-        search.memory_retrieve,
-        search.query,
-        search.search,
-        search.vsearch,
-        search.intent_search,
-        search.query_plan,
         documents.get,
         documents.multi_get,
-        documents.find_similar,
         graph.find_causal_links,
         documents.timeline,
         documents.session_log,
@@ -74,9 +64,6 @@ def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed, graph.build_graphs):
         _add(server, REPEATABLE, makes)
     _add(server, DESTROYS, LifecycleTools(dispatcher).memory_forget)
-    for operation in all_operations():
-        if operation.is_tool:
-            add_operation(server, dispatcher, operation)
     add_resources(server, dispatcher)
     add_prompts(server)
     return server

@@ -2,75 +2,226 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from clawmem.app.operations.answers import SearchAnswer
     from clawmem.app.operations.curation import Treatment
     from clawmem.app.operations.diary import Entries, Written
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
+    from clawmem.app.operations.similar import SimilarDocuments
 
 
 class Methods:
     """A method for each operation."""
 
-    def _run(self, name: str, parameters: dict[str, Any]) -> Any:
+    def _run(self, name: str, given: dict[str, Any]) -> Any:
         raise NotImplementedError
+
+    def retrieve(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        mode: Literal[
+            "auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"
+        ] = "auto",
+    ) -> SearchAnswer:
+        """Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
+
+        Takes why-questions along causes, "last session" to the sessions, several questions apart, names to words.
+        """
+        found: SearchAnswer = self._run("memory_retrieve", locals())
+        return found
+
+    def intent_search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        intent: Literal["WHY", "WHEN", "ENTITY", "WHAT"] | None = None,
+        graph: bool = True,
+        min_score: float = 0.0,
+    ) -> SearchAnswer:
+        """Find by what the question asks for: for why, when and who, along the relations of documents."""
+        found: SearchAnswer = self._run("intent_search", locals())
+        return found
+
+    def query_plan(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+    ) -> SearchAnswer:
+        """Find for a question of several topics: it is split, and its parts are answered together."""
+        found: SearchAnswer = self._run("query_plan", locals())
+        return found
+
+    def query(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        min_score: float = 0.0,
+        unit: Literal["document", "line"] = "document",
+        purpose: str = "",
+        diverse: bool = True,
+        candidate_limit: int | None = None,
+    ) -> SearchAnswer:
+        """Find by words and meaning together, compared closely: the best single answer there is."""
+        found: SearchAnswer = self._run("query", locals())
+        return found
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        min_score: float = 0.0,
+        unit: Literal["document", "line"] = "document",
+    ) -> SearchAnswer:
+        """Find by words: for names, identifiers, error messages, file names. The quickest."""
+        found: SearchAnswer = self._run("search", locals())
+        return found
+
+    def vsearch(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        min_score: float = 0.15,
+        unit: Literal["document", "line"] = "document",
+    ) -> SearchAnswer:
+        """Find by meaning alone: for what may be called by other words. Something is always nearest."""
+        found: SearchAnswer = self._run("vsearch", locals())
+        return found
+
+    def find_similar(
+        self, file: str, *, limit: int = 5, compact: bool = True, as_of: str = ""
+    ) -> SimilarDocuments:
+        """List the documents nearest to a document in meaning; the score is a cosine."""
+        found: SimilarDocuments = self._run("find_similar", locals())
+        return found
 
     def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:
         """Let a note come before others that fit a question as well: what the user wants to see again and again."""
-        found: Treatment = self._run("memory_pin", {"query": query, "unpin": unpin, "why": why})
+        found: Treatment = self._run("memory_pin", locals())
         return found
 
     def snooze(self, query: str, *, until: str | None = None, why: str = "") -> Treatment:
         """Keep a note out of what is surfaced unasked until a day; searches still find it."""
-        found: Treatment = self._run("memory_snooze", {"query": query, "until": until, "why": why})
+        found: Treatment = self._run("memory_snooze", locals())
         return found
 
     def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> Written:
         """Add an entry to the diary; it can be searched like any note."""
-        found: Written = self._run("diary_write", {"entry": entry, "topic": topic, "agent": agent})
+        found: Written = self._run("diary_write", locals())
         return found
 
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:
         """Return the last entries of the diary, newest first."""
-        found: Entries = self._run("diary_read", {"last_n": last_n, "agent": agent})
+        found: Entries = self._run("diary_read", locals())
         return found
 
     def lifecycle_status(self) -> Status:
         """Count the documents that are served, pinned, snoozed, archived and forgotten."""
-        found: Status = self._run("lifecycle_status", {})
+        found: Status = self._run("lifecycle_status", locals())
         return found
 
     def lifecycle_sweep(self, *, dry_run: bool = True) -> SweepReport:
         """Archive what is idle for long, and forget what was archived for long, by the configured policy."""
-        found: SweepReport = self._run("lifecycle_sweep", {"dry_run": dry_run})
+        found: SweepReport = self._run("lifecycle_sweep", locals())
         return found
 
     def lifecycle_purge(self, *, dry_run: bool = True) -> SweepReport:
         """Forget for good what was archived for longer than the policy keeps it, and clear the vault's free space."""
-        found: SweepReport = self._run("lifecycle_purge", {"dry_run": dry_run})
+        found: SweepReport = self._run("lifecycle_purge", locals())
         return found
 
     def lifecycle_search(self, words: str, *, limit: int = 20) -> ArchivedDocuments:
         """Find archived documents by their words."""
-        found: ArchivedDocuments = self._run("lifecycle_search", {"words": words, "limit": limit})
+        found: ArchivedDocuments = self._run("lifecycle_search", locals())
         return found
 
     def lifecycle_restore(
         self, *, query: str = "", collection: str = "", all: bool = False
     ) -> ArchivedDocuments:
         """Serve archived documents again: one, those of a collection, or all."""
-        found: ArchivedDocuments = self._run(
-            "lifecycle_restore", {"query": query, "collection": collection, "all": all}
-        )
+        found: ArchivedDocuments = self._run("lifecycle_restore", locals())
         return found
 
     def lifecycle_log(self, *, limit: int = 20) -> Acts:
         """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-        found: Acts = self._run("lifecycle_log", {"limit": limit})
+        found: Acts = self._run("lifecycle_log", locals())
         return found
 
     def lifecycle_undo(self, act: int) -> RecordedAct:
         """Take back an act; what was forgotten cannot be brought back."""
-        found: RecordedAct = self._run("lifecycle_undo", {"act": act})
+        found: RecordedAct = self._run("lifecycle_undo", locals())
         return found

@@ -19,7 +19,6 @@ from clawmem.app.interfaces.rest import (
     lifecycle,
     operations,
     receipts,
-    search,
     upkeep,
 )
 from clawmem.app.interfaces.rest.errors import HANDLERS
@@ -33,7 +32,6 @@ OPERATIONS: tuple[Operation, ...] = (
     *health.OPERATIONS,
     *hooks.OPERATIONS,
     *commands.OPERATIONS,
-    *search.OPERATIONS,
     *documents.OPERATIONS,
     *graph.OPERATIONS,
     *lifecycle.OPERATIONS,

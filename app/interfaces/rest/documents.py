@@ -11,10 +11,9 @@ from starlette.responses import Response, StreamingResponse
 from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.cli.session import named_collections
 from clawmem.app.interfaces.rest.operation import Asked, Nothing, Operation, as_json, reading
-from clawmem.app.interfaces.rest.questions import listed
 from clawmem.app.interfaces.rest.reading import read_asked
+from clawmem.app.operations.fields import named_collections
 from clawmem.app.records import documents
 from clawmem.app.records.documents import Listed, Order, Part, order_of, part_of
 from clawmem.app.records.parameters import ADDRESS
@@ -165,7 +164,7 @@ def multi_get(services: Services, asked: Pattern) -> dict[str, Any]:
 
 def latest(services: Services, asked: LatestDocuments) -> list[Listed]:
     """List the documents that were written last."""
-    wanted = named_collections(services, listed(asked.collection))
+    wanted = named_collections(services, asked.collection)
     return documents.latest(services, wanted, asked.limit)
 
 

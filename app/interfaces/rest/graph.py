@@ -1,33 +1,21 @@
-"""Relations between documents: similar, causes, entities, facts, evolution, and building relations."""
+"""Relations between documents: causes, entities, facts, evolution, and building relations."""
 
 from __future__ import annotations
-
-from typing import Any
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.cli.rendering import result_record
 from clawmem.app.interfaces.rest.documents import Named
 from clawmem.app.interfaces.rest.operation import Asked, changing, reading
-from clawmem.app.interfaces.rest.questions import FoundWhole, published_record
 from clawmem.app.records.documents import Step, place_of, steps_of
 from clawmem.app.records.entities import FACTS, MOST_FACTS, Facts, Things, facts_of, things_of
 from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, Evolution, evolution_of
 from clawmem.app.services.graph.build import SIMILAR, BuildReport
 from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 from clawmem.app.services.retrieval.request import MAX_LIMIT
-from clawmem.app.services.retrieval.similar import LIMIT
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
 from clawmem.ports.triples import Direction as Side
-
-
-class Near(Named):
-    """A document, and the number of similar documents."""
-
-    limit: int = Field(LIMIT, ge=1, le=MAX_LIMIT, description="How many.")
-    as_of: str = Field("", description="As of this day.")
 
 
 class Chain(Named):
@@ -67,15 +55,6 @@ class Kinds(Asked):
     threshold: float = Field(SIMILAR, gt=0, le=1, description="The cosine from which on that is so.")
 
 
-class Neighbours(TypedDict):
-    """Documents near to a document in meaning, nearest first; a score is a cosine."""
-
-    docid: str
-    count: int
-    similar: list[FoundWhole]
-    degraded: dict[str, str]
-
-
 class Steps(TypedDict):
     """Causes and effects of a document."""
 
@@ -92,16 +71,6 @@ class Built(TypedDict):
     temporal: BuildReport | None
     semantic: BuildReport | None
     degraded: dict[str, str]
-
-
-def similar(services: Services, asked: Near) -> dict[str, Any]:
-    """List the documents nearest to a document in meaning."""
-    document = services.lookup.find(asked.docid)
-    now_ms = services.clock.now_ms()
-    found = services.find_similar(document, now_ms=now_ms, limit=asked.limit, as_of=asked.as_of)
-    near = [published_record(result_record(result)) for result in found.answer.results]
-    degraded = found.answer.trace.degraded
-    return {"docid": found.docid, "count": len(near), "similar": near, "degraded": degraded}
 
 
 def causes(services: Services, asked: Chain) -> Steps:
@@ -145,7 +114,6 @@ def build(services: Services, asked: Kinds) -> Built:
 
 
 OPERATIONS = (
-    reading("GET", "/graph/similar/{docid:path}", Near, Neighbours, similar),
     reading("GET", "/graph/causal/{docid:path}", Chain, Steps, causes),
     reading("GET", "/graph/entities", Called, Things, entities),
     reading("GET", "/graph/facts", About, Facts, facts),
