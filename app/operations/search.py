@@ -27,13 +27,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound="Answer")
 
-# Parameters that not every search has, by their names in a `RetrievalRequest`.
-OF_SOME = {
-    "min_score": "min_score",
-    "purpose": "intent",
-    "diverse": "diverse",
-    "candidate_limit": "candidate_limit",
-}
+OF_SOME = ("min_score", "purpose", "diverse", "candidate_limit")  # parameters that not every search has
 
 
 class MeaningSearch(Search):
@@ -120,9 +114,7 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
 
 def retrieval_request(services: Services, request: Question) -> RetrievalRequest:
     """Return the request of the retrieval service; raise `InvalidInput` or `NotFound` for an invalid parameter."""
-    given = {
-        new: getattr(request, name) for name, new in OF_SOME.items() if name in type(request).model_fields
-    }
+    given = {name: getattr(request, name) for name in OF_SOME if name in type(request).model_fields}
     return read_request(
         request.query,
         now_ms=services.clock.now_ms(),
