@@ -138,12 +138,17 @@ def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Reques
         if isinstance(value, list) and not is_argument:
             _refuse_empty(_spelling(operation, name), value)
         if value is not None or not _may_be_missing(fields[name]):
-            values[name] = " ".join(value) if isinstance(value, list) and is_argument else value
+            values[name] = _decodable(" ".join(value) if isinstance(value, list) and is_argument else value)
     try:
         made: Request = operation.request.model_validate(values)
     except ValidationError as error:
         raise refusal_of(error, lambda name: _spelling(operation, name)) from error
     return made
+
+
+def _decodable(value: Any) -> Any:
+    """Return *value*; in a text, bytes that are not UTF-8 become question marks."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def _refuse_empty(option: str, values: list[str]) -> None:
