@@ -18,7 +18,18 @@ if TYPE_CHECKING:
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 
 Address = Annotated[
-    str, Field(min_length=1, description=ADDRESS), Option(metavar="NOTE...", is_argument=True)
+    str,
+    Field(min_length=1, description=ADDRESS),
+    Option(metavar="NOTE...", is_argument=True, is_address=True),
+]
+Docid = Annotated[
+    str,
+    Field(min_length=1, description="The docid of the document, such as #a1b2c3; no path or title."),
+    Option(metavar="NOTE...", is_argument=True, is_address=True, about=ADDRESS),
+]
+Confirm = Annotated[
+    bool | None,
+    Field(description="Must be true. Anything else changes nothing and describes the document."),
 ]
 Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act."), Option(("--why",))]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many."), Option(("-n", "--limit"))]

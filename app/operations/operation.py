@@ -90,6 +90,8 @@ class Option(NamedTuple):
     metavar: str | None = None
     is_argument: bool = False  # positional; the words of the command line are joined by blanks
     tool: str | None = ""  # the name in tools, where it differs; None: tools have no such parameter
+    is_address: bool = False  # names a document; on a terminal the user may choose a candidate
+    about: str = ""  # the help text, where it is not the description of the field
 
 
 def option_of(field: FieldInfo) -> Option:
@@ -143,6 +145,11 @@ class Operation(Generic[Q, R]):
     def method(self) -> str:
         """Return the HTTP method of the route."""
         return "GET" if self.reads and not self.by_post else "POST"
+
+    @property
+    def asks_first(self) -> bool:
+        """Whether the operation needs a confirmation: the parameter ``confirm``."""
+        return "confirm" in self.request.model_fields
 
     @property
     def about(self) -> str:

@@ -50,7 +50,17 @@ Text = str | Iterable[Part]
 
 def printable(text: str) -> str:
     """Return *text* with control characters and unencodable characters replaced."""
-    return _CONTROL.sub("\ufffd", text).encode("utf-8", "replace").decode("utf-8")
+    return encodable(_CONTROL.sub("\ufffd", text))
+
+
+def encodable(text: str) -> str:
+    """Return *text* with characters replaced that UTF-8 cannot encode."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def verbatim(text: str) -> Verbatim:
+    """Return *text* as a verbatim part, with unencodable characters replaced."""
+    return Verbatim(encodable(text))
 
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:

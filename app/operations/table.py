@@ -18,6 +18,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "similar": ("similar",),
         "curation": ("pin", "unpin", "snooze", "unsnooze"),
         "diary": ("diary",),
+        "forgetting": ("forget",),
         "lifecycle": ("lifecycle",),
     }
 )

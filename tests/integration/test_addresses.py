@@ -361,7 +361,6 @@ def test_forgetting_asks(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None
     told = json.loads(world("forget", QUEUE, "--json").stdout)
     assert (told["code"], told["would_remove"]["file"]) == ("CONFIRMATION_REQUIRED", QUEUE)
     monkeypatch.setattr(addresses, "may_ask", lambda ctx: True)
-    monkeypatch.setattr("clawmem.app.interfaces.cli.tending.may_ask", lambda ctx: True)
     assert answered(world, "n\n", "forget", QUEUE) == (1, True)
     assert answered(world, "", "forget", QUEUE) == (1, True)
     assert rows() == before

@@ -62,7 +62,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /lifecycle/purge": ("/lifecycle/purge", {}),
     "POST /documents/{query:path}/snooze": ("/documents/notes/markup.md/snooze", {}),
     "POST /lifecycle/restore": ("/lifecycle/restore", {"all": True}),
-    "POST /documents/{docid:path}/forget": ("/documents/notes/people/haruka.md/forget", {"confirm": True}),
+    "POST /documents/{query:path}/forget": ("/documents/notes/people/haruka.md/forget", {"confirm": True}),
     "POST /update": ("/update", {"embed": True}),
     "POST /reindex": ("/reindex", {"force": True, "enrich": True}),
     "POST /embed": ("/embed", {}),
@@ -360,7 +360,7 @@ class TestChanges:
         docid = world.get("/documents/notes/secret.md")[1]["docid"]
         gone = world.post(f"/documents/{docid}/forget", confirm=True)[1]
 
-        assert (gone["forgotten"], gone["left"]) == (True, "")
+        assert (gone["action"], gone["changed"], gone["left"]) == ("forgotten", True, "")
         assert world.get("/documents/notes/secret.md")[0] == 404
         assert world.post("/search", query="xyzzyplugh", mode="keyword")[1]["count"] == 0
         assert world.post("/reindex", force=True)[1]["added"] == 0

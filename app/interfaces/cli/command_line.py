@@ -42,7 +42,6 @@ FAMILIES = {
     "models": ("models",),
     "conformance": ("conformance",),
     "focus": ("focus",),
-    "tending": ("forget",),
     "curating": ("reflect", "consolidate", "curate"),
     "lanes": ("lanes",),
     "profile": ("profile",),

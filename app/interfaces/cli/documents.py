@@ -53,7 +53,8 @@ def get(
     """Show the text of one document."""
 
     def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, verbatim
+        from clawmem.app.interfaces.cli.rendering import Said, json_part
+        from clawmem.app.operations.output import verbatim
         from clawmem.app.records.documents import part_of
         from clawmem.app.services.documents.succession import succession_mark
         from clawmem.domain.security.quoting import label_of_others
@@ -143,7 +144,7 @@ def _list_part(rows: Sequence[Listed]) -> Part:
 
 
 def _text_part(excerpt: Excerpt) -> Part:
-    from clawmem.app.interfaces.cli.rendering import verbatim
+    from clawmem.app.operations.output import verbatim
     from clawmem.app.services.documents.succession import succession_mark
     from clawmem.domain.security.quoting import label_of_others
 

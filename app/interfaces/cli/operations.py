@@ -11,8 +11,8 @@ import typer
 from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli.command_line import Verbs
+from clawmem.app.interfaces.cli.confirming import CONFIRM, OPTIONS, run_confirmed
 from clawmem.app.interfaces.cli.session import opened, tell, wants_json
-from clawmem.app.operations.fields import ADDRESS
 from clawmem.app.operations.operation import Command, Operation, Option, Request, Result, option_of
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
@@ -62,7 +62,7 @@ def operations_about(module: str) -> str:
 
 
 def _function(operation: Operation[Any, Any], command: Command) -> Any:
-    def run(ctx: typer.Context, **given: Any) -> None:
+    def run(ctx: typer.Context, *, yes: bool = False, preview: bool = False, **given: Any) -> None:
         given = {**given, **command.fixed}
         if operation.reads:
             tell(
@@ -76,7 +76,14 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
 
         request = _request(operation, given)
         with opened(ctx) as services:
-            result = _run(ctx, services.called_by(CALLER), operation, request)
+            called = services.called_by(CALLER)
+            result = run_confirmed(
+                ctx,
+                lambda request: _run(ctx, called, operation, request),
+                request,
+                agreed=yes,
+                only_preview=preview,
+            )
         show_said(_said(ctx, operation, result))
         for remark in result.remarks:
             typer.echo(remark, err=True)
@@ -89,10 +96,10 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
     options = parameters_of(
         operation.request,
         lambda name, field: _annotated(name, field, defaults.get(name, field.default)),
-        without=command.fixed,
+        without={*command.fixed, CONFIRM},
         defaults=defaults,
     )
-    return with_signature(run, [ctx, *options])
+    return with_signature(run, [ctx, *options, *(OPTIONS if operation.asks_first else ())])
 
 
 def _may_be_missing(field: FieldInfo) -> bool:
@@ -119,7 +126,7 @@ def _typed(annotation: Any) -> Any:
 
 def _annotated(name: str, field: FieldInfo, default: object) -> Any:
     option = option_of(field)
-    about = field.description or ""
+    about = option.about or field.description or ""
     if option.is_argument:
         metavar = option.metavar or name.upper()
         words: Any = list[str] if field.is_required() else list[str] | None
@@ -189,7 +196,7 @@ def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any],
 def _address_of(operation: Operation[Any, Any]) -> str:
     """Return the name of the parameter that is an address, or an empty string."""
     fields = operation.request.model_fields.items()
-    return next((name for name, field in fields if field.description == ADDRESS), "")
+    return next((name for name, field in fields if option_of(field).is_address), "")
 
 
 def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) -> Said:

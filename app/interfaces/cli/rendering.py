@@ -45,11 +45,6 @@ def show(text: str) -> None:
     show_part(printable(text))
 
 
-def verbatim(text: str) -> Verbatim:
-    """Return *text* as a verbatim part, with unencodable characters replaced."""
-    return Verbatim(text.encode("utf-8", "replace").decode("utf-8"))
-
-
 def part_of(told: Any) -> Part:
     """Return the part that *told*, decoded from JSON, represents."""
     if isinstance(told, str):

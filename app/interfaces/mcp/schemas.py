@@ -217,15 +217,6 @@ class Guide(Record):
     guide: str
 
 
-class Kept(Place):
-    """What became of a document that somebody named."""
-
-    action: str
-    changed: bool = True
-    said_in: list[str] = Field(default=[], description="Other documents that say some of what was forgotten.")
-    left: str | None = Field(default=None, description="Why its bytes may still lie in free space.")
-
-
 def plain(value: BaseModel) -> dict[str, Any]:
     """As JSON, without what is not said."""
     return value.model_dump(mode="json", exclude_none=True)

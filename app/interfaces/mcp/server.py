@@ -13,7 +13,6 @@ from clawmem.app.interfaces.mcp.document_tools import DocumentTools
 from clawmem.app.interfaces.mcp.files_tools import FilesTools
 from clawmem.app.interfaces.mcp.graph_tools import GraphTools
 from clawmem.app.interfaces.mcp.instructions import FILES_INSTRUCTIONS, INSTRUCTIONS, MEMORY_INSTRUCTIONS
-from clawmem.app.interfaces.mcp.lifecycle_tools import LifecycleTools
 from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
 from clawmem.app.interfaces.mcp.operations import add_operation
 from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
@@ -63,7 +62,6 @@ def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     _add(server, READS, documents.list_documents, name="list")
     for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed, graph.build_graphs):
         _add(server, REPEATABLE, makes)
-    _add(server, DESTROYS, LifecycleTools(dispatcher).memory_forget)
     add_resources(server, dispatcher)
     add_prompts(server)
     return server

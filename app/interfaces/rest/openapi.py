@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 
 from clawmem.app.interfaces.rest.operation import Json, Nothing, Operation
 from clawmem.app.interfaces.rest.reading import read_asked
-from clawmem.app.records.forgetting import WouldForget
+from clawmem.app.operations.forgetting import WouldForget
 from clawmem.app.serve.inside import Inside
 from clawmem.app.version import VERSION
 from clawmem.ports.origin import Origin
