@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import enum
 import subprocess
 import sys
@@ -170,7 +171,9 @@ def _with_methods() -> list[Operation[Any, Any]]:
 
 
 def _method(operation: Operation[Any, Any]) -> str:
-    return operation.name.removeprefix("memory_")
+    """Return the name of a method; one that would hide a builtin gives way to the name of the function."""
+    name = operation.name.removeprefix("memory_")
+    return operation.run.__name__ if hasattr(builtins, name) else name
 
 
 def methods_module() -> str:

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from clawmem.app.operations.answers import FoundDocument, SearchAnswer
+from clawmem.app.operations.fields import successor_mark
 from clawmem.app.operations.output import Part, Styled, bold, confidence_text, dim, plural, table
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
-from clawmem.domain.retrieval.succession import successor_label
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.display import one_line
 
@@ -23,7 +23,7 @@ SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a 
 def answer_text(answer: SearchAnswer) -> str:
     """Return the results one below another, each with its place and the lines that answer; for agents."""
     plan = (f"{one.priority}. {one.type}: {one.query} ({one.result_count})" for one in answer.plan or ())
-    head = [*_route_lines(answer), *plan, *map(_session_line, answer.sessions or ())]
+    head = [*_route_lines(answer), *plan, *map(session_line, answer.sessions or ())]
     if not answer.results:
         head += [f"Nothing found for: {answer.query}"]
     elif is_unlikely(answer):
@@ -81,18 +81,14 @@ def result_text(result: FoundDocument) -> str:
     facts = ", ".join(filter(None, (result.docid, confidence_text(result.confidence), age)))
     last = "" if result.end_line == result.start_line else f"-{result.end_line}"
     title = title_to_read(result.title, result.origin)
-    mark = f" [{_successor(result)}]" if result.superseded_by else ""
+    mark = f" [{successor_mark(result.superseded_by)}]" if result.superseded_by else ""
     head = f"{result.file}:{result.start_line}{last} ({facts}) {title}{mark}"
     lines = [result.snippet] if result.trusted else lines_to_read(result.snippet, result.origin)
     return "\n  ".join([head, *lines])
 
 
-def _successor(result: FoundDocument) -> str:
-    newer = result.superseded_by
-    return successor_label(newer.file, newer.authored_at) if newer else ""
-
-
-def _session_line(one: SessionRecord) -> str:
+def session_line(one: SessionRecord) -> str:
+    """Return a session on one line; for agents."""
     ended = "active" if one.ended_at is None else f"to {one.ended_at[:16]}"
     summary = shortened(" ".join(one.summary.split()), SHOWN_SUMMARY)
     files = ", ".join(one.files_changed[:SHOWN_FILES])
@@ -128,7 +124,7 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
     yield Styled(f"{bold(f'{result.file}:{result.start_line}{last}')}  {dim('  '.join(facts))}")
     yield f"  {_headline(result)}"
     if result.superseded_by:
-        yield f"  {_successor(result)}"
+        yield f"  {successor_mark(result.superseded_by)}"
     shown = lines_to_read(result.snippet.strip("\n"), result.origin)
     yield "\n".join(f"    {line}".rstrip() for line in shown)
     if result.ranks is not None:

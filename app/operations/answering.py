@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer, SessionRecord, Successor
+from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer, SessionRecord
+from clawmem.app.operations.fields import successor_of
 from clawmem.app.operations.output import age
 from clawmem.app.records.provenance import provenance_of, title_of
 from clawmem.domain.retrieval.relevance import likelihood_of
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Result as Found
     from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
     from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
-    from clawmem.ports.records import Document
     from clawmem.ports.sessions import Session
 
 SNIPPET = 200  # characters of the snippet of a compact result
@@ -99,13 +99,6 @@ def answer_of(
 def share(probability: float | None) -> float | None:
     """Return a probability rounded for output; ``None`` if it was not judged."""
     return None if probability is None else round(probability, DIGITS)
-
-
-def successor_of(document: Document | None) -> Successor | None:
-    """Return a successor as a record; ``None`` if there is none."""
-    if document is None:
-        return None
-    return Successor(file=document.display_path, authored_at=document.authored_at)
 
 
 def clauses_of(plan: Iterable[PlannedClause]) -> list[Clause]:

@@ -9,15 +9,8 @@ from typing import Any
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Place
+from clawmem.app.operations.fields import Place, Successor
 from clawmem.app.operations.operation import Result, SelectedResult
-
-
-class Successor(Result):
-    """The document that supersedes another one, and when it was written."""
-
-    file: str
-    authored_at: str
 
 
 class FoundDocument(SelectedResult, Place):

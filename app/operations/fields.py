@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.operations.operation import Option, Result
+from clawmem.app.records.provenance import titled_file
 from clawmem.app.services.retrieval.request import MAX_LIMIT
+from clawmem.domain.retrieval.succession import successor_label
 from clawmem.ports.errors import NotFound
 from clawmem.ports.origin import Origin
 
@@ -70,8 +72,35 @@ class Place(Result):
     trusted: bool = Field(description="Whether the source is the user or an assistant.")
 
 
+class Successor(Result):
+    """The document that supersedes another one, and when it was written."""
+
+    file: str
+    authored_at: str
+
+
 def place_of(services: Services, document: Document) -> dict[str, Any]:
     """Return the fields of a `Place`."""
-    from clawmem.app.records import documents as records  # late: searches do not need it
+    from clawmem.app.services.documents.docids import docids  # late: searches do not need it
 
-    return dict(records.place_of(services, document))
+    return place_from(document, docids(services.vault.documents, [document])[document.id])
+
+
+def place_from(document: Document, docid: str) -> dict[str, Any]:
+    """Return the fields of a `Place` for a document whose *docid*, without ``#``, is known."""
+    return {"docid": f"#{docid}", **titled_file(document)}
+
+
+def successor_of(document: Document | None) -> Successor | None:
+    """Return the successor of a document; null if there is none."""
+    return Successor(file=document.display_path, authored_at=document.authored_at) if document else None
+
+
+def successor_mark(successor: Successor | None) -> str:
+    """Return ``superseded by PATH (DATE)``; empty without a successor."""
+    return successor_label(successor.file, successor.authored_at) if successor else ""
+
+
+def with_successor(text: str, successor: Successor | None) -> str:
+    """Return *text*, followed by ``[superseded by PATH (DATE)]`` if there is a successor."""
+    return f"{text} [{successor_mark(successor)}]" if successor else text

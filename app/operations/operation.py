@@ -99,6 +99,14 @@ def option_of(field: FieldInfo) -> Option:
     return next((one for one in reversed(field.metadata) if isinstance(one, Option)), Option())
 
 
+class Attachment(NamedTuple):
+    """A text that tools return beside their answer."""
+
+    uri: str
+    text: str
+    media_type: str
+
+
 class Command(NamedTuple):
     """
     A command of the command line.
@@ -122,6 +130,7 @@ class Operation(Generic[Q, R]):
     GET, unless their parameters are a body (``by_post``), others POST. ``text`` renders a result for people and agents,
     ``terminal`` for people alone, where that differs. The docstring of ``run`` describes the operation in every
     interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
+    ``attachments`` are texts that a tool adds to its answer.
     """
 
     name: str
@@ -135,6 +144,7 @@ class Operation(Generic[Q, R]):
     by_post: bool = False
     commands: tuple[Command, ...] = ()
     is_tool: bool = True
+    attachments: Callable[[R], Sequence[Attachment]] | None = None
 
     @property
     def reads(self) -> bool:

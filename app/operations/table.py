@@ -18,7 +18,9 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "similar": ("similar",),
         "curation": ("pin", "unpin", "snooze", "unsnooze"),
         "diary": ("diary",),
+        "documents": ("get", "multi-get", "list"),
         "forgetting": ("forget",),
+        "history": ("timeline", "sessions", "log"),
         "lifecycle": ("lifecycle",),
     }
 )

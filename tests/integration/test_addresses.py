@@ -216,7 +216,7 @@ def test_every_interface_takes_them(world: Invoke) -> None:
         assert by_route("POST", f"/documents/{quote(address, safe='')}/pin").details["pinned"] is True
         assert json.loads(world("get", address, "--json").stdout)["file"] == PRICING
         assert by_tool("get", file=address).details["file"] == PRICING
-        assert by_route("GET", f"/documents/{quote(address, safe='')}").details["path"] == PRICING
+        assert by_route("GET", f"/documents/{quote(address, safe='')}").details["file"] == PRICING
         assert json.loads(world("timeline", address, "--json").stdout)["focus"]["file"] == PRICING
         assert json.loads(world("graph", "causes", address, "--json").stdout)["source"]["file"] == PRICING
         assert by_tool("find_causal_links", docid=address).details["source"]["file"] == PRICING

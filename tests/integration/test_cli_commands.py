@@ -273,7 +273,9 @@ def test_a_collection_inside_another_has_its_files(remembered: Invoke, notes: Pa
     """Each file is one document; when the inner one is no collection any more, the outer one has them again."""
 
     def files() -> set[str]:
-        return {one["file"] for one in json.loads(remembered("list", "-n", "100", "--json").stdout)}
+        return {
+            one["file"] for one in json.loads(remembered("list", "-n", "100", "--json").stdout)["documents"]
+        }
 
     before = files()
     assert remembered("collection", "add", notes / "people").exit_code == 0
@@ -347,8 +349,8 @@ def test_doctor_names_a_missing_folder(remembered: Invoke, notes: Path) -> None:
 
 def test_list_shows_the_latest(remembered: Invoke) -> None:
     """list is cut to -n and kept to -c."""
-    assert len(json.loads(remembered("list", "-n", "2", "--json").stdout)) == 2
-    assert len(json.loads(remembered("list", "-c", "notes", "--json").stdout)) == 3
+    assert len(json.loads(remembered("list", "-n", "2", "--json").stdout)["documents"]) == 2
+    assert len(json.loads(remembered("list", "-c", "notes", "--json").stdout)["documents"]) == 3
     assert "Haruka Mori" in remembered("list").stdout
 
 

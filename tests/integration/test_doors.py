@@ -115,15 +115,6 @@ def _texts(client: Client) -> tuple[Any, Any]:
     return here["documents"], there["documents"]
 
 
-def _text(client: Client) -> tuple[Any, Any]:
-    here, there = client.get(f"/documents/{REDIS}"), client.tool("get", file=REDIS)
-    names = {"path": "file", "title": "title", "contentType": "content_type", "modifiedAt": "modified_at",
-             "startLine": "start_line", "totalLines": "total_lines", "body": "text"}  # fmt: skip
-    return [f"#{here['docid']}", *(here[name] for name in names)], [
-        there["docid"], *(there[name] for name in names.values())
-    ]  # fmt: skip
-
-
 def _diary(client: Client) -> tuple[Any, Any]:
     client.post("/diary", entry="The ferry leaves at nine.")
     client.tool("diary_write", entry="It came back at noon.", topic="boats")
@@ -147,9 +138,9 @@ PAIRS: dict[str, Asked] = {
     "intent_search": _found("/intent-search", "intent_search", "intent confidence"),
     "query_plan": _found("/plan", "query_plan", "plan"),
     "memory_retrieve": _found("/retrieve", "memory_retrieve", "mode"),
-    "get": _text,
+    "get": lambda client: (client.get(f"/documents/{REDIS}"), client.tool("get", file=REDIS)),
     "multi_get": _texts,
-    "list": _plainly("/list", "list", "", "documents"),
+    "list": _plainly("/list", "list", "documents"),
     "timeline": lambda client: (client.get(f"/timeline/{REDIS}"), client.tool("timeline", docid=REDIS)),
     "session_log": _plainly("/sessions", "session_log", "sessions"),
     "status": _plainly("/collections", "status", "collections"),

@@ -69,7 +69,7 @@ class TestIds:
             ("people/haruka.md\0.txt", 2, "NUL"),
             ("a" * 1001, 2, "1001 characters; at most 1000"),
             ("a" * 1000, 3, "No document matches"),
-            ("", 2, "names no note"),
+            ("", 2, "is empty"),
             ("#", 2, "docid"),
             ("#abc", 2, "docid"),
             ("#" + "a" * 65, 2, "docid"),
@@ -203,7 +203,7 @@ class TestWords:
             found = answers(remembered(verb, "--json", "--", question))
             assert found[0]["file"] == "notes/decisions/2026-02-11-redis.md", verb
 
-        assert len(json.loads(remembered("list", "--json").stdout)) == 3
+        assert len(json.loads(remembered("list", "--json").stdout)["documents"]) == 3
 
     def test_a_column_is_a_word(self, remembered: Invoke) -> None:
         """``title:xylophone`` finds no title, and ``-redis`` excludes nothing."""

@@ -16,30 +16,6 @@ if TYPE_CHECKING:
     from clawmem.app.settings import Settings
 
 
-def _typed_collections(text: str) -> str:
-    """
-    Return *text*, names of collections; refuse an empty text, such as an unset variable, instead of selecting all.
-
-    Raises:
-        InvalidInput: The text has no name.
-    """
-    from clawmem.ports.errors import InvalidInput
-
-    if not text.strip(" ,"):
-        raise InvalidInput("INVALID_INPUT", "--collection is empty. Name a collection, or leave it out.")
-    return text
-
-
-Collections = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-c",
-        "--collection",
-        help="Only these collections; repeat it or separate with commas.",
-        metavar="TEXT",
-        parser=_typed_collections,
-    ),
-]
 Force = Annotated[bool, typer.Option("-f", "--force", help="Begin anew.")]
 
 

@@ -6,13 +6,13 @@ from copy import copy
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any
 
-from mcp.types import CallToolResult, ToolAnnotations
+from mcp.types import CallToolResult, EmbeddedResource, TextResourceContents, ToolAnnotations
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.operations.fields import Names
-from clawmem.app.operations.operation import Effect, Operation, Result, option_of
+from clawmem.app.operations.operation import Attachment, Effect, Operation, Result, option_of
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.records.parameters import Vault
@@ -52,7 +52,9 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
             return result
 
         result = await (dispatcher.read if operation.reads else dispatcher.write)(work, vault)
-        return answer("\n".join([as_lines(operation.text(result)), *result.remarks]).strip(), result)
+        attached = operation.attachments(result) if operation.attachments else ()
+        text = "\n".join([as_lines(operation.text(result)), *result.remarks]).strip()
+        return answer(text, result, *map(_resource, attached))
 
     tool.__name__ = operation.name
     names = {name: tool_name for tool_name, name in fields.items()}
@@ -66,6 +68,11 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
     about = " ".join(operation.about.split())
     server.add_tool(tool, operation.name, description=about, annotations=ANNOTATIONS[operation.effect])
     server.add_older_names(operation.name, _older_names(operation))
+
+
+def _resource(attached: Attachment) -> EmbeddedResource:
+    contents = TextResourceContents(uri=attached.uri, mime_type=attached.media_type, text=attached.text)
+    return EmbeddedResource(type="resource", resource=contents)
 
 
 def _annotated(name: str, field: FieldInfo) -> Any:

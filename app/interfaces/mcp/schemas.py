@@ -6,6 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from clawmem.app.operations.answers import SessionRecord
 from clawmem.ports.origin import Origin
 
 
@@ -30,79 +31,6 @@ class Successor(Record):
 
     file: str
     authored_at: str
-
-
-class Session(Record):
-    """A conversation that was written down."""
-
-    id: str
-    started_at: str
-    ended_at: str | None = None
-    handoff_path: str | None = None
-    summary: str = ""
-    files_changed: list[str] = []
-    machine: str = Field(default="", description="The host where it was held.")
-
-
-class Text(Place):
-    """Lines of a document."""
-
-    content_type: str
-    authored_at: str
-    modified_at: str
-    start_line: int
-    total_lines: int
-    superseded_by: Successor | None = None
-    text: str
-
-
-class Texts(Record):
-    """Several documents; ``errors`` say what was left out, and why."""
-
-    documents: list[Text]
-    errors: list[str]
-
-
-class Moment(Place):
-    """A document of a timeline."""
-
-    id: int
-    content_type: str
-    authored_at: str
-    modified_at: str
-    superseded_by: Successor | None = None
-
-
-class Timeline(Record):
-    """The documents written just before and after a document, oldest first on both sides."""
-
-    focus: Moment
-    before: list[Moment]
-    after: list[Moment]
-    total_in_range: int
-    session_id: str | None = None
-    session_summary: str | None = None
-
-
-class Sessions(Record):
-    """The sessions that began last, newest first."""
-
-    sessions: list[Session]
-
-
-class Listed(Place):
-    """A document in a list."""
-
-    authored_at: str
-    modified: str = Field(description="File time.")
-    type: str
-    superseded_by: Successor | None = None
-
-
-class Documents(Record):
-    """The documents that were written last."""
-
-    documents: list[Listed]
 
 
 class Collection(Record):
@@ -144,7 +72,7 @@ class Stats(Record):
     relations: dict[str, int]
     recorded_questions: int
     receipts: int
-    recent_sessions: list[Session]
+    recent_sessions: list[SessionRecord]
 
 
 class Pass(Record):

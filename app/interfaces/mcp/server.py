@@ -9,7 +9,6 @@ from typing import Any
 from mcp.types import ToolAnnotations
 
 from clawmem.app.interfaces.mcp.calling import ToolServer
-from clawmem.app.interfaces.mcp.document_tools import DocumentTools
 from clawmem.app.interfaces.mcp.files_tools import FilesTools
 from clawmem.app.interfaces.mcp.graph_tools import GraphTools
 from clawmem.app.interfaces.mcp.instructions import FILES_INSTRUCTIONS, INSTRUCTIONS, MEMORY_INSTRUCTIONS
@@ -40,17 +39,13 @@ def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> To
 
 def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem", "Memory", INSTRUCTIONS)
-    documents, graph, vault = DocumentTools(dispatcher), GraphTools(dispatcher), VaultTools(dispatcher)
+    graph, vault = GraphTools(dispatcher), VaultTools(dispatcher)
     _add(server, READS, vault.guide, name="__IMPORTANT")
     for operation in all_operations():
         if operation.is_tool:
             add_operation(server, dispatcher, operation)
     for asks in (
-        documents.get,
-        documents.multi_get,
         graph.find_causal_links,
-        documents.timeline,
-        documents.session_log,
         graph.kg_query,
         graph.find_entities,
         graph.memory_evolution_status,
@@ -59,7 +54,6 @@ def _clawmem(dispatcher: Dispatcher) -> ToolServer:
         vault.list_vaults,
     ):
         _add(server, READS, asks)
-    _add(server, READS, documents.list_documents, name="list")
     for makes in (vault.profile, vault.reindex, vault.vault_sync, vault.embed, graph.build_graphs):
         _add(server, REPEATABLE, makes)
     add_resources(server, dispatcher)

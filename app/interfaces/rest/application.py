@@ -12,7 +12,7 @@ from starlette.routing import BaseRoute
 from clawmem.app.interfaces.mcp.over_http import McpDoor
 from clawmem.app.interfaces.rest import (
     commands,
-    documents,
+    export,
     graph,
     health,
     hooks,
@@ -32,7 +32,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *health.OPERATIONS,
     *hooks.OPERATIONS,
     *commands.OPERATIONS,
-    *documents.OPERATIONS,
+    *export.OPERATIONS,
     *graph.OPERATIONS,
     *lifecycle.OPERATIONS,
     *operations.OPERATIONS,

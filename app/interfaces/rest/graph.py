@@ -6,8 +6,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.rest.documents import Named
 from clawmem.app.interfaces.rest.operation import Asked, changing, reading
+from clawmem.app.operations.fields import ADDRESS
 from clawmem.app.records.documents import Step, place_of, steps_of
 from clawmem.app.records.entities import FACTS, MOST_FACTS, Facts, Things, facts_of, things_of
 from clawmem.app.records.evolution import MOST_VERSIONS, VERSIONS, Evolution, evolution_of
@@ -16,6 +16,12 @@ from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
 from clawmem.ports.triples import Direction as Side
+
+
+class Named(Asked):
+    """A document."""
+
+    docid: str = Field(min_length=1, description=ADDRESS)
 
 
 class Chain(Named):
