@@ -212,12 +212,7 @@ def get(services: Services, request: Get) -> Content:
 
 
 def multi_get(services: Services, request: MultiGet) -> Texts:
-    """
-    Read several documents at once; names and documents that were left out are reported.
-
-    Raises:
-        NotFound: Nothing matches the pattern.
-    """
+    """Read several documents at once; names and documents that were left out are reported."""
     found = services.lookup.multi_get(request.pattern, max_bytes=request.max_bytes)
     if not found.excerpts and all(one.code != TOO_LARGE for one in found.errors):
         raise _nothing_found(request.pattern, found.errors)

@@ -31,7 +31,7 @@ class Forget(Request):
     confirm: Confirm = None
     why: Why = ""
     prove: Annotated[
-        bool, Field(description="Look for its text everywhere afterwards."), Option(("--prove",))
+        bool, Field(description="Look for its text everywhere afterwards."), Option(tool=None)
     ] = False
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 import typer
 
-from clawmem.app.interfaces.cli.addresses import may_ask
+from clawmem.app.interfaces.cli import addresses
 from clawmem.app.interfaces.cli.session import wants_json
 from clawmem.app.operations.operation import Request
 from clawmem.ports.address_errors import ConfirmationMissing
@@ -51,7 +51,7 @@ def run_confirmed(
 def _ask(ctx: typer.Context, missing: ConfirmationMissing) -> None:
     from clawmem.app.interfaces.cli.rendering import show
 
-    if not may_ask(ctx):
+    if not addresses.may_ask(ctx):
         raise ConfirmationMissing(missing.message, missing.would_remove, remedy="To confirm, add --yes.")
     _show_preview(ctx, missing)
     try:

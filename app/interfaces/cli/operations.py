@@ -85,8 +85,6 @@ def _function(operation: Operation[Any, Any], command: Command) -> Any:
                 only_preview=preview,
             )
         show_said(_said(ctx, operation, result))
-        for remark in result.remarks:
-            typer.echo(remark, err=True)
         raise typer.Exit(result.exit_code)
 
     run.__doc__ = command.about or operation.about
@@ -207,4 +205,4 @@ def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) ->
         parts: list[Part] = [json_part(result.record())]
     else:
         parts = parts_of((operation.terminal or operation.text)(result))
-    return Said(parts, result.missing, later=result.finish)
+    return Said(parts, result.missing, list(result.remarks), result.finish)
