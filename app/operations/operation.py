@@ -130,7 +130,8 @@ class Operation(Generic[Q, R]):
     GET, unless their parameters are a body (``by_post``), others POST. ``text`` renders a result for people and agents,
     ``terminal`` for people alone, where that differs. The docstring of ``run`` describes the operation in every
     interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
-    ``attachments`` are texts that a tool adds to its answer.
+    ``attachments`` are texts that a tool adds to its answer. ``any_vault`` is false for what only the usual vault has.
+    ``only_reads`` returns whether a request changes nothing, where some requests change the vault.
     """
 
     name: str
@@ -144,12 +145,18 @@ class Operation(Generic[Q, R]):
     by_post: bool = False
     commands: tuple[Command, ...] = ()
     is_tool: bool = True
+    any_vault: bool = True
+    only_reads: Callable[[Q], bool] | None = None
     attachments: Callable[[R], Sequence[Attachment]] | None = None
 
     @property
     def reads(self) -> bool:
         """Whether the operation changes nothing."""
         return self.effect is Effect.READS
+
+    def changes_nothing(self, request: Q) -> bool:
+        """Whether *request* changes nothing."""
+        return self.only_reads(request) if self.only_reads else self.reads
 
     @property
     def method(self) -> str:

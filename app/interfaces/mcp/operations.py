@@ -51,7 +51,9 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
             result.finish()
             return result
 
-        result = await (dispatcher.read if operation.reads else dispatcher.write)(work, vault)
+        result = await (dispatcher.read if operation.changes_nothing(request) else dispatcher.write)(
+            work, vault
+        )
         attached = operation.attachments(result) if operation.attachments else ()
         text = "\n".join([as_lines(operation.text(result)), *result.remarks]).strip()
         return answer(text, result, *map(_resource, attached))
@@ -63,8 +65,9 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
         for one in parameters_of(operation.request, _annotated)
         if one.name in names
     ]
-    vault = Parameter("vault", Parameter.KEYWORD_ONLY, default=None, annotation=Vault)
-    with_signature(tool, [*parameters, vault], Annotated[CallToolResult, operation.result])
+    if operation.any_vault:
+        parameters.append(Parameter("vault", Parameter.KEYWORD_ONLY, default=None, annotation=Vault))
+    with_signature(tool, parameters, Annotated[CallToolResult, operation.result])
     about = " ".join(operation.about.split())
     server.add_tool(tool, operation.name, description=about, annotations=ANNOTATIONS[operation.effect])
     server.add_older_names(operation.name, _older_names(operation))

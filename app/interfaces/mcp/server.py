@@ -9,7 +9,6 @@ from typing import Any
 from mcp.types import ToolAnnotations
 
 from clawmem.app.interfaces.mcp.calling import ToolServer
-from clawmem.app.interfaces.mcp.files_tools import FilesTools
 from clawmem.app.interfaces.mcp.graph_tools import GraphTools
 from clawmem.app.interfaces.mcp.instructions import FILES_INSTRUCTIONS, INSTRUCTIONS, MEMORY_INSTRUCTIONS
 from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
@@ -17,7 +16,7 @@ from clawmem.app.interfaces.mcp.operations import add_operation
 from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
 from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.mcp.vault_tools import VaultTools
-from clawmem.app.operations.table import all_operations
+from clawmem.app.operations.table import all_operations, operations_in
 from clawmem.app.serve.dispatcher import Dispatcher
 
 Tool = Callable[..., Any]
@@ -75,7 +74,8 @@ def _memory(dispatcher: Dispatcher) -> ToolServer:
 
 def _files(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem-files", "Memory files", FILES_INSTRUCTIONS)
-    _add(server, DESTROYS, FilesTools(dispatcher).memory)
+    for operation in operations_in("files"):
+        add_operation(server, dispatcher, operation)
     return server
 
 
