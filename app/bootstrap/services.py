@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.app.services.retrieval.why import ReceiptReader
     from clawmem.ports.files import FileSource
-    from clawmem.ports.memory_files import MemoryFiles
 
 
 FILES_OF_VAULT = ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")  # suffixes of its name
@@ -193,12 +192,6 @@ class Services:
         from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
 
         return ForgottenPlaces(self.vault, self.adapters.forget_log())
-
-    def memory_files(self, folder: str) -> MemoryFiles:
-        """Return the text files below *folder*."""
-        from clawmem.adapters.files.memory_folder import MemoryFolder
-
-        return MemoryFolder(folder)
 
     @property
     def sweep(self) -> Sweep:

@@ -8,6 +8,9 @@ if TYPE_CHECKING:
     from clawmem.app.operations.answers import SearchAnswer
     from clawmem.app.operations.curation import Treatment
     from clawmem.app.operations.diary import Entries, Written
+    from clawmem.app.operations.documents import Content, Listing, Texts
+    from clawmem.app.operations.forgetting import Forgotten
+    from clawmem.app.operations.history import Sessions, Timeline
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.similar import SimilarDocuments
 
@@ -187,6 +190,57 @@ class Methods:
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:
         """Return the last entries of the diary, newest first."""
         found: Entries = self._run("diary_read", locals())
+        return found
+
+    def get(
+        self,
+        file: str,
+        *,
+        from_line: int | None = None,
+        max_lines: int | None = None,
+        line_numbers: bool = False,
+    ) -> Content:
+        """Read one document, or lines of it: the address may end with :LINE."""
+        found: Content = self._run("get", locals())
+        return found
+
+    def multi_get(
+        self,
+        pattern: str,
+        *,
+        max_lines: int | None = None,
+        max_bytes: int = 10240,
+        line_numbers: bool = False,
+    ) -> Texts:
+        """Read several documents at once; names and documents that were left out are reported."""
+        found: Texts = self._run("multi_get", locals())
+        return found
+
+    def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
+        """List the documents that were written last."""
+        found: Listing = self._run("list", locals())
+        return found
+
+    def forget(
+        self, query: str, *, confirm: bool | None = None, why: str = "", prove: bool = False
+    ) -> Forgotten:
+        """Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
+
+        Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
+        """
+        found: Forgotten = self._run("memory_forget", locals())
+        return found
+
+    def timeline(
+        self, docid: str, *, before: int = 5, after: int = 5, same_collection: bool = False, as_of: str = ""
+    ) -> Timeline:
+        """List the documents written just before and after a document, and the session in which it was written."""
+        found: Timeline = self._run("timeline", locals())
+        return found
+
+    def session_log(self, *, limit: int = 10, as_of: str = "") -> Sessions:
+        """List the latest sessions and their results."""
+        found: Sessions = self._run("session_log", locals())
         return found
 
     def lifecycle_status(self) -> Status:
