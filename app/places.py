@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+FILES_VARIABLE = "CLAWMEM_MCP_FILES"  # names the collection of the files that the tool `memory` changes
+
+
 def complete(env: MutableMapping[str, str]) -> None:
     """
     Add the variables of ``.env`` in the config folder; variables that are already set stay unchanged.

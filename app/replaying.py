@@ -22,7 +22,7 @@ def asked_again(services: Services, receipt: Receipt) -> Replay:
     Raises:
         InvalidInput: This version does not know the verb of the receipt.
     """
-    from clawmem.app.interfaces.cli.retrieval import ask
+    from clawmem.app.operations.search import ask
     from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
     from clawmem.ports.errors import InvalidInput
 

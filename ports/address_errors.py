@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from clawmem.ports.errors import InvalidInput, NotFound
@@ -39,12 +40,30 @@ class ConfirmationMissing(InvalidInput):
     """
     An irreversible operation was requested without confirmation; nothing was changed.
 
-    ``would_remove`` describes the removal in machine-readable form.
+    Args:
+        would_remove: What would be removed, for programs.
+        remedy: The sentence that says how to confirm.
+        preview: What would be removed, as sentences.
+        question: The question for a person who can confirm.
+        confirmed: The parameters that confirm the request.
     """
 
-    def __init__(self, message: str, would_remove: Mapping[str, Any]) -> None:
-        super().__init__("CONFIRMATION_REQUIRED", message)
+    def __init__(
+        self,
+        message: str,
+        would_remove: Mapping[str, Any],
+        *,
+        remedy: str = "",
+        preview: Sequence[str] = (),
+        question: str = "",
+        confirmed: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        super().__init__("CONFIRMATION_REQUIRED", f"{message} {remedy}".strip())
+        self.message = message
         self.would_remove = would_remove
+        self.preview = preview
+        self.question = question
+        self.confirmed = confirmed
 
     @property
     def details(self) -> Mapping[str, Any]:

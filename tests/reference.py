@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import enum
 import subprocess
 import sys
@@ -157,7 +158,7 @@ def python_page() -> str:
         "the parameters of one operation and returns its result, a pydantic model. Errors are `clawmem.ports.errors.ClawmemError`.",
         "",
     ]
-    for one in all_operations():
+    for one in _with_methods():
         schema = one.request.model_json_schema()
         lines += [f"## {_method(one)}", "", *_paragraph(one.about), ""]
         lines += _parameters(_resolved(schema), schema.get("required", ()))
@@ -186,14 +187,21 @@ def _paragraph(text: str) -> list[str]:
     return text.splitlines()
 
 
+def _with_methods() -> list[Operation[Any, Any]]:
+    """Return the operations that are more than a route of the REST API."""
+    return [one for one in all_operations() if one.commands or one.is_tool]
+
+
 def _method(operation: Operation[Any, Any]) -> str:
-    return operation.name.removeprefix("memory_")
+    """Return the name of a method; one that would hide a builtin gives way to the name of the function."""
+    name = operation.name.removeprefix("memory_")
+    return operation.run.__name__ if hasattr(builtins, name) else name
 
 
 def methods_module() -> str:
     """Return the module with a method for each operation."""
     imports: set[tuple[str, str]] = set()
-    methods = [_method_source(one, imports) for one in all_operations()]
+    methods = [_method_source(one, imports) for one in _with_methods()]
     named = "\n".join(f"    from {module} import {name}" for module, name in sorted(imports))
     return (
         f'"""Methods of the Python API, {MADE}."""\n\n'
@@ -202,7 +210,7 @@ def methods_module() -> str:
         f"if TYPE_CHECKING:\n{named}\n\n\n"
         "class Methods:\n"
         '    """A method for each operation."""\n\n'
-        "    def _run(self, name: str, parameters: dict[str, Any]) -> Any:\n"
+        "    def _run(self, name: str, given: dict[str, Any]) -> Any:\n"
         "        raise NotImplementedError\n\n" + "\n".join(methods)
     )
 
@@ -221,13 +229,12 @@ def _method_source(operation: Operation[Any, Any], imports: set[tuple[str, str]]
         if name != first
     ]
     signature = ", ".join(["self", *parameters, *(["*", *rest] if rest else [])])
-    given = ", ".join(f'"{name}": {name}' for name in fields)
     about = "\n        ".join(line for line in operation.about.splitlines())
     closing = "\n        " if "\n" in about else ""
     return (
         f"    def {_method(operation)}({signature}) -> {operation.result.__name__}:\n"
         f'        """{about}{closing}"""\n'
-        f"        found: {operation.result.__name__} = self._run({operation.name!r}, {{{given}}})\n"
+        f"        found: {operation.result.__name__} = self._run({operation.name!r}, locals())\n"
         "        return found\n"
     )
 

@@ -36,18 +36,6 @@ NOTES = {
 REDIS, POSTGRES = "notes/decisions/redis.md", "notes/decisions/postgres.md"
 
 
-# Keys of a result that the REST API publishes under another name than the command line and the tools.
-_PUBLISHED = {"content_type": "contentType", "authored_at": "authoredAt", "modified_at": "modifiedAt",
-              "start_line": "startLine", "end_line": "endLine", "snippet_line": "snippetLine",
-    "superseded_by": "supersededBy", "file": "path"}  # fmt: skip
-
-
-def published(result: dict[str, Any]) -> dict[str, Any]:
-    """Return a result of the command line or of a tool under the keys of the REST API."""
-    named = {_PUBLISHED.get(key, key): value for key, value in result.items() if key != "path"}
-    return {**named, "docid": result["docid"].removeprefix("#")}
-
-
 class World:
     """A home, its server, and its command line."""
 

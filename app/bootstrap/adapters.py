@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
     from clawmem.adapters.files.disk import DiskFiles
     from clawmem.adapters.files.forget_log import ForgetFile
+    from clawmem.adapters.files.memory_folder import MemoryFolder
     from clawmem.adapters.models.catalogue import Selection
     from clawmem.adapters.models.static_words import StaticWords
     from clawmem.adapters.system.clock import SystemClock
@@ -49,6 +50,7 @@ class Adapters:
         self.clock = providers.Singleton(_clock)
         self.holder = providers.Singleton(_holder)
         self.files = providers.Singleton(_files)
+        self.memory_files = providers.Factory(_memory_files)
         self.forget_log = providers.Singleton(_forget_log, f"{settings.vault}.forgotten")
         self.late_interaction = providers.Singleton(_late_interaction)
         self.vault = providers.Singleton(self._open_vault)
@@ -217,6 +219,12 @@ def _files() -> DiskFiles:
     from clawmem.adapters.files.disk import DiskFiles
 
     return DiskFiles()
+
+
+def _memory_files(folder: str) -> MemoryFolder:
+    from clawmem.adapters.files.memory_folder import MemoryFolder
+
+    return MemoryFolder(folder)
 
 
 def _forget_log(path: str) -> ForgetFile:

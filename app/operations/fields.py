@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.operations.operation import Option, Result
-from clawmem.app.records import documents as records
+from clawmem.app.records.provenance import titled_file
 from clawmem.app.services.retrieval.request import MAX_LIMIT
+from clawmem.domain.retrieval.succession import successor_label
+from clawmem.ports.errors import NotFound
 from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
@@ -18,10 +20,46 @@ if TYPE_CHECKING:
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 
 Address = Annotated[
-    str, Field(min_length=1, description=ADDRESS), Option(metavar="NOTE...", is_argument=True)
+    str,
+    Field(min_length=1, description=ADDRESS),
+    Option(metavar="NOTE...", is_argument=True, is_address=True),
+]
+Docid = Annotated[
+    str,
+    Field(min_length=1, description="The docid of the document, such as #a1b2c3; no path or title."),
+    Option(metavar="NOTE...", is_argument=True, is_address=True, about=ADDRESS),
+]
+Confirm = Annotated[
+    bool | None,
+    Field(description="Must be true. Anything else changes nothing and describes the document."),
 ]
 Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act."), Option(("--why",))]
 Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many."), Option(("-n", "--limit"))]
+
+
+Names = str | list[str]  # one name, several names, or several names separated by commas
+
+
+def listed(names: Names) -> list[str]:
+    """Return *names*, given as a list or separated by commas, as a list."""
+    several = [names] if isinstance(names, str) else names
+    return [name for given in several for name in map(str.strip, given.split(",")) if name]
+
+
+def named_collections(services: Services, names: Names) -> list[str]:
+    """
+    Return *names*, which are those of collections, as a list.
+
+    Raises:
+        NotFound: A collection is neither configured nor in the vault.
+    """
+    wanted = listed(names)
+    # Computed only when needed, because it counts every document.
+    known = {*services.settings.collections, *services.vault.documents.collections()} if wanted else ()
+    for name in wanted:
+        if name not in known:
+            raise NotFound("collection", name, suggestions=sorted(known))
+    return wanted
 
 
 class Place(Result):
@@ -34,6 +72,35 @@ class Place(Result):
     trusted: bool = Field(description="Whether the source is the user or an assistant.")
 
 
+class Successor(Result):
+    """The document that supersedes another one, and when it was written."""
+
+    file: str
+    authored_at: str
+
+
 def place_of(services: Services, document: Document) -> dict[str, Any]:
     """Return the fields of a `Place`."""
-    return dict(records.place_of(services, document))
+    from clawmem.app.services.documents.docids import docids  # late: searches do not need it
+
+    return place_from(document, docids(services.vault.documents, [document])[document.id])
+
+
+def place_from(document: Document, docid: str) -> dict[str, Any]:
+    """Return the fields of a `Place` for a document whose *docid*, without ``#``, is known."""
+    return {"docid": f"#{docid}", **titled_file(document)}
+
+
+def successor_of(document: Document | None) -> Successor | None:
+    """Return the successor of a document; null if there is none."""
+    return Successor(file=document.display_path, authored_at=document.authored_at) if document else None
+
+
+def successor_mark(successor: Successor | None) -> str:
+    """Return ``superseded by PATH (DATE)``; empty without a successor."""
+    return successor_label(successor.file, successor.authored_at) if successor else ""
+
+
+def with_successor(text: str, successor: Successor | None) -> str:
+    """Return *text*, followed by ``[superseded by PATH (DATE)]`` if there is a successor."""
+    return f"{text} [{successor_mark(successor)}]" if successor else text

@@ -122,7 +122,7 @@ class RestoreRequest(Request):
     query: Annotated[
         str,
         Field(description=ADDRESS),
-        Option(metavar="[NOTE...]", is_argument=True),
+        Option(metavar="[NOTE...]", is_argument=True, is_address=True),
     ] = ""
     collection: Annotated[
         str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))

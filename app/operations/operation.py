@@ -9,8 +9,10 @@ from inspect import getdoc
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic.fields import FieldInfo
+
+from clawmem.app.operations.output import Text
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -34,6 +36,12 @@ class Result(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    _remaining: Callable[[], object] | None = PrivateAttr(default=None)
+
+    def record(self) -> dict[str, Any]:
+        """Return the result as JSON."""
+        return self.model_dump(mode="json")
+
     @property
     def exit_code(self) -> int:
         """Return the exit code of a command with this result."""
@@ -43,6 +51,27 @@ class Result(BaseModel):
     def remarks(self) -> Sequence[str]:
         """Return sentences about what was not done; a command writes them to stderr."""
         return ()
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return the parts of the work that could not be done, with reasons; a command writes them to stderr."""
+        return {}
+
+    def do_later(self, work: Callable[[], object]) -> None:
+        """Let *work*, for which nobody needs to wait, be done after the result was shown, see `finish`."""
+        self._remaining = work
+
+    def finish(self) -> None:
+        """Do the work that remained; called by every interface while the vault is still open."""
+        if self._remaining:
+            self._remaining()
+
+
+class SelectedResult(Result):
+    """A result that has only some of its keys: a key that was not set is left out."""
+
+    def record(self) -> dict[str, Any]:
+        return self.model_dump(mode="json", exclude_unset=True)
 
 
 class Effect(Enum):
@@ -63,17 +92,28 @@ class Flag(NamedTuple):
 
 
 class Option(NamedTuple):
-    """How a parameter is spelt on the command line, where its name alone does not say it."""
+    """How a parameter is spelt on the command line and in tools, where its name alone does not say it."""
 
     names: tuple[str, ...] = ()
     metavar: str | None = None
     is_argument: bool = False  # positional; the words of the command line are joined by blanks
     flags: tuple[Flag, ...] = ()  # each flag adds a value to a field of several values, which has no option
+    tool: str | None = ""  # the name in tools, where it differs; None: tools have no such parameter
+    is_address: bool = False  # names a document; on a terminal the user may choose a candidate
+    about: str = ""  # the help text, where it is not the description of the field
 
 
 def option_of(field: FieldInfo) -> Option:
     """Return how *field* is spelt on the command line; of several spellings the last."""
     return next((one for one in reversed(field.metadata) if isinstance(one, Option)), Option())
+
+
+class Attachment(NamedTuple):
+    """A text that tools return beside their answer."""
+
+    uri: str
+    text: str
+    media_type: str
 
 
 class Command(NamedTuple):
@@ -96,9 +136,12 @@ class Operation(Generic[Q, R]):
     """
     One operation.
 
-    ``name`` is the tool's and the method's name. ``route`` is the path of the REST route; reads are GET, others POST.
-    ``text`` renders a result for people and agents. The docstring of ``run`` describes the operation in every interface.
-    ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
+    ``name`` is the tool's and the method's name. ``route`` is the path of the REST route, empty without one; reads are
+    GET, unless their parameters are a body (``by_post``), others POST. ``text`` renders a result for people and agents,
+    ``terminal`` for people alone, where that differs. The docstring of ``run`` describes the operation in every
+    interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
+    ``attachments`` are texts that a tool adds to its answer. ``any_vault`` is false for what only the usual vault has.
+    ``only_reads`` returns whether a request changes nothing, where some requests change the vault.
     """
 
     name: str
@@ -106,15 +149,34 @@ class Operation(Generic[Q, R]):
     result: type[R]
     run: Callable[[Services, Q], R]
     effect: Effect
-    route: str
-    commands: tuple[Command, ...]
-    text: Callable[[R], str]
+    text: Callable[[R], Text]
+    terminal: Callable[[R], Text] | None = None
+    route: str = ""
+    by_post: bool = False
+    commands: tuple[Command, ...] = ()
     is_tool: bool = True
+    any_vault: bool = True
+    only_reads: Callable[[Q], bool] | None = None
+    attachments: Callable[[R], Sequence[Attachment]] | None = None
 
     @property
     def reads(self) -> bool:
         """Whether the operation changes nothing."""
         return self.effect is Effect.READS
+
+    def changes_nothing(self, request: Q) -> bool:
+        """Whether *request* changes nothing."""
+        return self.only_reads(request) if self.only_reads else self.reads
+
+    @property
+    def method(self) -> str:
+        """Return the HTTP method of the route."""
+        return "GET" if self.reads and not self.by_post else "POST"
+
+    @property
+    def asks_first(self) -> bool:
+        """Whether the operation needs a confirmation: the parameter ``confirm``."""
+        return "confirm" in self.request.model_fields
 
     @property
     def about(self) -> str:

@@ -39,6 +39,7 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
         **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
         "string_type": "must be text",
+        "string_unicode": "holds half a character",
         "list_type": "must be a list",
         "dict_type": "must map names to values",
     }

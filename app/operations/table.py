@@ -15,11 +15,17 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "curation": ("pin", "unpin", "snooze", "unsnooze"),
         "diary": ("diary",),
+        "documents": ("get", "multi-get", "list"),
         "enriching": ("enrich",),
+        "forgetting": ("forget",),
         "graph": ("graph",),
+        "history": ("timeline", "sessions", "log"),
         "knowledge": ("graph",),
         "lifecycle": ("lifecycle",),
         "profile": ("profile",),
+        "recall": ("retrieve", "intent-search", "plan"),
+        "search": ("search", "vsearch", "query"),
+        "similar": ("similar",),
     }
 )
 

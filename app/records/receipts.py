@@ -50,7 +50,7 @@ def line_of(kept: ReceiptEntry) -> Line:
 
 def replayed_of(found: Replay) -> Replayed:
     """Return a replay as a record."""
-    from clawmem.app.interfaces.cli.explaining import receipt_record
+    from clawmem.app.operations.explaining import receipt_record
 
     return {
         "voice": found.voice,

@@ -214,7 +214,7 @@ def test_every_interface_takes_them(world: Invoke) -> None:
         assert by_route("POST", f"/documents/{quote(address, safe='')}/pin").details["pinned"] is True
         assert json.loads(world("get", address, "--json").stdout)["file"] == PRICING
         assert by_tool("get", file=address).details["file"] == PRICING
-        assert by_route("GET", f"/documents/{quote(address, safe='')}").details["path"] == PRICING
+        assert by_route("GET", f"/documents/{quote(address, safe='')}").details["file"] == PRICING
         assert json.loads(world("timeline", address, "--json").stdout)["focus"]["file"] == PRICING
         assert json.loads(world("graph", "causes", address, "--json").stdout)["source"]["file"] == PRICING
         assert by_tool("find_causal_links", docid=address).details["source"]["file"] == PRICING
@@ -359,7 +359,6 @@ def test_forgetting_asks(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None
     told = json.loads(world("forget", QUEUE, "--json").stdout)
     assert (told["code"], told["would_remove"]["file"]) == ("CONFIRMATION_REQUIRED", QUEUE)
     monkeypatch.setattr(addresses, "may_ask", lambda ctx: True)
-    monkeypatch.setattr("clawmem.app.interfaces.cli.tending.may_ask", lambda ctx: True)
     assert answered(world, "n\n", "forget", QUEUE) == (1, True)
     assert answered(world, "", "forget", QUEUE) == (1, True)
     assert rows() == before

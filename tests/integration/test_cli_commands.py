@@ -55,11 +55,11 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("collection", "ad"), 1, "Did you mean: add"),
         (("search",), 2, "QUESTION"),
         (("search", "x", "--nope"), 2, "--nope"),
-        (("search", "x", "-n", "101"), 2, "1 to 100"),
+        (("search", "x", "-n", "101"), 2, "--limit must be at most 100"),
         (("search", "x", "-n", "many"), 2, "--limit"),
         (("search", " "), 2, "empty"),
-        (("search", "x", "--min-score", "2"), 2, "0 to 1"),
-        (("search", "x", "--unit", "word"), 2, "document, line"),
+        (("search", "x", "--min-score", "2"), 2, "--min-score must be at most 1"),
+        (("search", "x", "--unit", "word"), 2, "--unit must be 'document' or 'line'"),
         (("search", "x", "-c", "nope"), 3, "Did you mean: notes"),
         (("search", "x", "--backend", "nope"), 4, "Known are: lancedb, sqlite, tantivy"),
         (("get", "clawmem://notes/../secret"), 2, ".."),
@@ -137,6 +137,7 @@ def test_nothing_found_is_no_error(remembered: Invoke) -> None:
     assert "Nothing found for: xylophone" in plain.stdout
     assert json.loads(as_json.stdout) == {
         "query": "xylophone",
+        "count": 0,
         "answered": None,
         "hidden": 0,
         "results": [],
@@ -233,7 +234,8 @@ def test_enriching_warns_if_no_document_has_a_name(invoke: Invoke, tmp_path: Pat
     done = invoke("enrich", "--all", "--json")
 
     [warning] = json.loads(done.stdout)["warnings"]
-    assert warning == "No name was found in 20 documents." == done.stderr.strip()
+    assert warning == "No name was found in 20 documents."
+    assert done.stderr == f"clawmem: {warning}\n"
 
 
 def test_embed_by_force_begins_anew(remembered: Invoke) -> None:
@@ -284,7 +286,9 @@ def test_a_collection_inside_another_has_its_files(remembered: Invoke, notes: Pa
     """Each file is one document; when the inner one is no collection any more, the outer one has them again."""
 
     def files() -> set[str]:
-        return {one["file"] for one in json.loads(remembered("list", "-n", "100", "--json").stdout)}
+        return {
+            one["file"] for one in json.loads(remembered("list", "-n", "100", "--json").stdout)["documents"]
+        }
 
     before = files()
     assert remembered("collection", "add", notes / "people").exit_code == 0
@@ -358,8 +362,8 @@ def test_doctor_names_a_missing_folder(remembered: Invoke, notes: Path) -> None:
 
 def test_list_shows_the_latest(remembered: Invoke) -> None:
     """list is cut to -n and kept to -c."""
-    assert len(json.loads(remembered("list", "-n", "2", "--json").stdout)) == 2
-    assert len(json.loads(remembered("list", "-c", "notes", "--json").stdout)) == 3
+    assert len(json.loads(remembered("list", "-n", "2", "--json").stdout)["documents"]) == 2
+    assert len(json.loads(remembered("list", "-c", "notes", "--json").stdout)["documents"]) == 3
     assert "Haruka Mori" in remembered("list").stdout
 
 
@@ -490,8 +494,8 @@ def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb:
     assert found("--type", "decision", "--tag", "slow") == set()
 
 
-def test_an_intent_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
-    """Of lines that answer alike the one that serves the intent is shown; nothing is looked for by it."""
+def test_a_purpose_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
+    """Of lines that answer alike the one that serves the purpose is shown; nothing is looked for by it."""
     notes = tmp_path / "notes"
     notes.mkdir()
     (notes / "press.md").write_text(
@@ -508,8 +512,8 @@ def test_an_intent_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
         return {Path(found["path"]).stem: found["snippet"] for found in json.loads(done.stdout)["results"]}
 
     assert ["oil" in text for text in shown().values()] == [True]
-    assert ["sell" in text for text in shown("--intent", "selling: when to sell").values()] == [True]
-    assert list(shown("--intent", "sell")) == ["press"]
+    assert ["sell" in text for text in shown("--purpose", "selling: when to sell").values()] == [True]
+    assert list(shown("--intent", "sell")) == ["press"]  # the older name
 
 
 def test_bootstrap_of_a_folder_without_notes_says_that_nothing_was_indexed(

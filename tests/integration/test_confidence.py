@@ -14,8 +14,6 @@ from typer.testing import Result
 
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.mcp.sets import ToolSet
-from clawmem.app.interfaces.rest.questions import AnyQuestion
-from clawmem.app.interfaces.rest.search import IntentQuestion, QueryQuestion, RetrieveQuestion, SearchQuestion
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.settings import load_settings
 from clawmem.domain.retrieval.relevance import POSSIBLE
@@ -107,15 +105,6 @@ def test_a_tool_hides_and_shows_the_same(examples: Invoke, tool: str) -> None:
 def _called(tool: str, **more: Any) -> Any:
     server = make_server(Dispatcher(load_settings), ToolSet.CLAWMEM)
     return asyncio.run(server.call_tool(tool, {"query": HELD, **more}))
-
-
-@pytest.mark.parametrize(
-    "kind", [AnyQuestion, SearchQuestion, QueryQuestion, IntentQuestion, RetrieveQuestion]
-)
-def test_every_route_takes_show_all(kind: type[AnyQuestion]) -> None:
-    """It reaches the question that the command line would ask."""
-    assert kind(query=HELD).question().show_all is False
-    assert kind(query=HELD, show_all=True).question().show_all is True
 
 
 def test_a_unique_word_of_a_large_vault_is_not_called_unlikely(invoke: Invoke, home: Path) -> None:

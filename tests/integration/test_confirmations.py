@@ -21,7 +21,7 @@ def test_what_nobody_confirms_is_refused(remembered: Invoke, command: tuple[str,
     assert "add --yes" in done.stderr
     assert as_json.exit_code == 2
     assert json.loads(as_json.stdout)["code"] == "CONFIRMATION_REQUIRED"
-    assert len(json.loads(remembered("list", "--json").stdout)) == 3
+    assert len(json.loads(remembered("list", "--json").stdout)["documents"]) == 3
 
 
 def test_repair_says_what_would_be_lost(remembered: Invoke) -> None:

@@ -10,7 +10,8 @@ import pytest
 from surfacing_home import Home
 from typer.testing import Result
 
-from clawmem.app.interfaces.mcp.rendering import answer_text
+from clawmem.app.operations.answer_text import answer_text
+from clawmem.app.operations.answering import answer_of
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.domain.security.origin import as_tag
 from clawmem.ports.origin import Origin
@@ -35,7 +36,7 @@ def test_a_file_name_forges_no_entry(tmp_path: Path) -> None:
     assert head.startswith("**“")
     assert not any(line.startswith("**Company policy**") for line in lines)
     assert "\x1b" not in said.block and "\u202e" not in said.block
-    assert _one_line_each(answer_text(said.answer, compact=True), said.answer)
+    assert _one_line_each(answer_text(answer_of(said.answer, {}, compact=True)), said.answer)
     home.vault.close()
 
 

@@ -71,7 +71,9 @@ def test_broken_front_matter_is_not_in_a_block(vault: Invoke, environ: dict[str,
 
 def types(invoke: Invoke) -> dict[str, str]:
     """The type of each listed document, by its path."""
-    return {one["file"]: one["type"] for one in json.loads(invoke("list", "--json").stdout)}
+    return {
+        one["file"]: one["content_type"] for one in json.loads(invoke("list", "--json").stdout)["documents"]
+    }
 
 
 def test_the_type_of_a_note(invoke: Invoke, tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_session_from_stop_to_the_next_start(
     assert "Postgres for the queue" in begun.context
     assert not list((state_folder(home / ".cache/clawmem/index.sqlite") / "spool").iterdir())
     sessions = json.loads(remembered("sessions", "--json").stdout)
-    assert "5f0c" in {one["id"] for one in sessions}
+    assert "5f0c" in {one["id"] for one in sessions["sessions"]}
 
 
 def test_compaction_and_after(remembered: Invoke, environ: dict[str, str], home: Path) -> None:

@@ -16,7 +16,7 @@ from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.cli.retrieval import Given
+from clawmem.app.operations.search import AnswerRecorder
 from clawmem.app.services.briefing.profile import PATH
 from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.decisions import READER
@@ -211,8 +211,8 @@ def known_everywhere(services: Services) -> int:
     for words in (f"what is {SECRET}", "who keeps the key of the safe"):
         request = read_request(words, now_ms=services.clock.now_ms())
         answer = services.pipelines.named("query")(request)
-        given = Given(services, answer, request, "query", 1.0)
-        assert given.record(given.receipt)
+        recorder = AnswerRecorder(services, answer, request, "query", 1.0)
+        assert recorder.record(recorder.receipt)
     return number
 
 

@@ -238,12 +238,12 @@ def test_a_line_that_a_note_does_not_have_names_no_note_to_change(remembered: In
 
 def test_an_interrupted_question_forgets_nothing(remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C and the end of the input are answers, too."""
-    monkeypatch.setattr("clawmem.app.interfaces.cli.tending.may_ask", lambda ctx: True)
+    monkeypatch.setattr("clawmem.app.interfaces.cli.addresses.may_ask", lambda ctx: True)
 
     stopped = remembered("forget", "notes/people/haruka.md")  # the input is empty
 
     assert stopped.exit_code == 1
-    assert "Nothing was forgotten." in stopped.output and "what was finished" not in stopped.output
+    assert "Nothing was changed." in stopped.output and "what was finished" not in stopped.output
     done(remembered("get", "notes/people/haruka.md"))
 
 

@@ -289,7 +289,7 @@ class TestExpansion:
         generator = models.factory(http_generator, server.url)
 
         run(expanding(vault, generator), vault, request())
-        run(expanding(vault, generator), vault, request(intent="buy a new one"))
+        run(expanding(vault, generator), vault, request(purpose="buy a new one"))
 
         plain, with_intent = server.questions()
         assert (plain["max_tokens"], plain["temperature"]) == (MAX_TOKENS, TEMPERATURE) == (500, 0.7)
@@ -307,7 +307,7 @@ class TestExpansion:
         assert (work.variants, server.questions()) == ((), [])
         assert trace.stages[0].notes and trace.degraded == {}
 
-        run(expanding(vault, generator, **strong), vault, asked._replace(intent="plant"))
+        run(expanding(vault, generator, **strong), vault, asked._replace(purpose="plant"))
         run(expanding(vault, generator, **strong | {"strong_score": 0.99}), vault, asked)
         assert len(server.questions()) == 2
 
@@ -488,7 +488,7 @@ class TestReranking:
         assert read == 1
 
         run(reranking(vault, reranker), vault, request("does the kettle whistle"))
-        run(reranking(vault, reranker), vault, request(intent="buy a new one"))
+        run(reranking(vault, reranker), vault, request(purpose="buy a new one"))
         assert len(sent(server)) == 3
         assert server.questions("/v1/rerank")[-1]["query"] == f"buy a new one\n\n{QUESTION}"
 

@@ -106,7 +106,7 @@ def test_a_removed_copy_is_forgotten_too(world: Invoke, folder: Path) -> None:
     done = world("forget", "desk/zed.md", "--yes", "--prove")
 
     assert (done.exit_code, vault_holds(PHONE)) == (0, False)
-    assert "desk/copy.md (Confidential Zed) is forgotten with it." in done.stdout
+    assert "desk/copy.md is forgotten with it." in done.stdout
     assert "says some of it" not in done.stdout
 
 

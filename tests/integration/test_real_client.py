@@ -103,7 +103,7 @@ class World:
 
     def remembered(self) -> dict[str, str]:
         """What sessions have left in the vault: each path with its text."""
-        listed = json.loads(self.clawmem("list", "--collection", "_clawmem", "--json"))
+        listed = json.loads(self.clawmem("list", "--collection", "_clawmem", "--json"))["documents"]
         return {one["file"]: self.clawmem("get", one["file"]) for one in listed}
 
     def complaints(self) -> str:

@@ -69,14 +69,14 @@ class TestIds:
             ("people/haruka.md\0.txt", 2, "NUL"),
             ("a" * 1001, 2, "1001 characters; at most 1000"),
             ("a" * 1000, 3, "No document matches"),
-            ("", 2, "names no note"),
+            ("", 2, "is empty"),
             ("#", 2, "docid"),
             ("#abc", 2, "docid"),
             ("#" + "a" * 65, 2, "docid"),
             ("#%_%_%_", 2, "docid"),
             ("%", 3, "No document matches"),
             ("/etc/passwd", 3, "No document matches"),
-            ("a\udcff.md", 2, "half a character"),
+            ("a\udcff.md", 3, "No document matches"),
             ("people/haruka.md:0", 2, "counts from 1"),
         ],
     )
@@ -107,12 +107,14 @@ class TestBounds:
     @pytest.mark.parametrize("limit", ["0", "-1", "101", "99999999999999999999"])
     def test_limits(self, remembered: Invoke, verb: str, limit: str) -> None:
         """Below 1 or above 100 is a mistake, not an empty or an endless answer."""
-        assert refused(remembered(verb, "redis", "--limit", limit), 2, "1 to 100")
+        assert refused(remembered(verb, "redis", "--limit", limit), 2, "--limit must be at ")
 
     @pytest.mark.parametrize("limit", ["0", "101"])
     def test_limits_of_candidates(self, remembered: Invoke, limit: str) -> None:
         """How many are looked at is refused in the same way."""
-        assert refused(remembered("query", "redis", "--candidate-limit", limit), 2, "1 to 100")
+        assert refused(
+            remembered("query", "redis", "--candidate-limit", limit), 2, "--candidate-limit must be at "
+        )
 
     @pytest.mark.parametrize("limit", ["0", "-1"])
     def test_limit_of_a_list(self, remembered: Invoke, limit: str) -> None:
@@ -149,7 +151,7 @@ class TestBounds:
     @pytest.mark.parametrize("score", ["-0.1", "1.1", "nan", "inf"])
     def test_scores(self, remembered: Invoke, score: str) -> None:
         """A minimum score is a number from 0 to 1."""
-        assert refused(remembered("search", "redis", "--min-score", score), 2, "0 to 1")
+        assert refused(remembered("search", "redis", "--min-score", score), 2, "--min-score must be ")
 
     @pytest.mark.parametrize("option", ["--since", "--until", "--as-of"])
     @pytest.mark.parametrize("date", ["yesterday", "2026-02-30", "31.3.2026", "2026"])
@@ -166,7 +168,7 @@ class TestBounds:
         question = ("redis " * 2000)[:10_000]
 
         assert answers(remembered(verb, question, "--min-score", "0", "--json"))
-        assert refused(remembered(verb, question + "x"), 2, "10001 characters; 10000 are the most")
+        assert refused(remembered(verb, question + "x"), 2, "must have at most 10000 characters")
 
     @pytest.mark.parametrize("question", [(), ("",), (" \t\n",), ("", " ")])
     def test_nothing_asked(self, remembered: Invoke, question: tuple[str, ...]) -> None:
@@ -201,7 +203,7 @@ class TestWords:
             found = answers(remembered(verb, "--json", "--", question))
             assert found[0]["file"] == "notes/decisions/2026-02-11-redis.md", verb
 
-        assert len(json.loads(remembered("list", "--json").stdout)) == 3
+        assert len(json.loads(remembered("list", "--json").stdout)["documents"]) == 3
 
     def test_a_column_is_a_word(self, remembered: Invoke) -> None:
         """``title:xylophone`` finds no title, and ``-redis`` excludes nothing."""

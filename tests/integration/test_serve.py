@@ -75,7 +75,7 @@ class World:
 
     def documents(self) -> list[str]:
         """The paths of what is in the vault."""
-        return [one["file"] for one in json.loads(self.run("list", "--json").stdout)]
+        return [one["file"] for one in json.loads(self.run("list", "--json").stdout)["documents"]]
 
 
 @pytest.fixture(scope="module")

@@ -85,7 +85,7 @@ FIELDS: dict[str, Callable[[InterfaceWorld], Any]] = {
     "search": lambda one: one.json("search", "--all", "login sessions Redis")["results"],
     "similar": lambda one: one.json("similar", "notes/bees.md")["results"],
     "timeline": lambda one: [one.json("timeline", REDIS)["focus"]],
-    "list": lambda one: one.json("list"),
+    "list": lambda one: one.json("list")["documents"],
     "get": lambda one: [one.json("get", REDIS)],
     "multi-get": lambda one: one.json("multi-get", "notes/**/*.md")["documents"],
     "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[1]["results"],
@@ -95,7 +95,7 @@ FIELDS: dict[str, Callable[[InterfaceWorld], Any]] = {
     "mcp list": lambda one: one.mcp("list")[1]["documents"],
     "mcp get": lambda one: [one.mcp("get", file=REDIS)[1]],
     "mcp multi_get": lambda one: one.mcp("multi_get", pattern="notes/**/*.md")[1]["documents"],
-    "rest list": lambda one: one.rest("GET", "/list"),
+    "rest list": lambda one: one.rest("GET", "/list")["documents"],
     "rest timeline": lambda one: [one.rest("GET", f"/timeline/{REDIS}")["focus"]],
     "rest documents": lambda one: one.rest("GET", "/documents", pattern=f"{REDIS}, notes/bees.md")["documents"],
 }  # fmt: skip
@@ -108,19 +108,6 @@ def test_records_have_the_successor(world: InterfaceWorld, way: str) -> None:
 
     assert found[REDIS] == FIELD
     assert all(successor is None for file, successor in found.items() if file in (LAST, "notes/bees.md"))
-
-
-@pytest.mark.parametrize("way", ["compact", "whole", "get"])
-def test_rest_records_have_the_successor(world: InterfaceWorld, way: str) -> None:
-    """Records with names in camel case have ``supersededBy``."""
-    if way == "get":
-        found = {REDIS: world.rest("GET", f"/documents/{REDIS}")["supersededBy"]}
-    else:
-        asked = {"query": "login sessions Redis", "compact": way == "compact", "show_all": True}
-        results = world.rest("POST", "/search", **asked)["results"]
-        found = {one["path"]: one["supersededBy"] for one in results}
-
-    assert found[REDIS] == FIELD
 
 
 def test_a_prompt_reads_what_holds_first(world: InterfaceWorld) -> None:

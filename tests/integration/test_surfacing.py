@@ -362,7 +362,7 @@ class TestFocus:
             home.ask("What about the mast?", topic=topic) for topic in ("", "crack spreader")
         )
 
-        assert with_topic.request.intent == "crack spreader"
+        assert with_topic.request.purpose == "crack spreader"
         assert "a crack below" not in plain.block
         assert "a crack below the spreader" in with_topic.block
 

@@ -130,7 +130,9 @@ def test_a_plain_answer_is_as_short_as_ever(many: Invoke) -> None:
     shown = many("search", "redis")
 
     assert "receipt" not in shown.output
-    assert said(many, "search", "redis").keys() == {"query", "answered", "hidden", "results", "degraded"}
+    assert said(many, "search", "redis").keys() == {
+        *("query", "count", "answered", "hidden", "results", "degraded")
+    }
 
 
 # -- what is kept -----------------------------------------------------------------------------------------

@@ -23,8 +23,9 @@ from clawmem.app.interfaces.cli.session import (
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Part, Said
+    from clawmem.app.interfaces.cli.rendering import Said
     from clawmem.app.operations.enriching import Enriched
+    from clawmem.app.operations.output import Part
     from clawmem.app.records.collections import Collection
     from clawmem.app.services.indexing.embed import EmbedReport
     from clawmem.app.services.indexing.update import PassReport
@@ -355,7 +356,7 @@ def _pull(command: str, folder: Path) -> str | None:
 
 
 def _list_part(rows: list[Collection]) -> Part:
-    from clawmem.app.interfaces.cli.rendering import table
+    from clawmem.app.operations.output import table
 
     if not rows:
         return "No collections yet. Run: clawmem collection add PATH"

@@ -32,18 +32,13 @@ FAMILIES = {
     "collections": ("collection", "update", "embed", "reindex"),
     "indexes": ("rebuild", "migrate"),
     "repairing": ("repair",),
-    "documents": ("list", "get", "multi-get"),
-    "retrieval": ("search", "vsearch", "query"),
-    "graph": ("intent-search",),
     "graph_export": ("graph",),
-    "recall": ("retrieve", "plan", "similar", "timeline", "sessions", "log"),
     "why": ("why",),
     "bench": ("bench",),
     "report": ("report",),
     "models": ("models",),
     "conformance": ("conformance",),
     "focus": ("focus",),
-    "tending": ("forget",),
     "curating": ("reflect", "consolidate", "curate"),
     "lanes": ("lanes",),
     "surface": ("surface", "budget"),
@@ -139,7 +134,7 @@ def _commands_with(verb: str) -> typer.Typer | None:
     if modules := [module for module, verbs in VERBS.items() if verb in verbs]:
         from clawmem.app.interfaces.cli.operations import commands_in
 
-        return commands_in(modules)
+        return commands_in(modules, verb)
     return None
 
 

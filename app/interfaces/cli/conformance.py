@@ -121,7 +121,7 @@ def _failure_lines(failure: Verdict) -> list[str]:
 
 
 def _summary(report: PortReport) -> str:
-    from clawmem.app.interfaces.cli.rendering import plural
+    from clawmem.app.operations.output import plural
 
     passed, failed, unsupported, unasked = (report.count(name) for name in OUTCOMES)
     if report.conforms:

@@ -31,7 +31,8 @@ def reflect(ctx: typer.Context, days: Days = 14) -> None:
     """Show repeated decisions, failed attempts, and notes used together."""
 
     def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, printable
+        from clawmem.app.interfaces.cli.rendering import Said, json_part
+        from clawmem.app.operations.output import printable
         from clawmem.app.services.briefing.reflecting import reflect as look_back
 
         found = look_back(services.vault, services.clock, days)

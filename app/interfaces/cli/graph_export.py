@@ -60,4 +60,4 @@ def _into(output: Path, blocks: Iterator[str]) -> None:
         beside.unlink(missing_ok=True)
 
 
-cli = commands_in(("graph", "knowledge"), {"graph export": export})
+cli = commands_in(("graph", "knowledge"), "graph", {"graph export": export})

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any
+from types import MappingProxyType, NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
 import typer
 from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli.command_line import Verbs
+from clawmem.app.interfaces.cli.confirming import CONFIRM, OPTIONS, run_confirmed
 from clawmem.app.interfaces.cli.session import opened, tell, wants_json
-from clawmem.app.operations.fields import ADDRESS
 from clawmem.app.operations.operation import (
     Command,
     Flag,
@@ -25,21 +25,23 @@ from clawmem.app.operations.operation import (
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import operations_in
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.output import Part
 
 CALLER = "cli"
 
 
 def commands_in(
-    modules: Sequence[str], more: Mapping[str, Callable[..., None]] = MappingProxyType({})
+    modules: Sequence[str], verb: str, more: Mapping[str, Callable[..., None]] = MappingProxyType({})
 ) -> typer.Typer:
     """
-    Return the commands of the operations in *modules*, including command groups.
+    Return the commands of the operations in *modules* that begin with *verb*, including command groups.
 
     Args:
         more: Commands that are no operations, by their words.
@@ -47,7 +49,12 @@ def commands_in(
     cli = typer.Typer(rich_markup_mode=None)
     cli.callback()(_verbs)
     operations = [one for module in modules for one in operations_in(module)]
-    commands = [(operation, command) for operation in operations for command in operation.commands]
+    commands = [
+        (operation, command)
+        for operation in operations
+        for command in operation.commands
+        if command.words.split()[0] == verb
+    ]
     defaults = dict(command.words.split() for _, command in commands if command.is_default)
     functions = {command.words: _function(operation, command) for operation, command in commands}
     groups: dict[str, typer.Typer] = {}
@@ -77,38 +84,45 @@ def operations_about(module: str) -> str:
 
 
 def _function(operation: Operation[Any, Any], command: Command) -> Any:
-    def run(ctx: typer.Context, **given: Any) -> None:
-        request = _request(operation, {**given, **command.fixed})
+    def run(ctx: typer.Context, *, yes: bool = False, preview: bool = False, **given: Any) -> None:
+        given = {**given, **command.fixed}
         if operation.reads:
             tell(
                 ctx,
-                lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
+                lambda services: _said(
+                    ctx, operation, operation.run(services.called_by(CALLER), _request(operation, given))
+                ),
             )
             return
         from clawmem.app.interfaces.cli.progress import progress
         from clawmem.app.interfaces.cli.rendering import show_said
 
+        request = _request(operation, given)
         with opened(ctx) as services:
-            result = _run(ctx, services.called_by(CALLER, progress), operation, request)
+            called = services.called_by(CALLER, progress)
+            result = run_confirmed(
+                ctx,
+                lambda request: _run(ctx, called, operation, request),
+                request,
+                agreed=yes,
+                only_preview=preview,
+            )
         show_said(_said(ctx, operation, result))
-        for remark in result.remarks:
-            typer.echo(remark, err=True)
         raise typer.Exit(result.exit_code)
 
     run.__doc__ = command.about or operation.about
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    no_words = {
-        name: None for name, field in operation.request.model_fields.items() if _may_lack_words(field)
-    }
-    defaults = {**no_words, **command.defaults}
+    lists = {name: None for name, field in operation.request.model_fields.items() if _may_be_missing(field)}
+    defaults = {**lists, **command.defaults}
     flags = _flags(operation.request)
     options = parameters_of(
         operation.request,
         lambda name, field: _annotated(name, field, defaults.get(name, field.default)),
-        without={*command.fixed, *flags.values()},
+        without={*command.fixed, *flags.values(), CONFIRM},
         defaults=defaults,
     )
-    return with_signature(run, [ctx, *options, *map(_flag_parameter, flags)])
+    questions = OPTIONS if operation.asks_first else ()
+    return with_signature(run, [ctx, *options, *map(_flag_parameter, flags), *questions])
 
 
 def _flags(request: type[Request]) -> dict[Flag, str]:
@@ -125,40 +139,72 @@ def _parameter_of(flag: Flag) -> str:
     return flag.name.strip("-").replace("-", "_")
 
 
-def _may_lack_words(field: FieldInfo) -> bool:
-    return option_of(field).is_argument and not field.is_required()
+def _may_be_missing(field: FieldInfo) -> bool:
+    """Whether the parameter is a list on the command line, of words or values, that keeps its default if it is empty."""
+    return (option_of(field).is_argument or _is_list(field.annotation)) and not field.is_required()
+
+
+def _is_list(annotation: Any) -> bool:
+    """Whether *annotation* allows a list: its option may be repeated."""
+    return get_origin(annotation) is list or any(map(_is_list, get_args(annotation)))
+
+
+def _typed(annotation: Any) -> Any:
+    """Return *annotation* as typer reads it; the request itself validates names and other values."""
+    if _is_list(annotation):
+        return list[str] | None
+    several = (
+        get_args(annotation) if isinstance(annotation, UnionType) or get_origin(annotation) is Union else ()
+    )
+    [kind, *_] = [one for one in several if one is not NoneType] or [annotation]
+    kind = kind if kind in (bool, int, float, str) else str
+    return kind | None if NoneType in several else kind
 
 
 def _annotated(name: str, field: FieldInfo, default: object) -> Any:
     option = option_of(field)
-    about = field.description or ""
+    about = option.about or field.description or ""
     if option.is_argument:
         metavar = option.metavar or name.upper()
         words: Any = list[str] if field.is_required() else list[str] | None
         return Annotated[words, typer.Argument(metavar=metavar, help=about, show_default=False)]
     names = _names(name, option)
-    shown = not field.is_required() and default not in ("", None, False)
-    return Annotated[field.annotation, typer.Option(*names, help=about, show_default=shown)]
+    shown = not field.is_required() and default not in ("", None, False, True)
+    return Annotated[_typed(field.annotation), typer.Option(*names, help=about, show_default=shown)]
 
 
 def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
-    """Return the request; words of an argument are joined, and a missing argument or flag keeps the default."""
+    """Return the request; words of an argument are joined, and a missing list or flag keeps its default."""
+    fields = operation.request.model_fields
     values: dict[str, Any] = {}
-    flags = _flags(operation.request)
-    for flag, name in flags.items():
-        if given.get(_parameter_of(flag)):
-            values.setdefault(name, []).append(flag.value)
-    for name, field in operation.request.model_fields.items():
-        value = given.get(name)
-        if option_of(field).is_argument and isinstance(value, list):
-            value = " ".join(value)
-        if name in given and not (value is None and option_of(field).is_argument):
-            values[name] = value
+    flags = {_parameter_of(flag): (flag, name) for flag, name in _flags(operation.request).items()}
+    for name, value in given.items():
+        if name in flags:
+            flag, field_name = flags[name]
+            if value:
+                values.setdefault(field_name, []).append(flag.value)
+            continue
+        is_argument = option_of(fields[name]).is_argument
+        if isinstance(value, list) and not is_argument:
+            _refuse_empty(_spelling(operation, name), value)
+        if value is not None or not _may_be_missing(fields[name]):
+            values[name] = _decodable(" ".join(value) if isinstance(value, list) and is_argument else value)
     try:
         made: Request = operation.request.model_validate(values)
     except ValidationError as error:
         raise refusal_of(error, lambda name: _spelling(operation, name)) from error
     return made
+
+
+def _decodable(value: Any) -> Any:
+    """Return *value*; in a text, bytes that are not UTF-8 become question marks."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def _refuse_empty(option: str, values: list[str]) -> None:
+    """Refuse an empty value, such as an unset variable, instead of ignoring the option."""
+    if not all(value.strip(" ,") for value in values):
+        raise InvalidInput("INVALID_INPUT", f"{option} is empty. Give it a value, or leave it out.")
 
 
 def _spelling(operation: Operation[Any, Any], name: str) -> str:
@@ -193,13 +239,15 @@ def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any],
 def _address_of(operation: Operation[Any, Any]) -> str:
     """Return the name of the parameter that is an address, or an empty string."""
     fields = operation.request.model_fields.items()
-    return next((name for name, field in fields if field.description == ADDRESS), "")
+    return next((name for name, field in fields if option_of(field).is_address), "")
 
 
 def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) -> Said:
-    from clawmem.app.interfaces.cli.rendering import Said, json_part, printable
+    from clawmem.app.interfaces.cli.rendering import Said, json_part
+    from clawmem.app.operations.output import parts_of
 
     if wants_json(ctx):
-        return Said([json_part(result.model_dump(mode="json"))])
-    text = operation.text(result)
-    return Said([printable(text)] if text else [])
+        parts: list[Part] = [json_part(result.record())]
+    else:
+        parts = parts_of((operation.terminal or operation.text)(result))
+    return Said(parts, result.missing, list(result.remarks), result.finish)

@@ -9,38 +9,11 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from clawmem.app.services.retrieval.answer import Answer, Result
-    from clawmem.app.services.retrieval.receipts import Receipt
+from clawmem.app.operations.output import Part, Table, Verbatim, printable, table
 
-# Characters that move a cursor, change a terminal or reorder text; line ends and tabs are allowed.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_LINE_ENDS = re.compile(r"[\n\t]")
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
-NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
-_AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
-
-
-class Table(NamedTuple):
-    """A table with named columns; its cells contain no terminal escapes."""
-
-    columns: list[str]
-    rows: list[list[str]]
-
-
-class Verbatim(NamedTuple):
-    """A text that is written unchanged to a pipe; on a terminal its control characters are replaced."""
-
-    text: str
-
-
-Part = str | Table | Verbatim
-"""
-One element of the output: a line of text, perhaps styled but without other terminal escapes, or a `Table` or
-`Verbatim`.
-"""
 
 
 class Said(NamedTuple):
@@ -72,27 +45,6 @@ def show(text: str) -> None:
     show_part(printable(text))
 
 
-def printable(text: str) -> str:
-    """Return *text* with control characters and unencodable characters replaced."""
-    return _CONTROL.sub("\ufffd", text).encode("utf-8", "replace").decode("utf-8")
-
-
-def styled(text: str) -> str:
-    """Return *text* as `printable` does, but keep the escapes of clawmem's own styles."""
-    return "\x1b".join(printable(part) for part in text.split("\x1b"))
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Return a table of the cells as text; line ends in a cell, for example in a file name, are replaced."""
-    cells = [[_LINE_ENDS.sub("\ufffd", printable(str(cell))) for cell in row] for row in rows]
-    return Table(list(columns), cells)
-
-
-def verbatim(text: str) -> Verbatim:
-    """Return *text* as a verbatim part, with unencodable characters replaced."""
-    return Verbatim(text.encode("utf-8", "replace").decode("utf-8"))
-
-
 def part_of(told: Any) -> Part:
     """Return the part that *told*, decoded from JSON, represents."""
     if isinstance(told, str):
@@ -114,40 +66,8 @@ def show_part(part: Part) -> None:
     elif sys.stdout.isatty():
         _show_rich_table(part.columns, part.rows)
     else:
-        widths = [max(map(len, column)) for column in zip(part.columns, *part.rows, strict=True)]
-        for row in (part.columns, *part.rows):
-            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            _show_line("  ".join(cells).rstrip())
-
-
-def is_unlikely(answer: Answer) -> bool:
-    """
-    Whether *answer* was judged and has only unlikely results; without confidences of results, that of the answer
-    decides.
-    """
-    from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
-
-    if answer.answered is None:
-        return False
-    judged = [result.confidence for result in answer.results if result.confidence is not None]
-    return likelihood_of(max(judged, default=answer.answered)) is Likelihood.UNLIKELY
-
-
-def confidence_text(confidence: float | None) -> str:
-    """Return a confidence and its word, such as ``0.82 likely``; an empty string if the result was not judged."""
-    if confidence is None:
-        return ""
-    from clawmem.domain.retrieval.relevance import likelihood_of
-
-    return f"{confidence:.2f} {likelihood_of(confidence)}"
-
-
-def hidden_text(answer: Answer, remedy: str) -> str:
-    """
-    Return how many unlikely results were hidden, and that *remedy* shows them; an empty string if none was hidden.
-    """
-    hidden = answer.trace.hidden
-    return f"{plural(hidden, 'unlikely result')} hidden; {remedy} shows them." if hidden else ""
+        for line in part.lines():
+            _show_line(line)
 
 
 def show_said(said: Said) -> None:
@@ -158,83 +78,6 @@ def show_said(said: Said) -> None:
         sys.stderr.write(f"degraded: {leg}: {printable(reason)}\n")
     for aside in said.asides:
         sys.stderr.write(f"clawmem: {printable(aside)}\n")
-
-
-def answer_record(
-    answer: Answer, receipt: Receipt | None = None, receipt_id: int | None = None
-) -> dict[str, object]:
-    """
-    Return an answer as JSON: the question, its answerability, the results, and the degraded parts of the search.
-
-    With a *receipt* also the trace and the receipt's id.
-    """
-    results = [result_record(result) for result in answer.results]
-    found: dict[str, object] = {
-        "query": answer.query,
-        "answered": share(answer.answered),
-        "hidden": answer.trace.hidden,
-        "results": results,
-        "degraded": dict(answer.trace.degraded),
-    }
-    if receipt is None:
-        return found
-    from clawmem.app.interfaces.cli.explaining import explained_record, trace_record
-
-    explained = [
-        {**result, **explained_record(item)} for result, item in zip(results, receipt.items, strict=True)
-    ]
-    return {**found, "results": explained, "trace": trace_record(receipt), "receipt": receipt_id}
-
-
-def share(probability: float | None) -> float | None:
-    """Return a probability rounded for JSON; null if it was not judged."""
-    return None if probability is None else round(probability, 4)
-
-
-def result_record(result: Result) -> dict[str, object]:
-    """Return one result as JSON."""
-    from clawmem.app.records.provenance import provenance_of, title_of
-    from clawmem.app.records.succession import successor_of
-    from clawmem.domain.retrieval.relevance import likelihood_of
-
-    document, shown = result.document, result.snippet()
-    return {
-        "docid": f"#{result.docid}",
-        "file": document.display_path,
-        "collection": document.collection,
-        "path": document.path,
-        "title": title_of(document),
-        **provenance_of(document.origin),
-        "score": round(result.score, 4),
-        "confidence": share(result.confidence),
-        "likelihood": None if result.confidence is None else str(likelihood_of(result.confidence)),
-        "start_line": result.start_line,
-        "end_line": result.end_line,
-        "heading": result.heading,
-        "content_type": document.content_type,
-        "authored_at": document.authored_at,
-        "modified_at": document.modified_at,
-        "snippet": shown.text,
-        "snippet_line": shown.start_line,
-        "superseded_by": successor_of(result.superseded_by),
-    }
-
-
-def age(days: float) -> str:
-    """Return an age in days as text, such as ``3 weeks ago``."""
-    if math.isnan(days):
-        return "of unknown age"
-    if days < 0:
-        return "in the future" if days < -1 else "today"
-    for length, unit in _AGES:
-        if (count := int(days / length)) >= 1:
-            return "yesterday" if (unit, count) == ("day", 1) else f"{plural(count, unit)} ago"
-    return "today"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return the count and the noun, such as ``1 file`` or ``2 files``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _show_line(text: str) -> None:

@@ -16,30 +16,6 @@ if TYPE_CHECKING:
     from clawmem.app.settings import Settings
 
 
-def _typed_collections(text: str) -> str:
-    """
-    Return *text*, names of collections; refuse an empty text, such as an unset variable, instead of selecting all.
-
-    Raises:
-        InvalidInput: The text has no name.
-    """
-    from clawmem.ports.errors import InvalidInput
-
-    if not text.strip(" ,"):
-        raise InvalidInput("INVALID_INPUT", "--collection is empty. Name a collection, or leave it out.")
-    return text
-
-
-Collections = Annotated[
-    list[str] | None,
-    typer.Option(
-        "-c",
-        "--collection",
-        help="Only these collections; repeat it or separate with commas.",
-        metavar="TEXT",
-        parser=_typed_collections,
-    ),
-]
 Force = Annotated[bool, typer.Option("-f", "--force", help="Begin anew.")]
 
 
@@ -146,24 +122,6 @@ def _note_read_only(vault: Path) -> None:
     effective = os.access in os.supports_effective_ids
     if not all(os.access(place, os.W_OK, effective_ids=effective) for place in (vault, vault.parent)):
         typer.echo(f"{vault} is read-only: it was only read, and the question was not recorded.", err=True)
-
-
-def named_collections(services: Services, names: Sequence[str] | None) -> list[str]:
-    """
-    Return the names of collections, split at commas.
-
-    Raises:
-        NotFound: A collection is neither configured nor in the vault.
-    """
-    from clawmem.ports.errors import NotFound
-
-    wanted = [name.strip() for given in names or () for name in given.split(",") if name.strip()]
-    # Computed only when needed, because it counts every document.
-    known = {*services.settings.collections, *services.vault.documents.collections()} if wanted else ()
-    for name in wanted:
-        if name not in known:
-            raise NotFound("collection", name, suggestions=sorted(known))
-    return wanted
 
 
 def one_of(option: str, value: str, known: Sequence[str]) -> str:

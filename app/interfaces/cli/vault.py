@@ -92,7 +92,8 @@ def status(ctx: typer.Context) -> None:
 
     def say(services: Services) -> Said:
         from clawmem.app.interfaces.cli.model_roles import role_rows
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, table
+        from clawmem.app.interfaces.cli.rendering import Said, json_part
+        from clawmem.app.operations.output import table
         from clawmem.app.records.stats import status_of
 
         report, now_ms = status_of(services), services.clock.now_ms()
@@ -108,7 +109,8 @@ def index_stats(ctx: typer.Context) -> None:
     """Show the vault in numbers, and its last sessions."""
 
     def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, table
+        from clawmem.app.interfaces.cli.rendering import Said, json_part
+        from clawmem.app.operations.output import table
         from clawmem.app.records.stats import stats_of
 
         found = stats_of(services)

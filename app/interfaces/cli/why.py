@@ -11,7 +11,8 @@ from clawmem.app.replaying import asked_again
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Part, Said
+    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.output import Part
     from clawmem.app.services.retrieval.receipts import Receipt
     from clawmem.app.services.retrieval.replay import Replay
 
@@ -50,7 +51,8 @@ def why(
 
 
 def _latest_part(services: Services, *, as_json: bool) -> Part:
-    from clawmem.app.interfaces.cli.rendering import json_part, table
+    from clawmem.app.interfaces.cli.rendering import json_part
+    from clawmem.app.operations.output import table
     from clawmem.app.records.receipts import line_of
 
     rows = [line_of(kept) for kept in services.why.latest(LISTED)]
@@ -63,8 +65,8 @@ def _latest_part(services: Services, *, as_json: bool) -> Part:
 
 
 def _receipt_parts(receipt: Receipt, now: Replay | None, *, as_json: bool) -> list[Part]:
-    from clawmem.app.interfaces.cli.explaining import receipt_parts, replay_parts
     from clawmem.app.interfaces.cli.rendering import json_part
+    from clawmem.app.operations.explaining import receipt_parts, replay_parts
 
     if as_json:
         return [json_part(_record(receipt, now))]
@@ -72,7 +74,7 @@ def _receipt_parts(receipt: Receipt, now: Replay | None, *, as_json: bool) -> li
 
 
 def _record(receipt: Receipt, now: Replay | None) -> dict[str, Any]:
-    from clawmem.app.interfaces.cli.explaining import receipt_record
+    from clawmem.app.operations.explaining import receipt_record
     from clawmem.app.records.receipts import replayed_of
 
     record = receipt_record(receipt)

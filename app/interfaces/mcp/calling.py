@@ -25,7 +25,7 @@ from mcp.types import (
 from pydantic import BaseModel, ValidationError
 
 from clawmem.app.interfaces.mcp.schemas import plain
-from clawmem.app.operations.refusals import faults_of
+from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
@@ -43,6 +43,7 @@ class ToolServer(MCPServer[Any]):
         super().__init__(
             name, title, instructions=instructions, version=VERSION, log_level="ERROR", subscriptions=bus
         )
+        self._older_names: dict[str, Mapping[str, str]] = {}  # of parameters, by tool
         self._listening = ListenHandler(bus)
         self.protocol.add_request_handler(
             "subscriptions/listen", SubscriptionsListenRequestParams, self._listening
@@ -53,6 +54,10 @@ class ToolServer(MCPServer[Any]):
         """Protocol server, which communicates with a transport."""
         return self._lowlevel_server
 
+    def add_older_names(self, tool: str, names: Mapping[str, str]) -> None:
+        """Let *tool* understand older names of its parameters."""
+        self._older_names[tool] = names
+
     def hang_up(self) -> None:
         """End all subscriptions, which never end on their own."""
         self._listening.close()
@@ -61,6 +66,8 @@ class ToolServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call the tool and return its result; an error is a result that is marked as one."""
+        older = self._older_names.get(name, {})
+        arguments = {older.get(one, one): value for one, value in arguments.items()}
         try:
             await self._refuse_wrong(name, arguments)
             return await super().call_tool(name, arguments, context)
@@ -71,7 +78,8 @@ class ToolServer(MCPServer[Any]):
                 return refusal(error.__cause__.code, str(error.__cause__), error.__cause__.details)
             asked_wrongly = not isinstance(error, UnexpectedToolError)
             if asked_wrongly and isinstance(error.__cause__, ValidationError):
-                return refusal("INVALID_INPUT", f"{'; '.join(faults_of(error.__cause__))}.")
+                wrong = refusal_of(error.__cause__)
+                return refusal(wrong.code, str(wrong))
             raise UnexpectedToolError(UNEXPECTED) from error.__cause__
 
     async def get_prompt(

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from clawmem.app.interfaces.mcp.sets import FILES_VARIABLE, TOOLS_VARIABLE, ToolSet
-from clawmem.app.places import default_vault
+from clawmem.app.interfaces.mcp.sets import TOOLS_VARIABLE, ToolSet
+from clawmem.app.places import FILES_VARIABLE, default_vault
 from clawmem.app.version import VERSION
 
 

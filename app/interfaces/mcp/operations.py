@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.mcpserver import Context
-from mcp.types import CallToolResult, ToolAnnotations
+from mcp.types import CallToolResult, EmbeddedResource, TextResourceContents, ToolAnnotations
+from pydantic import AliasChoices
+from pydantic.fields import FieldInfo
 
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.interfaces.mcp.progress import progress_for
-from clawmem.app.operations.operation import Effect, Operation, Result
+from clawmem.app.operations.fields import Names
+from clawmem.app.operations.operation import Attachment, Effect, Operation, Result, option_of
+from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.records.parameters import Vault
 from clawmem.app.serve.dispatcher import Dispatcher
@@ -34,19 +39,63 @@ ANNOTATIONS = {
 def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operation[Any, Any]) -> None:
     """Register the tool of *operation*; ``vault`` chooses another vault than the usual one."""
 
+    fields = {
+        option_of(field).tool or name: name
+        for name, field in operation.request.model_fields.items()
+        if option_of(field).tool is not None
+    }
+
     async def tool(*, ctx: Context[Any, Any], vault: str | None = None, **given: Any) -> CallToolResult:
-        request, progress = operation.request(**given), progress_for(ctx)
+        progress = progress_for(ctx)
+        request = operation.request(**{fields[name]: value for name, value in given.items()})
 
         def work(services: Services) -> Result:
             result: Result = operation.run(services.called_by(CALLER, progress), request)
+            result.finish()
             return result
 
-        result = await (dispatcher.read if operation.reads else dispatcher.write)(work, vault)
-        return answer("\n".join([operation.text(result), *result.remarks]).strip(), result)
+        result = await (dispatcher.read if operation.changes_nothing(request) else dispatcher.write)(
+            work, vault
+        )
+        attached = operation.attachments(result) if operation.attachments else ()
+        text = "\n".join([as_lines(operation.text(result)), *result.remarks]).strip()
+        return answer(text, result, *map(_resource, attached))
 
     tool.__name__ = operation.name
-    parameters = parameters_of(operation.request)
-    vault = Parameter("vault", Parameter.KEYWORD_ONLY, default=None, annotation=Vault)
-    with_signature(tool, [*parameters, vault], Annotated[CallToolResult, operation.result])
+    names = {name: tool_name for tool_name, name in fields.items()}
+    parameters = [
+        one.replace(name=names[one.name])
+        for one in parameters_of(operation.request, _annotated)
+        if one.name in names
+    ]
+    if operation.any_vault:
+        parameters.append(Parameter("vault", Parameter.KEYWORD_ONLY, default=None, annotation=Vault))
+    with_signature(tool, parameters, Annotated[CallToolResult, operation.result])
     about = " ".join(operation.about.split())
     server.add_tool(tool, operation.name, description=about, annotations=ANNOTATIONS[operation.effect])
+    server.add_older_names(operation.name, _older_names(operation))
+
+
+def _resource(attached: Attachment) -> EmbeddedResource:
+    contents = TextResourceContents(uri=attached.uri, mime_type=attached.media_type, text=attached.text)
+    return EmbeddedResource(type="resource", resource=contents)
+
+
+def _annotated(name: str, field: FieldInfo) -> Any:
+    """Return the annotation of a parameter. In tools it has one name, and several names are a text with commas."""
+    described = copy(field)
+    described.validation_alias = None
+    return Annotated[str if field.annotation == Names else field.annotation, described]
+
+
+def _older_names(operation: Operation[Any, Any]) -> dict[str, str]:
+    """Return the older names of parameters, which are understood and not published, with the current ones."""
+    fields = operation.request.model_fields.items()
+    choices = {name: field.validation_alias for name, field in fields}
+    return {
+        str(older): name
+        for name, several in choices.items()
+        if isinstance(several, AliasChoices)
+        for older in several.choices
+        if older != name
+    }

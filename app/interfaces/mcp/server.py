@@ -9,17 +9,13 @@ from typing import Any
 from mcp.types import ToolAnnotations
 
 from clawmem.app.interfaces.mcp.calling import ToolServer
-from clawmem.app.interfaces.mcp.document_tools import DocumentTools
-from clawmem.app.interfaces.mcp.files_tools import FilesTools
 from clawmem.app.interfaces.mcp.instructions import FILES_INSTRUCTIONS, INSTRUCTIONS, MEMORY_INSTRUCTIONS
-from clawmem.app.interfaces.mcp.lifecycle_tools import LifecycleTools
 from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
 from clawmem.app.interfaces.mcp.operations import add_operation
 from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
-from clawmem.app.interfaces.mcp.search_tools import SearchTools
 from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.mcp.vault_tools import VaultTools
-from clawmem.app.operations.table import all_operations
+from clawmem.app.operations.table import all_operations, operations_in
 from clawmem.app.serve.dispatcher import Dispatcher
 
 Tool = Callable[..., Any]
@@ -41,32 +37,19 @@ def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> To
 
 def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem", "Memory", INSTRUCTIONS)
-    search, documents, vault = SearchTools(dispatcher), DocumentTools(dispatcher), VaultTools(dispatcher)
+    vault = VaultTools(dispatcher)
     _add(server, READS, vault.guide, name="__IMPORTANT")
+    for operation in all_operations():
+        if operation.is_tool:
+            add_operation(server, dispatcher, operation)
     for asks in (
-        search.memory_retrieve,
-        search.query,
-        search.search,
-        search.vsearch,
-        search.intent_search,
-        search.query_plan,
-        documents.get,
-        documents.multi_get,
-        documents.find_similar,
-        documents.timeline,
-        documents.session_log,
         vault.status,
         vault.index_stats,
         vault.list_vaults,
     ):
         _add(server, READS, asks)
-    _add(server, READS, documents.list_documents, name="list")
     for makes in (vault.reindex, vault.vault_sync, vault.embed):
         _add(server, REPEATABLE, makes)
-    _add(server, DESTROYS, LifecycleTools(dispatcher).memory_forget)
-    for operation in all_operations():
-        if operation.is_tool:
-            add_operation(server, dispatcher, operation)
     add_resources(server, dispatcher)
     add_prompts(server)
     return server
@@ -86,7 +69,8 @@ def _memory(dispatcher: Dispatcher) -> ToolServer:
 
 def _files(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem-files", "Memory files", FILES_INSTRUCTIONS)
-    _add(server, DESTROYS, FilesTools(dispatcher).memory)
+    for operation in operations_in("files"):
+        add_operation(server, dispatcher, operation)
     return server
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 
 TOOLS_VARIABLE = "CLAWMEM_MCP_TOOLS"
-FILES_VARIABLE = "CLAWMEM_MCP_FILES"
-"""Variable with the name of the collection whose folder the set `ToolSet.FILES` changes."""
 
 
 class ToolSet(StrEnum):

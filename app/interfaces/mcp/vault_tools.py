@@ -14,7 +14,7 @@ from clawmem.app.interfaces.mcp import schemas
 from clawmem.app.interfaces.mcp.calling import answer
 from clawmem.app.interfaces.mcp.instructions import GUIDE
 from clawmem.app.interfaces.mcp.progress import steps_for
-from clawmem.app.interfaces.mcp.rendering import session_record
+from clawmem.app.operations.answering import sessions_of
 from clawmem.app.records.collections import collections_of
 from clawmem.app.records.parameters import Vault
 from clawmem.app.records.stats import stats_of
@@ -67,7 +67,7 @@ class VaultTools:
 
         def work(services: Services) -> schemas.Stats:
             found = stats_of(services)
-            sessions = [session_record(one) for one in found["recent_sessions"]]
+            sessions = sessions_of(found["recent_sessions"])
             return schemas.Stats.model_validate({**found, "recent_sessions": sessions})
 
         said = await self._dispatcher.read(work, vault)

@@ -63,14 +63,17 @@ class Memory(Methods):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _run(self, name: str, parameters: dict[str, Any]) -> Any:
+    def _run(self, name: str, given: dict[str, Any]) -> Any:
+        """Return the result of the operation *name*; *given* are the local variables of a method."""
         from pydantic import ValidationError
 
         from clawmem.app.operations.refusals import refusal_of
 
         operation = operation_named(name)
         try:
-            request = operation.request(**parameters)
+            request = operation.request(**{one: value for one, value in given.items() if one != "self"})
         except ValidationError as error:
             raise refusal_of(error) from error
-        return operation.run(self._services, request)
+        result = operation.run(self._services, request)
+        result.finish()
+        return result

@@ -5,39 +5,73 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from clawmem.app.operations.answers import SearchAnswer
     from clawmem.app.operations.curation import Treatment
     from clawmem.app.operations.diary import Entries, Written
+    from clawmem.app.operations.documents import Content, Listing, Texts
     from clawmem.app.operations.enriching import Enriched
+    from clawmem.app.operations.forgetting import Forgotten
     from clawmem.app.operations.graph import CausalLinks, Graphs
+    from clawmem.app.operations.history import Sessions, Timeline
     from clawmem.app.operations.knowledge import Entities, Evolution, Facts
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.profile import ProfilePage
+    from clawmem.app.operations.similar import SimilarDocuments
 
 
 class Methods:
     """A method for each operation."""
 
-    def _run(self, name: str, parameters: dict[str, Any]) -> Any:
+    def _run(self, name: str, given: dict[str, Any]) -> Any:
         raise NotImplementedError
 
     def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:
         """Let a note come before others that fit a question as well: what the user wants to see again and again."""
-        found: Treatment = self._run("memory_pin", {"query": query, "unpin": unpin, "why": why})
+        found: Treatment = self._run("memory_pin", locals())
         return found
 
     def snooze(self, query: str, *, until: str | None = None, why: str = "") -> Treatment:
         """Keep a note out of what is surfaced unasked until a day; searches still find it."""
-        found: Treatment = self._run("memory_snooze", {"query": query, "until": until, "why": why})
+        found: Treatment = self._run("memory_snooze", locals())
         return found
 
     def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> Written:
         """Add an entry to the diary; it can be searched like any note."""
-        found: Written = self._run("diary_write", {"entry": entry, "topic": topic, "agent": agent})
+        found: Written = self._run("diary_write", locals())
         return found
 
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:
         """Return the last entries of the diary, newest first."""
-        found: Entries = self._run("diary_read", {"last_n": last_n, "agent": agent})
+        found: Entries = self._run("diary_read", locals())
+        return found
+
+    def get(
+        self,
+        file: str,
+        *,
+        from_line: int | None = None,
+        max_lines: int | None = None,
+        line_numbers: bool = False,
+    ) -> Content:
+        """Read one document, or lines of it: the address may end with :LINE."""
+        found: Content = self._run("get", locals())
+        return found
+
+    def multi_get(
+        self,
+        pattern: str,
+        *,
+        max_lines: int | None = None,
+        max_bytes: int = 10240,
+        line_numbers: bool = False,
+    ) -> Texts:
+        """Read several documents at once; names and documents that were left out are reported."""
+        found: Texts = self._run("multi_get", locals())
+        return found
+
+    def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
+        """List the documents that were written last."""
+        found: Listing = self._run("list", locals())
         return found
 
     def enrich(
@@ -53,9 +87,17 @@ class Methods:
         A model also writes notes and facts. A run continues where the last one was stopped, and skips unchanged documents.
         Run it after embed: links need vectors.
         """
-        found: Enriched = self._run(
-            "enrich", {"limit": limit, "all": all, "no_model": no_model, "daily_calls": daily_calls}
-        )
+        found: Enriched = self._run("enrich", locals())
+        return found
+
+    def forget(
+        self, query: str, *, confirm: bool | None = None, why: str = "", prove: bool = False
+    ) -> Forgotten:
+        """Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
+
+        Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
+        """
+        found: Forgotten = self._run("memory_forget", locals())
         return found
 
     def build_graphs(
@@ -68,9 +110,7 @@ class Methods:
 
         It is safe to repeat; relations of other origins stay.
         """
-        found: Graphs = self._run(
-            "build_graphs", {"graph_types": graph_types, "semantic_threshold": semantic_threshold}
-        )
+        found: Graphs = self._run("build_graphs", locals())
         return found
 
     def find_causal_links(
@@ -80,14 +120,24 @@ class Methods:
 
         Each is listed with its distance in steps, and the reason that is known for the last step.
         """
-        found: CausalLinks = self._run(
-            "find_causal_links", {"docid": docid, "direction": direction, "depth": depth}
-        )
+        found: CausalLinks = self._run("find_causal_links", locals())
+        return found
+
+    def timeline(
+        self, docid: str, *, before: int = 5, after: int = 5, same_collection: bool = False, as_of: str = ""
+    ) -> Timeline:
+        """List the documents written just before and after a document, and the session in which it was written."""
+        found: Timeline = self._run("timeline", locals())
+        return found
+
+    def session_log(self, *, limit: int = 10, as_of: str = "") -> Sessions:
+        """List the latest sessions and their results."""
+        found: Sessions = self._run("session_log", locals())
         return found
 
     def find_entities(self, query: str, *, limit: int = 10) -> Entities:
         """List people, projects, tools and other things by name."""
-        found: Entities = self._run("find_entities", {"query": query, "limit": limit})
+        found: Entities = self._run("find_entities", locals())
         return found
 
     def kg_query(
@@ -102,9 +152,7 @@ class Methods:
 
         An entity is a person, project, tool or other thing that documents mention.
         """
-        found: Facts = self._run(
-            "kg_query", {"entity": entity, "as_of": as_of, "direction": direction, "limit": limit}
-        )
+        found: Facts = self._run("kg_query", locals())
         return found
 
     def evolution_status(self, docid: str, *, limit: int = 10) -> Evolution:
@@ -112,46 +160,44 @@ class Methods:
 
         Each version names the document that caused it.
         """
-        found: Evolution = self._run("memory_evolution_status", {"docid": docid, "limit": limit})
+        found: Evolution = self._run("memory_evolution_status", locals())
         return found
 
     def lifecycle_status(self) -> Status:
         """Count the documents that are served, pinned, snoozed, archived and forgotten."""
-        found: Status = self._run("lifecycle_status", {})
+        found: Status = self._run("lifecycle_status", locals())
         return found
 
     def lifecycle_sweep(self, *, dry_run: bool = True) -> SweepReport:
         """Archive what is idle for long, and forget what was archived for long, by the configured policy."""
-        found: SweepReport = self._run("lifecycle_sweep", {"dry_run": dry_run})
+        found: SweepReport = self._run("lifecycle_sweep", locals())
         return found
 
     def lifecycle_purge(self, *, dry_run: bool = True) -> SweepReport:
         """Forget for good what was archived for longer than the policy keeps it, and clear the vault's free space."""
-        found: SweepReport = self._run("lifecycle_purge", {"dry_run": dry_run})
+        found: SweepReport = self._run("lifecycle_purge", locals())
         return found
 
     def lifecycle_search(self, words: str, *, limit: int = 20) -> ArchivedDocuments:
         """Find archived documents by their words."""
-        found: ArchivedDocuments = self._run("lifecycle_search", {"words": words, "limit": limit})
+        found: ArchivedDocuments = self._run("lifecycle_search", locals())
         return found
 
     def lifecycle_restore(
         self, *, query: str = "", collection: str = "", all: bool = False
     ) -> ArchivedDocuments:
         """Serve archived documents again: one, those of a collection, or all."""
-        found: ArchivedDocuments = self._run(
-            "lifecycle_restore", {"query": query, "collection": collection, "all": all}
-        )
+        found: ArchivedDocuments = self._run("lifecycle_restore", locals())
         return found
 
     def lifecycle_log(self, *, limit: int = 20) -> Acts:
         """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-        found: Acts = self._run("lifecycle_log", {"limit": limit})
+        found: Acts = self._run("lifecycle_log", locals())
         return found
 
     def lifecycle_undo(self, act: int) -> RecordedAct:
         """Take back an act; what was forgotten cannot be brought back."""
-        found: RecordedAct = self._run("lifecycle_undo", {"act": act})
+        found: RecordedAct = self._run("lifecycle_undo", locals())
         return found
 
     def profile(self, *, rebuild: bool = False) -> ProfilePage:
@@ -159,10 +205,156 @@ class Methods:
 
         The profile lists current facts and recent work. It is built from decisions, hubs and sessions.
         """
-        found: ProfilePage = self._run("profile", {"rebuild": rebuild})
+        found: ProfilePage = self._run("profile", locals())
         return found
 
-    def stored_profile(self) -> ProfilePage:
-        """Return the stored profile of the user."""
-        found: ProfilePage = self._run("stored_profile", {})
+    def retrieve(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        mode: Literal[
+            "auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"
+        ] = "auto",
+    ) -> SearchAnswer:
+        """Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
+
+        Takes why-questions along causes, "last session" to the sessions, several questions apart, names to words.
+        """
+        found: SearchAnswer = self._run("memory_retrieve", locals())
+        return found
+
+    def intent_search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        intent: Literal["WHY", "WHEN", "ENTITY", "WHAT"] | None = None,
+        graph: bool = True,
+        min_score: float = 0.0,
+    ) -> SearchAnswer:
+        """Find by what the question asks for: for why, when and who, along the relations of documents."""
+        found: SearchAnswer = self._run("intent_search", locals())
+        return found
+
+    def query_plan(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+    ) -> SearchAnswer:
+        """Find for a question of several topics: it is split, and its parts are answered together."""
+        found: SearchAnswer = self._run("query_plan", locals())
+        return found
+
+    def query(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        min_score: float = 0.0,
+        unit: Literal["document", "line"] = "document",
+        purpose: str = "",
+        diverse: bool = True,
+        candidate_limit: int | None = None,
+    ) -> SearchAnswer:
+        """Find by words and meaning together, compared closely: the best single answer there is."""
+        found: SearchAnswer = self._run("query", locals())
+        return found
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        min_score: float = 0.0,
+        unit: Literal["document", "line"] = "document",
+    ) -> SearchAnswer:
+        """Find by words: for names, identifiers, error messages, file names. The quickest."""
+        found: SearchAnswer = self._run("search", locals())
+        return found
+
+    def vsearch(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        since: str = "",
+        until: str = "",
+        as_of: str = "",
+        content_type: str | list[str] = "",
+        tag: str | list[str] = "",
+        floor: float = 0.0,
+        show_all: bool = False,
+        compact: bool = True,
+        body: bool = False,
+        explain: bool = False,
+        min_score: float = 0.15,
+        unit: Literal["document", "line"] = "document",
+    ) -> SearchAnswer:
+        """Find by meaning alone: for what may be called by other words. Something is always nearest."""
+        found: SearchAnswer = self._run("vsearch", locals())
+        return found
+
+    def find_similar(
+        self, file: str, *, limit: int = 5, compact: bool = True, as_of: str = ""
+    ) -> SimilarDocuments:
+        """List the documents nearest to a document in meaning; the score is a cosine."""
+        found: SimilarDocuments = self._run("find_similar", locals())
         return found

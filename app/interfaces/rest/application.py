@@ -13,13 +13,10 @@ from fastapi.security import HTTPBearer
 from clawmem.app.interfaces.mcp.over_http import McpDoor
 from clawmem.app.interfaces.rest import (
     commands,
-    documents,
-    graph,
+    export,
     health,
-    lifecycle,
     operations,
     receipts,
-    search,
     upkeep,
 )
 from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
@@ -35,10 +32,7 @@ Show the token of the server: Authorization: Bearer TOKEN."""
 ROUTES: tuple[RestRoute, ...] = (
     *health.OPERATIONS,
     *commands.OPERATIONS,
-    *search.OPERATIONS,
-    *documents.OPERATIONS,
-    *graph.OPERATIONS,
-    *lifecycle.OPERATIONS,
+    *export.OPERATIONS,
     *operations.OPERATIONS,
     *receipts.OPERATIONS,
     *upkeep.OPERATIONS,

@@ -15,9 +15,9 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from clawmem.app.operations.fields import Place
+from clawmem.app.operations.forgetting import WouldForget
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.refusals import refusal_of_errors
-from clawmem.app.records.forgetting import WouldForget
 from clawmem.app.serve.workers import Busy
 from clawmem.ports.errors import (
     Ambiguous,

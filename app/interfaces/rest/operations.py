@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.interfaces.rest.routes import RestRoute, with_vault
-from clawmem.app.operations.operation import Operation
+from clawmem.app.operations.operation import Operation, Result
 from clawmem.app.operations.table import all_operations
 
 if TYPE_CHECKING:
@@ -18,10 +18,12 @@ def route_of(operation: Operation[Any, Any]) -> RestRoute:
     """Return the route of *operation*."""
 
     def work(services: Services, request: Any) -> object:
-        return operation.run(services.called_by(CALLER), request)
+        result: Result = operation.run(services.called_by(CALLER), request)
+        result.finish()
+        return result.record()
 
     return RestRoute(
-        "GET" if operation.reads else "POST",
+        operation.method,
         operation.route,
         operation.about,
         operation.request,
@@ -30,4 +32,4 @@ def route_of(operation: Operation[Any, Any]) -> RestRoute:
     )
 
 
-OPERATIONS = tuple(map(route_of, all_operations()))
+OPERATIONS = tuple(route_of(one) for one in all_operations() if one.route)

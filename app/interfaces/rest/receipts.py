@@ -8,8 +8,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.cli.explaining import receipt_record
 from clawmem.app.interfaces.rest.operation import Asked, reading
+from clawmem.app.operations.explaining import receipt_record
 from clawmem.app.records.receipts import Line, Replayed, line_of, replayed_of
 from clawmem.app.replaying import asked_again
 

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.health import Health, health
 from clawmem.app.interfaces.rest.operation import Asked, Nothing, changing, reading
-from clawmem.app.interfaces.rest.questions import Names, listed
+from clawmem.app.operations.fields import Names, listed
 from clawmem.app.places import client_folder, client_servers
 from clawmem.app.records.collections import Collection, collections_of
 from clawmem.app.records.stats import IndexStats, stats_of, status_of

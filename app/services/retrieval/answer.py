@@ -145,7 +145,7 @@ def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candi
     bodies = vault.documents.bodies({document.id for _, document in found})
     names = docids(vault.documents, [document for _, document in found])
     newer = current_successors(vault, [document.id for _, document in found], request.as_of)
-    purpose = intent_terms(request.intent) if request.intent else ()
+    purpose = intent_terms(request.purpose) if request.purpose else ()
     return tuple(
         Result(
             document=document,

@@ -10,6 +10,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.records import Scope
 
+OLDER_NAMES = {"intent": "purpose"}  # of parameters, in receipts of earlier versions
 _APART = frozenset({"query", "forms", "now_ms", "zone"})  # the question, its words, its time and time zone
 
 
@@ -51,7 +52,8 @@ def _plain(value: Any) -> Any:
 
 def _chosen(kind: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
     usual = kind._field_defaults
-    return {name: _typed(usual[name], value) for name, value in asked.items() if name in usual}
+    named = {OLDER_NAMES.get(name, name): value for name, value in asked.items()}
+    return {name: _typed(usual[name], value) for name, value in named.items() if name in usual}
 
 
 def _typed(usual: Any, value: Any) -> Any:

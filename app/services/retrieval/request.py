@@ -40,7 +40,7 @@ class RetrievalRequest(NamedTuple):
     One validated question, as all stages receive it.
 
     Results have one of ``content_types`` and all of ``tags``. ``floor`` is the least probability, 0 to 1, that any
-    result answers; below it the answer is empty. ``intent`` describes the purpose of the question in words that affect
+    result answers; below it the answer is empty. ``purpose`` says what the answer is wanted for in words that affect
     the ranking and are not searched for. Documents written at ``as_of`` (an ISO time) or later are ignored, see
     `rewind_request`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included,
     independent of ``limit``; by default each stage uses its own depth. ``zone`` is the time zone of days that the
@@ -59,7 +59,7 @@ class RetrievalRequest(NamedTuple):
     content_types: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     floor: float = 0.0
-    intent: str = ""
+    purpose: str = ""
     as_of: str | None = None
     candidate_limit: int | None = None
     zone: tzinfo = UTC
@@ -81,7 +81,7 @@ def read_request(
     content_types: Sequence[str] = (),
     tags: Sequence[str] = (),
     floor: float = 0.0,
-    intent: str = "",
+    purpose: str = "",
     as_of: str = "",
     candidate_limit: int | None = None,
     zone: tzinfo = UTC,
@@ -107,7 +107,7 @@ def read_request(
         query, query_forms(query), now_ms, limit, min_score, scope, unit, ranking, diverse
     )
     return asked._replace(
-        content_types=frozenset(content_types), tags=frozenset(tags), floor=floor, intent=intent.strip(),
+        content_types=frozenset(content_types), tags=frozenset(tags), floor=floor, purpose=purpose.strip(),
         as_of=first_after(as_of), candidate_limit=candidate_limit, zone=zone, show_all=show_all,
     )  # fmt: skip
 

@@ -139,7 +139,7 @@ class Composer:
         if len(passage.source) <= room:
             shown, last = passage.source, first + passage.source.count("\n")
         else:
-            wanted = intent_terms(request.intent) if request.intent else ()
+            wanted = intent_terms(request.purpose) if request.purpose else ()
             terms = request.forms.words
             found = snippet(passage.source, terms, intent_terms=wanted, max_length=room, first_line=first)
             shown, first, last = found.text, found.start_line, found.end_line

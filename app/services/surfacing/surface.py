@@ -191,7 +191,7 @@ class SurfaceContext:
             limit=choices.profile.results * LINES_A_RESULT,
             unit=Unit.LINE,
             floor=self._dressing.floor,
-            intent=choices.topic,
+            purpose=choices.topic,
             show_all=choices.profile.deepens,  # its budget has room for weaker matches
         )
 

@@ -33,7 +33,7 @@ def choose_chunk(vault: Vault, reranker: Reranker | None) -> Stage:
         head, tail = work.candidates[:most_read], work.candidates[most_read:]
         spans = vault.documents.spans(candidate.best for candidate in head)
         most = min(readable, CHUNK_CHARS if request.unit is Unit.DOCUMENT else LINE_CHARS)
-        wanted = intent_terms(request.intent) if request.unit is Unit.DOCUMENT else ()
+        wanted = intent_terms(request.purpose) if request.unit is Unit.DOCUMENT else ()
         chosen = [c._replace(chunk=_chunk(vault, c, spans, request.forms.words, wanted, most)) for c in head]
         return work.with_candidates([*chosen, *tail])
 

@@ -58,7 +58,7 @@ def expand(
     expansion = _Expansion(generator, AnswerCache(answers, clock, EXPANSION))
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        purpose = request.intent
+        purpose = request.purpose
         if not request.forms.words:
             return work
         if not purpose and is_strong_signal(_probe(vault, request), score=strong_score, gap=strong_gap):

@@ -50,7 +50,7 @@ def rerank(
         texts = list(dict.fromkeys(c.chunk for c in work.candidates if c.chunk.strip()))
         if not texts:
             return work
-        question = rerank_question(request.query, request.intent)
+        question = rerank_question(request.query, request.purpose)
         try:
             scores = in_time(lambda left: reading(question, texts, left))
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer

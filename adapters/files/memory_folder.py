@@ -1,5 +1,3 @@
-"""The commands of the tool ``memory_20250818`` over one folder, word for word as models were taught them."""
-
 from __future__ import annotations
 
 import os
@@ -21,14 +19,14 @@ _HIDDEN = frozenset({"node_modules"})
 
 
 class Refused(InvalidInput):
-    """A command that cannot be done; its message is the one that the model knows."""
+    """A command that cannot be executed, with the message that models know."""
 
     def __init__(self, message: str) -> None:
         super().__init__("INVALID_INPUT", message)
 
 
 class Missing(NotFound):
-    """Nothing stands at a path."""
+    """There is no file or folder at a path."""
 
     def __init__(self, path: str, sentence: str = "does not exist. Please provide a valid path.") -> None:
         super().__init__("path", path)
@@ -36,18 +34,12 @@ class Missing(NotFound):
 
 
 class MemoryFolder:
-    """
-    Files below *folder*, which is ``/memories`` to who calls.
+    """``MemoryFiles`` below *folder* of this machine."""
 
-    No path leads out of it: neither ``..``, plain or encoded, nor a link. Every method raises `Refused` or
-    `Missing` and then has changed nothing.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        self._root = folder.resolve()
+    def __init__(self, folder: str) -> None:
+        self._root = Path(folder).resolve()
 
     def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
-        """What lies in a folder, two levels deep, or the lines of a file."""
         place = self._existing(path)
         if place.is_dir():
             shown = [place, *self._below(place, DEPTH)]
@@ -62,7 +54,6 @@ class MemoryFolder:
         return f"Here's the content of {path} with line numbers:\n{shown_lines}"[:MOST_SHOWN]
 
     def create(self, path: str, text: str) -> str:
-        """A new file."""
         place = self._place(path)
         if place.exists():
             raise Refused(f"Error: File {path} already exists")
@@ -71,7 +62,6 @@ class MemoryFolder:
         return f"File created successfully at: {path}"
 
     def str_replace(self, path: str, old: str, new: str) -> str:
-        """Another text in the place of one that stands there once."""
         place = self._file(path)
         text = self._text(path, place)
         lines = [text[:at].count("\n") + 1 for at in _occurrences(text, old)]
@@ -90,7 +80,6 @@ class MemoryFolder:
         return f"The memory file has been edited.\n{_numbered(snippet, first)}"
 
     def insert(self, path: str, line: int, text: str) -> str:
-        """A text after a line; 0 is the top."""
         place = self._file(path)
         lines = self._text(path, place).splitlines(keepends=True)
         if not 0 <= line <= len(lines):
@@ -105,7 +94,6 @@ class MemoryFolder:
         return f"The file {path} has been edited."
 
     def delete(self, path: str) -> str:
-        """A file, or a folder with everything in it."""
         place = self._existing(path, "does not exist")
         self._refuse_root(path, place, "delete")
         if place.is_dir():
@@ -115,7 +103,6 @@ class MemoryFolder:
         return f"Successfully deleted {path}"
 
     def rename(self, old: str, new: str) -> str:
-        """Another name, in another folder as well; nothing is overwritten."""
         source, target = self._existing(old, "does not exist"), self._place(new)
         self._refuse_root(old, source, "rename")
         if target.exists():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.app.interfaces.mcp.memory_folder import MOST_SHOWN, MemoryFolder, Refused
+from clawmem.adapters.files.memory_folder import MOST_SHOWN, MemoryFolder, Refused
 from clawmem.ports.errors import InvalidInput, NotFound
 
 
@@ -18,7 +18,7 @@ def folder(tmp_path: Path) -> MemoryFolder:
     (tmp_path / "in" / "deep" / "deeper" / "b.md").write_text("", "utf-8")
     (tmp_path / "in" / ".hidden").write_text("x", "utf-8")
     (tmp_path / "outside.md").write_text("secret", "utf-8")
-    return MemoryFolder(tmp_path / "in")
+    return MemoryFolder(str(tmp_path / "in"))
 
 
 def test_view_of_a_folder(folder: MemoryFolder) -> None:

@@ -1,0 +1,91 @@
+"""
+The results of searches: documents that may answer, with the lines that do.
+
+As in `clawmem.app.operations.questions`, annotations are evaluated here.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from clawmem.app.operations.fields import Place, Successor
+from clawmem.app.operations.operation import Result, SelectedResult
+
+
+class FoundDocument(SelectedResult, Place):
+    """A document that may answer, and the lines that do. A compact result has only some of the keys."""
+
+    score: float = Field(description="0 to 1, for the order within one answer only.")
+    confidence: float | None = Field(default=None, description="Probability that it answers.")
+    likelihood: str | None = Field(
+        default=None, description="The confidence in a word: likely, possible or unlikely."
+    )
+    age: str = Field(default="", description="When it was written, such as 3 weeks ago.")
+    start_line: int = Field(description="Where the lines that answer begin.")
+    end_line: int | None = None
+    snippet: str
+    superseded_by: Successor | None = None
+    collection: str | None = None
+    path: str | None = None
+    heading: str | None = None
+    content_type: str | None = None
+    authored_at: str | None = None
+    modified_at: str | None = None
+    snippet_line: int | None = None
+    body: str | None = Field(default=None, description="The whole text, on request.")
+    relevance: float | None = Field(default=None, description="Of an explained result, as the next three.")
+    legs: dict[str, float] | None = None
+    terms: dict[str, float] | None = None
+    ranks: dict[str, Any] | None = None
+
+
+class Clause(Result):
+    """A part of a question that was split."""
+
+    type: str
+    query: str
+    priority: int
+    result_count: int
+
+
+class SessionRecord(Result):
+    """A session that was recorded."""
+
+    id: str
+    started_at: str
+    ended_at: str | None = None
+    handoff_path: str | None = None
+    summary: str = ""
+    files_changed: list[str] = Field(default=[])
+    machine: str = Field(default="", description="The host where it was held.")
+
+
+class SearchAnswer(SelectedResult):
+    """What was found, best first. Only some searches have the last keys."""
+
+    query: str
+    count: int
+    answered: float | None = Field(
+        default=None, description="Probability that anything here answers; null where nobody judged."
+    )
+    hidden: int = Field(
+        default=0, description="Unlikely results left out below a likely one; show_all shows them."
+    )
+    results: list[FoundDocument]
+    degraded: dict[str, str] = Field(
+        default={}, description="What could not be taken into account, and why; empty when all went well."
+    )
+    mode: str | None = Field(default=None, description="The route that was taken.")
+    intent: str | None = Field(default=None, description="What the question was taken to ask for.")
+    confidence: float | None = Field(default=None, description="Probability of the intent.")
+    clauses: int | None = Field(default=None, description="How many parts the question was split into.")
+    plan: list[Clause] | None = Field(default=None, description="These parts.")
+    sessions: list[SessionRecord] | None = Field(default=None, description="The latest sessions.")
+    trace: dict[str, Any] | None = Field(default=None, description="How an explained answer came about.")
+    receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return what could not be taken into account, and why."""
+        return self.degraded

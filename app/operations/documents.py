@@ -1,0 +1,395 @@
+"""Documents by address: one, several, and the latest ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from urllib.parse import quote
+
+from pydantic import Field, PrivateAttr
+
+from clawmem.app.operations.fields import (
+    Address,
+    Names,
+    Place,
+    Successor,
+    named_collections,
+    place_from,
+    successor_mark,
+    successor_of,
+    with_successor,
+)
+from clawmem.app.operations.operation import (
+    Attachment,
+    Command,
+    Effect,
+    Operation,
+    Option,
+    Request,
+    Result,
+)
+from clawmem.app.operations.output import Part, encodable, table, verbatim
+from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE
+from clawmem.app.services.documents.succession import current_successors
+from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
+from clawmem.ports.errors import NotFound
+from clawmem.ports.records import Scope
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.documents.lookup import Excerpt, LookupFailure
+    from clawmem.ports.records import Document
+
+MAX_LINES = MAX_SIZE = 2**31
+MAX_LISTED = 10_000
+NO_DOCUMENTS = "No documents yet. Run: clawmem update"
+
+MaxLines = Annotated[
+    int | None,
+    Field(ge=1, le=MAX_LINES, description="At most so many lines."),
+    Option(("--lines",), tool="maxLines"),
+]
+LineNumbers = Annotated[
+    bool, Field(description="Put its number before every line."), Option(tool="lineNumbers")
+]
+
+
+class Get(Request):
+    """A document, and the lines of it."""
+
+    file: Address
+    from_line: Annotated[
+        int | None,
+        Field(ge=1, le=MAX_LINES, description="Begin with this line."),
+        Option(("--from",), tool="fromLine"),
+    ] = None
+    max_lines: MaxLines = None
+    line_numbers: LineNumbers = False
+
+
+class MultiGet(Request):
+    """Several documents."""
+
+    pattern: Annotated[
+        str,
+        Field(min_length=1, description="A glob such as notes/**/*.md, or names with commas."),
+        Option(metavar="PATTERN", is_argument=True),
+    ]
+    max_lines: MaxLines = None
+    max_bytes: Annotated[
+        int, Field(ge=1, le=MAX_SIZE, description="Leave larger documents out."), Option(tool="maxBytes")
+    ] = MAX_BYTES
+    line_numbers: LineNumbers = False
+
+
+class ListDocuments(Request):
+    """How many documents of which collections are listed."""
+
+    limit: Annotated[
+        int, Field(ge=1, le=MAX_LISTED, description="How many."), Option(("-n", "--num", "--limit"))
+    ] = 10
+    collection: Annotated[
+        Names,
+        Field(description="Only these collections, with commas; empty for all."),
+        Option(("-c", "--collection")),
+    ] = ""
+
+
+class Text(Place):
+    """Lines of a document."""
+
+    content_type: str
+    authored_at: str
+    modified_at: str
+    start_line: int
+    total_lines: int
+    superseded_by: Successor | None = None
+    text: str
+    _verbatim: str = PrivateAttr("")
+
+    @property
+    def verbatim(self) -> str:
+        """The text as it was written, orders of others included: for people, never for agents."""
+        return self._verbatim
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return whose text it is if it is not the user's, and what supersedes it."""
+        return [f"{self.file} is {mark}." for mark in self.marks]
+
+    @property
+    def marks(self) -> list[str]:
+        """Return a label of the origin of a text of others, and of its successor."""
+        label = successor_mark(self.superseded_by)
+        return [*filter(None, (label_of_others(self.origin), label))]
+
+
+T = TypeVar("T", bound=Text)
+
+
+class Note(Result):
+    """What is noted about a document; ``origin`` is ``rules`` or the model that wrote the note."""
+
+    keywords: list[str]
+    tags: list[str]
+    context: str
+    origin: str
+    written_at: str
+    version: int
+
+
+class MentionedEntity(Result):
+    """A person or thing that a document mentions."""
+
+    name: str
+    type: str
+
+
+class Content(Text):
+    """Lines of one document, and what is known about the document."""
+
+    context: str | None = Field(
+        default=None, description="The descriptions of its folders in the config file."
+    )
+    note: Note | None = None
+    entities: list[MentionedEntity]
+
+
+class Failure(Result):
+    """A name without a document, or a document that was left out."""
+
+    name: str
+    code: str
+    message: str
+    suggestions: list[str]
+
+
+class Texts(Result):
+    """Several documents; ``errors`` are the names and documents that were left out."""
+
+    count: int
+    documents: list[Text]
+    errors: list[Failure]
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return why names and documents were left out."""
+        return [one.message for one in self.errors]
+
+
+class ListedDocument(Place):
+    """A document in a list."""
+
+    content_type: str
+    authored_at: str
+    modified_at: str
+    superseded_by: Successor | None = None
+
+
+class Listing(Result):
+    """The documents that were written last, newest first."""
+
+    count: int
+    documents: list[ListedDocument]
+
+
+def get(services: Services, request: Get) -> Content:
+    """Read one document, or lines of it: the address may end with :LINE."""
+    excerpt = services.lookup.get(request.file, from_line=request.from_line, max_lines=request.max_lines)
+    document = excerpt.document
+    mentions = services.vault.entities.mentions(document.id)
+    return text_of(
+        Content,
+        excerpt,
+        is_numbered=request.line_numbers,
+        context=_folder_context(services, document),
+        note=_note_about(services, document),
+        entities=[
+            MentionedEntity(name=without_orders(one.name, document.origin), type=one.kind) for one in mentions
+        ],
+    )
+
+
+def multi_get(services: Services, request: MultiGet) -> Texts:
+    """Read several documents at once; names and documents that were left out are reported."""
+    found = services.lookup.multi_get(request.pattern, max_bytes=request.max_bytes)
+    if not found.excerpts and all(one.code != TOO_LARGE for one in found.errors):
+        raise _nothing_found(request.pattern, found.errors)
+    documents = [
+        text_of(Text, one, is_numbered=request.line_numbers, max_lines=request.max_lines)
+        for one in found.excerpts
+    ]
+    return Texts(count=len(documents), documents=documents, errors=[_failure(one) for one in found.errors])
+
+
+def list_documents(services: Services, request: ListDocuments) -> Listing:
+    """List the documents that were written last."""
+    collections = frozenset(named_collections(services, request.collection))
+    documents = services.vault.documents.latest(Scope(collections), limit=request.limit)
+    names = docids(services.vault.documents, documents)
+    newer = current_successors(services.vault, names)
+    listed = [
+        ListedDocument(
+            **place_from(one, names[one.id]),
+            content_type=one.content_type,
+            authored_at=one.authored_at,
+            modified_at=one.modified_at,
+            superseded_by=successor_of(newer.get(one.id)),
+        )
+        for one in documents
+    ]
+    return Listing(count=len(listed), documents=listed)
+
+
+def text_of(
+    kind: type[T], excerpt: Excerpt, *, is_numbered: bool, max_lines: int | None = None, **more: Any
+) -> T:
+    """Return lines of a document as a result of *kind*, which has *more* fields."""
+    document = excerpt.document
+
+    def shown(text: str) -> str:
+        lines = text.splitlines(keepends=True)[:max_lines]
+        if is_numbered:
+            lines = [f"{number}: {line}" for number, line in enumerate(lines, excerpt.start_line)]
+        return "".join(lines)
+
+    text = kind(
+        **place_from(document, excerpt.docid),
+        content_type=document.content_type,
+        authored_at=document.authored_at,
+        modified_at=document.modified_at,
+        start_line=excerpt.start_line,
+        total_lines=excerpt.total_lines,
+        superseded_by=successor_of(excerpt.superseded_by),
+        text=encodable(shown(without_orders(excerpt.text, document.origin))),
+        **more,
+    )
+    text._verbatim = shown(excerpt.text)
+    return text
+
+
+def _folder_context(services: Services, document: Document) -> str | None:
+    """Return the config file's descriptions of the folders above a document, the outermost first."""
+    configured = services.settings.collections.get(document.collection)
+    described = configured.context if configured else {}
+    above = [folder for folder in described if f"/{document.path}".startswith(f"/{folder.strip('/')}")]
+    return "\n\n".join(described[folder] for folder in sorted(above, key=len)) or None
+
+
+def _note_about(services: Services, document: Document) -> Note | None:
+    """Return what is noted about a document, without orders that a text of others gives."""
+    note = services.vault.notes.get(document.id)
+    if note is None:
+        return None
+
+    def cleaned(text: str) -> str:
+        return encodable(without_orders(text, document.origin))
+
+    return Note(
+        keywords=[*map(cleaned, note.keywords)],
+        tags=[*map(cleaned, note.tags)],
+        context=cleaned(note.context),
+        origin=note.origin,
+        written_at=note.written_at,
+        version=note.version,
+    )
+
+
+def _failure(one: LookupFailure) -> Failure:
+    return Failure(
+        name=encodable(one.name),
+        code=one.code,
+        message=encodable(one.message),
+        suggestions=list(one.suggestions),
+    )
+
+
+def _nothing_found(pattern: str, missed: Sequence[LookupFailure]) -> NotFound:
+    error = NotFound("document", pattern, suggestions=[name for one in missed for name in one.suggestions])
+    if missed:
+        error.args = (" ".join(map(str, missed)),)
+    return error
+
+
+def _heading(one: Text) -> str:
+    title = title_to_read(one.title, one.origin)
+    return f"{one.file} ({one.docid}), from line {one.start_line} of {one.total_lines}: {title}"
+
+
+def _texts_text(result: Texts) -> str:
+    return "\n".join(with_successor(_heading(one), one.superseded_by) for one in result.documents)
+
+
+def _attachment(one: Text) -> Attachment:
+    text = "\n".join(lines_to_read(one.text, one.origin))
+    return Attachment(f"clawmem://{quote(one.file)}", text, "text/markdown")
+
+
+def _block(one: Text) -> Part:
+    head = ", ".join([f"{one.file} ({one.docid})", *one.marks])
+    return verbatim(f"==> {head} <==\n{one.verbatim}\n")
+
+
+def _title(one: ListedDocument) -> str:
+    return with_successor(title_to_read(one.title, one.origin), one.superseded_by)
+
+
+def _listing_text(result: Listing) -> str:
+    lines = [f"{one.authored_at[:10]} {one.file} ({one.docid}) {_title(one)}" for one in result.documents]
+    return "\n".join(lines) or NO_DOCUMENTS
+
+
+def _listing_parts(result: Listing) -> list[Part]:
+    if not result.documents:
+        return [NO_DOCUMENTS]
+    rows = [
+        (
+            one.docid,
+            one.authored_at[:10],
+            one.content_type,
+            one.file,
+            _title(one),
+        )
+        for one in result.documents
+    ]
+    return [table(("docid", "written", "type", "file", "title"), rows)]
+
+
+OPERATIONS = (
+    Operation(
+        name="get",
+        request=Get,
+        result=Content,
+        run=get,
+        effect=Effect.READS,
+        route="/documents/{file:path}",
+        commands=(Command("get"),),
+        text=_heading,
+        terminal=lambda result: [verbatim(result.verbatim)],
+        attachments=lambda result: [_attachment(result)],
+    ),
+    Operation(
+        name="multi_get",
+        request=MultiGet,
+        result=Texts,
+        run=multi_get,
+        effect=Effect.READS,
+        route="/documents",
+        commands=(Command("multi-get"),),
+        text=_texts_text,
+        terminal=lambda result: [*map(_block, result.documents)],
+        attachments=lambda result: [*map(_attachment, result.documents)],
+    ),
+    Operation(
+        name="list",
+        request=ListDocuments,
+        result=Listing,
+        run=list_documents,
+        effect=Effect.READS,
+        route="/list",
+        commands=(Command("list"),),
+        text=_listing_text,
+        terminal=_listing_parts,
+    ),
+)

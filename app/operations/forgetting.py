@@ -1,0 +1,191 @@
+"""Forgetting notes for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.operations.fields import Confirm, Docid, Place, Why, place_of
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request
+from clawmem.app.operations.output import age
+from clawmem.domain.documents.address import read_address
+from clawmem.domain.documents.identity import normalise_docid
+from clawmem.domain.security.quoting import shown_title
+from clawmem.ports.address_errors import ConfirmationMissing
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.lifecycle.forget_preview import ForgetPreview
+    from clawmem.ports.records import Document
+
+BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
+MAX_NAMED = 3  # derived documents that a person is shown by name
+
+
+class Forget(Request):
+    """A note to forget."""
+
+    query: Docid
+    confirm: Confirm = None
+    why: Why = ""
+    prove: Annotated[
+        bool, Field(description="Look for its text everywhere afterwards."), Option(tool=None)
+    ] = False
+
+
+class WouldForget(Place):
+    """A note that would be forgotten, and the documents that were derived from it."""
+
+    authored_at: str
+    bytes: int
+    derived: int
+    derived_files: list[str]
+
+
+class Forgotten(Place):
+    """A forgotten note; if it was forgotten before, ``changed`` is false, and docid and title are empty."""
+
+    action: str = "forgotten"
+    changed: bool
+    file_remains: bool = Field(description="Whether its file remains; it is not indexed again.")
+    also_forgotten: list[str] = Field(default=[], description="Documents that were derived from it.")
+    rebuilt: list[str] = Field(
+        default=[], description="Derived documents that were written again without it."
+    )
+    said_in: list[str] = Field(default=[], description="Other documents that say some of its text.")
+    retained_in: dict[str, str] = Field(
+        default={}, description="Documents that say some of its text and are not served, and their states."
+    )
+    left: str = Field(default="", description="Why its bytes may remain in free space; empty if none do.")
+    probes: dict[str, list[str]] | None = Field(
+        default=None, description="What each probe found of it; null if not asked for."
+    )
+
+    @property
+    def exit_code(self) -> int:
+        """Return 7 where a probe found a trace, and 1 where bytes remain."""
+        if any((self.probes or {}).values()):
+            return TRACE_FOUND
+        return BYTES_REMAIN if self.left else 0
+
+
+def forget(services: Services, request: Forget) -> Forgotten:
+    """
+    Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
+
+    Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
+    """
+    from clawmem.app.services.lifecycle.forget_preview import already_forgotten
+    from clawmem.app.services.lifecycle.forgetting import ForgetReport
+
+    gone = already_forgotten(services.lookup, request.query)
+    if gone is not None:
+        nameless = {**place_of(services, gone), "docid": "", "title": ""}
+        probes = services.prove(ForgetReport((gone,))) if request.prove else None
+        return Forgotten(**nameless, changed=False, file_remains=gone.stamp is not None, probes=probes)
+    note = _confirmed(services, request)
+    place = place_of(services, note)
+    done = services.forgetting([note], services.caller, request.why)
+    return Forgotten(
+        **place,
+        changed=True,
+        file_remains=note.stamp is not None,
+        also_forgotten=[one.display_path for one in done.documents if one.id != note.id],
+        rebuilt=[one.display_path for one in done.rebuilt],
+        said_in=list(done.traces.said_in),
+        retained_in={one.display_path: str(one.inactive) for one in done.traces.kept_in},
+        left=done.left,
+        probes=services.prove(done) if request.prove else None,
+    )
+
+
+def _confirmed(services: Services, request: Forget) -> Document:
+    """
+    Return the note to forget.
+
+    Raises:
+        ConfirmationMissing: The request has no docid, or ``confirm`` is not true.
+        InvalidInput: As `Lookup.forgettable`.
+    """
+    from clawmem.app.services.lifecycle.forget_preview import preview_forget
+
+    note = services.lookup.forgettable(request.query)
+    if request.confirm is True and _names_docid(request.query, note):
+        return note
+    found = preview_forget(services.vault, services.clock, note)
+    lines = preview_lines(found)
+    raise ConfirmationMissing(
+        f"Nothing was forgotten. This would forget {' '.join(lines)}",
+        would_forget(services, found).model_dump(mode="json"),
+        remedy=f"To forget it, repeat with docid #{found.docid} and confirm: true.",
+        preview=lines,
+        question="Forget it for good?",
+        confirmed={"query": f"#{found.docid} {note.display_path}", "confirm": True},
+    )
+
+
+def _names_docid(address: str, document: Document) -> bool:
+    digits = read_address(address)[0].docid
+    return bool(digits) and document.hash.startswith(normalise_docid(digits))
+
+
+def would_forget(services: Services, found: ForgetPreview) -> WouldForget:
+    """Return the preview of forgetting a note."""
+    return WouldForget(
+        **place_of(services, found.document),
+        authored_at=found.document.authored_at,
+        bytes=found.size,
+        derived=len(found.derived),
+        derived_files=[one.display_path for one in found.derived],
+    )
+
+
+def preview_lines(found: ForgetPreview) -> Sequence[str]:
+    """Return the preview of forgetting a note as sentences."""
+    document = found.document
+    lines = [
+        f"{document.display_path} (#{found.docid}): {shown_title(document).rstrip('.')}.",
+        f"Written {age(found.age_days)} ({document.authored_at[:10]}), {found.size:,} bytes.",
+    ]
+    if not found.derived:
+        return [*lines, "No memories were derived from it."]
+    more = len(found.derived) - MAX_NAMED
+    named = ", ".join(one.display_path for one in found.derived[:MAX_NAMED])
+    count = "1 memory was" if len(found.derived) == 1 else f"{len(found.derived)} memories were"
+    return [*lines, f"{count} derived from it: {named}{f' and {more} more' if more > 0 else ''}."]
+
+
+def forgotten_text(result: Forgotten) -> str:
+    """Return what was forgotten, one line for each document, and what remains."""
+    lines = [f"{result.file} is {'' if result.changed else 'already '}forgotten."]
+    if result.changed and result.file_remains:
+        lines.append("Its file stays where it is, and is not taken in again.")
+    lines += [f"{file} is forgotten with it." for file in result.also_forgotten]
+    lines += [f"{file} was written again without it." for file in result.rebuilt]
+    lines += [f"{file} says some of it as well." for file in result.said_in]
+    lines += [
+        f"{file} is {state}, and its text, which says some of it, is still in the vault."
+        for file, state in result.retained_in.items()
+    ]
+    lines += [f"  {probe}: {'; '.join(found) or 'nothing'}" for probe, found in (result.probes or {}).items()]
+    if result.left:
+        lines.append(
+            f"Its bytes may still lie in the vault's free space: {result.left} Then run: clawmem lifecycle purge"
+        )
+    return "\n".join(lines)
+
+
+OPERATIONS = (
+    Operation(
+        name="memory_forget",
+        request=Forget,
+        result=Forgotten,
+        run=forget,
+        effect=Effect.DESTROYS,
+        route="/documents/{query:path}/forget",
+        commands=(Command("forget"),),
+        text=forgotten_text,
+    ),
+)

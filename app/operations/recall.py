@@ -1,0 +1,155 @@
+"""Questions whose way is chosen: by the route that fits, by their intent, or in parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field
+
+from clawmem.app.operations.answering import clauses_of, sessions_of
+from clawmem.app.operations.operation import Option
+from clawmem.app.operations.questions import MinScore, Question
+from clawmem.app.operations.search import Query, answer_question, search_operation
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.routing import Route
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.operations.answers import SearchAnswer
+    from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
+    from clawmem.app.services.retrieval.pipelines.memory_retrieve import RoutedAnswer
+    from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer
+    from clawmem.app.services.retrieval.request import RetrievalRequest
+
+
+def _upper(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _lower(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
+
+
+IntentName = Annotated[Literal["WHY", "WHEN", "ENTITY", "WHAT"], BeforeValidator(_upper)]
+RouteName = Annotated[
+    Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"],
+    BeforeValidator(_lower),
+]
+
+
+class IntentSearch(Question):
+    """A question, searched by its intent."""
+
+    intent: Annotated[
+        IntentName | None,
+        Field(description="WHY, WHEN, ENTITY or WHAT; without one the question's words decide."),
+        Option(tool="force_intent"),
+    ] = None
+    graph: Annotated[
+        bool,
+        Field(description="Follow relations from document to document."),
+        Option(("--graph/--no-graph",), tool="enable_graph_traversal"),
+    ] = True
+    min_score: MinScore = 0.0
+
+
+class Retrieval(Question):
+    """A question, searched by the route that fits it."""
+
+    mode: Annotated[
+        RouteName,
+        Field(
+            description="timeline, causal, discovery, complex, keyword, semantic, hybrid; auto: by the question."
+        ),
+    ] = "auto"
+
+
+class AnySearch(Query):
+    """A question, searched by the mode that the caller chooses, with every parameter."""
+
+    mode: Annotated[RouteName, Field(description="As of /retrieve.")] = "auto"
+
+
+def memory_retrieve(services: Services, request: Retrieval | AnySearch) -> SearchAnswer:
+    """
+    Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
+
+    Takes why-questions along causes, "last session" to the sessions, several questions apart, names to words.
+    """
+    route = None if request.mode == "auto" else Route(request.mode)
+
+    def find(asked: RetrievalRequest) -> RoutedAnswer:
+        return services.pipelines.memory_retrieve(asked, route)
+
+    return answer_question(services, request, "memory_retrieve", find, _keys_of_route)
+
+
+def any_search(services: Services, request: AnySearch) -> SearchAnswer:
+    """Find as retrieve does, with every parameter of query."""
+    return memory_retrieve(services, request)
+
+
+def explain(services: Services, request: Retrieval) -> SearchAnswer:
+    """Find as retrieve does, and explain the scores and the order of the results."""
+    return memory_retrieve(services, request.model_copy(update={"explain": True}))
+
+
+def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
+    """Find by what the question asks for: for why, when and who, along the relations of documents."""
+    intent = Intent(request.intent) if request.intent else None
+
+    def find(asked: RetrievalRequest) -> IntentAnswer:
+        return services.pipelines.intended(intent, with_graph=request.graph)(asked)
+
+    return answer_question(
+        services,
+        request,
+        "intent_search",
+        find,
+        lambda found: {"intent": found.intent, "confidence": found.confidence},
+    )
+
+
+def query_plan(services: Services, request: Question) -> SearchAnswer:
+    """Find for a question of several topics: it is split, and its parts are answered together."""
+
+    def find(asked: RetrievalRequest) -> PlanAnswer:
+        return services.pipelines.query_plan(asked)
+
+    return answer_question(
+        services, request, "query_plan", find, lambda found: {"plan": clauses_of(found.plan)}
+    )
+
+
+def _keys_of_route(found: RoutedAnswer) -> dict[str, Any]:
+    only_of_some = {
+        "intent": found.intent,
+        "confidence": found.confidence,
+        "clauses": len(found.plan) or None,
+        "plan": clauses_of(found.plan) or None,
+        "sessions": sessions_of(found.sessions) or None,
+    }
+    return {"mode": found.mode, **{name: value for name, value in only_of_some.items() if value is not None}}
+
+
+OPERATIONS = (
+    search_operation(
+        memory_retrieve,
+        Retrieval,
+        "/retrieve",
+        "retrieve",
+        "Find by the route that fits the question. Begin here.",
+    ),
+    search_operation(any_search, AnySearch, "/search"),
+    search_operation(explain, Retrieval, "/explain"),
+    search_operation(
+        intent_search,
+        IntentSearch,
+        "/intent-search",
+        "intent-search",
+        "Find by the intent of the question; follows reasons and relations.",
+    ),
+    search_operation(
+        query_plan, Question, "/plan", "plan", "Split a question into its topics and merge the answers."
+    ),
+)

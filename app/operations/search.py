@@ -1,0 +1,205 @@
+"""Questions: search by words, by meaning, or by both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from time import perf_counter
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+from pydantic import AliasChoices, Field
+
+from clawmem.app.operations.answer_text import answer_parts, answer_text
+from clawmem.app.operations.answering import answer_of
+from clawmem.app.operations.answers import SearchAnswer
+from clawmem.app.operations.fields import listed, named_collections
+from clawmem.app.operations.operation import Command, Effect, Operation, Option
+from clawmem.app.operations.questions import MinScore, Question, Search
+from clawmem.app.services.retrieval.lacking import report_missing_vectors, require_vectors
+from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
+from clawmem.app.version import VERSION
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.retrieval.answer import Answer
+    from clawmem.app.services.retrieval.receipts import Receipt
+    from clawmem.app.services.retrieval.request import RetrievalRequest
+
+F = TypeVar("F", bound="Answer")
+
+OF_SOME = ("min_score", "purpose", "diverse", "candidate_limit")  # parameters that not every search has
+
+
+class MeaningSearch(Search):
+    """A question, searched by meaning."""
+
+    min_score: MinScore = LEAST_COSINE
+
+
+class Query(Search):
+    """A question, searched by words and meaning."""
+
+    purpose: Annotated[
+        str,
+        Field(
+            validation_alias=AliasChoices("purpose", "intent"),
+            description="What the answer is wanted for; steers, and is not looked for.",
+        ),
+        Option(("--purpose", "--intent")),
+    ] = ""
+    diverse: Annotated[
+        bool, Field(description="Move near-copies of a result back."), Option(("--diverse/--no-diverse",))
+    ] = True
+    candidate_limit: Annotated[
+        int | None,
+        Field(ge=1, le=MAX_LIMIT, description="How many of the best are compared closely, 1 to 100."),
+        Option(tool="candidateLimit"),
+    ] = None
+
+
+def query(services: Services, request: Query) -> SearchAnswer:
+    """Find by words and meaning together, compared closely: the best single answer there is."""
+    return answer_question(services, request, "query", partial(ask, services, "query"))
+
+
+def search(services: Services, request: Search) -> SearchAnswer:
+    """Find by words: for names, identifiers, error messages, file names. The quickest."""
+    return answer_question(services, request, "search", partial(ask, services, "search"))
+
+
+def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
+    """Find by meaning alone: for what may be called by other words. Something is always nearest."""
+    return answer_question(services, request, "vsearch", partial(ask, services, "vsearch"))
+
+
+def answer_question(
+    services: Services,
+    request: Question,
+    verb: str,
+    find: Callable[[RetrievalRequest], F],
+    more_keys: Callable[[F], Mapping[str, Any]] = lambda found: {},
+) -> SearchAnswer:
+    """
+    Return the answer of *find*; it is recorded with a receipt after it was shown.
+
+    Args:
+        verb: The name of the search in the receipt.
+        more_keys: Returns the keys that only this search has.
+    """
+    began = perf_counter()
+    asked = retrieval_request(services, request)
+    found = find(asked)
+    report_missing_vectors(services.vault, verb, found)
+    recorder = AnswerRecorder(services, found, asked, verb, (perf_counter() - began) * 1000)
+    if request.explain:
+        receipt = recorder.receipt()
+        kept = recorder.record(lambda: receipt)
+        return answer_of(found, more_keys(found), with_bodies=request.body, explained=(receipt, kept))
+    result = answer_of(found, more_keys(found), compact=request.compact, with_bodies=request.body)
+    result.do_later(lambda: recorder.record(recorder.receipt))
+    return result
+
+
+def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
+    """
+    Return the answer of the pipeline *verb*.
+
+    Raises:
+        EmbeddingError: The pipeline searches vectors only, and the vault has none.
+    """
+    if verb == "vsearch":
+        require_vectors(services.vault, "found")
+    return services.pipelines.named(verb)(request)
+
+
+def retrieval_request(services: Services, request: Question) -> RetrievalRequest:
+    """Return the request of the retrieval service; raise `InvalidInput` or `NotFound` for an invalid parameter."""
+    given = {name: getattr(request, name) for name in OF_SOME if name in type(request).model_fields}
+    return read_request(
+        request.query,
+        now_ms=services.clock.now_ms(),
+        zone=services.clock.zone(),
+        limit=request.limit,
+        collections=named_collections(services, request.collection),
+        since=request.since,
+        until=request.until,
+        content_types=listed(request.content_type),
+        tags=listed(request.tag),
+        floor=request.floor,
+        as_of=request.as_of,
+        ranking=Ranking(services.settings.ranking),
+        show_all=request.show_all,
+        unit=Unit(getattr(request, "unit", Unit.DOCUMENT)),
+        **given,
+    )
+
+
+class AnswerRecorder:
+    """Records an answer and its receipt."""
+
+    def __init__(
+        self, services: Services, answer: Answer, request: RetrievalRequest, verb: str, took_ms: float
+    ) -> None:
+        self._services = services
+        self._answer = answer
+        self._request = request
+        self._verb = verb
+        self._took_ms = took_ms
+
+    def receipt(self) -> Receipt:
+        """Return the receipt of the answer."""
+        from clawmem.app.services.retrieval.explain import AnswerContext
+
+        context = AnswerContext(self._verb, self._took_ms, VERSION)
+        return self._services.explain(self._answer, self._request, context)
+
+    def record(self, receipt: Callable[[], Receipt]) -> int | None:
+        """Record the answer; return the id of the receipt, or ``None`` if no receipt is stored."""
+
+        def packed() -> bytes:
+            from clawmem.app.services.retrieval.receipts import pack
+
+            return pack(receipt())
+
+        recalls, limit = self._services.recalls, self._request.limit
+        kept = recalls.record(self._answer, self._verb, self._took_ms, limit=limit, receipt=packed)
+        return kept if recalls.keeps_receipts else None
+
+
+def search_operation(
+    run: Callable[[Services, Any], SearchAnswer],
+    request: type[Question],
+    route: str,
+    command: str = "",
+    about: str = "",
+) -> Operation[Any, SearchAnswer]:
+    """Return a search; without a *command* it is a REST route alone."""
+    commands = (Command(command, fixed={"compact": False, "body": False}, about=about),) if command else ()
+    return Operation(
+        name=run.__name__,
+        request=request,
+        result=SearchAnswer,
+        run=run,
+        effect=Effect.READS,
+        text=answer_text,
+        terminal=answer_parts,
+        route=route,
+        by_post=True,
+        commands=commands,
+        is_tool=bool(command),
+    )
+
+
+OPERATIONS = (
+    search_operation(
+        query, Query, "/query", "query", "Find by words and meaning together: the best answer clawmem has."
+    ),
+    search_operation(search, Search, "", "search", "Find by words. Loads no model."),
+    search_operation(
+        vsearch,
+        MeaningSearch,
+        "/vsearch",
+        "vsearch",
+        "Find by meaning. Needs the vectors of 'clawmem embed'.",
+    ),
+)

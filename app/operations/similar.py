@@ -1,0 +1,82 @@
+"""Documents that are near to a document in meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Annotated
+
+from clawmem.app.operations.answer_text import result_parts, result_text
+from clawmem.app.operations.answering import found_document
+from clawmem.app.operations.answers import FoundDocument
+from clawmem.app.operations.fields import Address, Limit, Place, place_of
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, SelectedResult
+from clawmem.app.operations.questions import AsOf, Compact
+from clawmem.app.services.retrieval.similar import LIMIT
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.operations.output import Part
+
+
+class SimilarTo(Request):
+    """A document, and how many similar documents are listed."""
+
+    file: Address
+    limit: Annotated[Limit, Option(("-n", "--num", "--limit"))] = LIMIT
+    compact: Compact = True
+    as_of: AsOf = ""
+
+
+class SimilarDocuments(SelectedResult):
+    """Documents near to a document in meaning, nearest first; a score is a cosine."""
+
+    reference: Place
+    count: int
+    results: list[FoundDocument]
+    degraded: dict[str, str]
+
+    @property
+    def missing(self) -> Mapping[str, str]:
+        """Return what could not be taken into account, and why."""
+        return self.degraded
+
+
+def find_similar(services: Services, request: SimilarTo) -> SimilarDocuments:
+    """List the documents nearest to a document in meaning; the score is a cosine."""
+    document = services.lookup.find(request.file)
+    now_ms = services.clock.now_ms()
+    found = services.find_similar(document, now_ms=now_ms, limit=request.limit, as_of=request.as_of)
+    results = [found_document(one, compact=request.compact) for one in found.answer.results]
+    return SimilarDocuments(
+        reference=Place(**place_of(services, document)),
+        count=len(results),
+        results=results,
+        degraded=dict(found.answer.trace.degraded),
+    )
+
+
+def _text(result: SimilarDocuments) -> str:
+    lines = [*map(result_text, result.results), *(f"degraded: {k}: {v}" for k, v in result.degraded.items())]
+    return "\n".join(lines) or f"Nothing is near to {result.reference.file}."
+
+
+def _parts(result: SimilarDocuments) -> Iterator[Part]:
+    if not result.results:
+        yield f"Nothing is near to {result.reference.file}."
+    for one in result.results:
+        yield from result_parts(one)
+
+
+OPERATIONS = (
+    Operation(
+        name="find_similar",
+        request=SimilarTo,
+        result=SimilarDocuments,
+        run=find_similar,
+        effect=Effect.READS,
+        text=_text,
+        terminal=_parts,
+        route="/graph/similar/{file:path}",
+        commands=(Command("similar", fixed={"compact": False}),),
+    ),
+)
