@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+CURATOR_REPORT = "curator-report.json"  # next to the vault
+
 
 def complete(env: MutableMapping[str, str]) -> None:
     """

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
+from clawmem.app.operations.output import Text
+
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.settings import Settings
 
 Q = TypeVar("Q", bound="Request")
 R = TypeVar("R", bound="Result")
@@ -62,13 +65,30 @@ class Flag(NamedTuple):
     about: str
 
 
+class Opening(Enum):
+    """How the vault is opened for an operation. An operation that reads opens it for reading."""
+
+    EXISTING = "existing"
+    CREATED = "created"  # a missing vault is created
+    CURRENT = "current"  # for writing, to migrate an older vault; for reading where that is impossible
+    ANY_BACKEND = "any backend"  # whatever backend the settings name
+    IF_PRESENT = "if present"  # a missing vault is not an error, see `Services.is_open`
+    NOTHING = "nothing"  # the settings are enough
+
+
 class Option(NamedTuple):
-    """How a parameter is spelt on the command line, where its name alone does not say it."""
+    """
+    How a parameter is spelt on the command line, where its name alone does not say it.
+
+    An argument is positional. The words of an argument whose metavar ends in ``...`` are joined by blanks.
+    """
 
     names: tuple[str, ...] = ()
     metavar: str | None = None
-    is_argument: bool = False  # positional; the words of the command line are joined by blanks
+    is_argument: bool = False
     flags: tuple[Flag, ...] = ()  # each flag adds a value to a field of several values, which has no option
+    parser: Callable[[str], Any] | None = None  # checks the text that was typed
+    tool: str | None = ""  # the name in tools, where it differs; None: tools have no such parameter
 
 
 def option_of(field: FieldInfo) -> Option:
@@ -82,6 +102,7 @@ class Command(NamedTuple):
 
     ``defaults`` replace those of the request; ``fixed`` parameters have no option. ``about`` is the help text, where it
     is not the docstring of the function. ``is_default`` runs the command if its group is called without arguments.
+    Without its argument the command runs ``otherwise``, if that is given.
     """
 
     words: str
@@ -89,6 +110,7 @@ class Command(NamedTuple):
     fixed: Mapping[str, Any] = MappingProxyType({})
     about: str = ""
     is_default: bool = False
+    otherwise: Operation[Any, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,9 +118,12 @@ class Operation(Generic[Q, R]):
     """
     One operation.
 
-    ``name`` is the tool's and the method's name. ``route`` is the path of the REST route; reads are GET, others POST.
-    ``text`` renders a result for people and agents. The docstring of ``run`` describes the operation in every interface.
-    ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
+    ``name`` is the tool's and the method's name. ``route`` is the path of the REST route, empty without one; reads are
+    GET, others POST. ``text`` renders a result for people and agents. The docstring of ``run`` describes the operation
+    in every interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
+    ``any_vault`` is false for what only the usual vault has. A parameter ``vault`` of the request chooses the vault.
+    ``question`` returns what a command asks on a terminal before it runs the operation, if there is anything to ask.
+    ``settings`` checks the request of an interface before a vault is opened, and returns the settings to open it with.
     """
 
     name: str
@@ -106,10 +131,14 @@ class Operation(Generic[Q, R]):
     result: type[R]
     run: Callable[[Services, Q], R]
     effect: Effect
-    route: str
-    commands: tuple[Command, ...]
-    text: Callable[[R], str]
+    text: Callable[[R], Text]
+    route: str = ""
+    commands: tuple[Command, ...] = ()
     is_tool: bool = True
+    opens: Opening = Opening.EXISTING
+    any_vault: bool = True
+    question: Callable[[Services, Q], str] | None = None
+    settings: Callable[[Settings, Q, str], Settings] | None = None
 
     @property
     def reads(self) -> bool:

@@ -13,13 +13,20 @@ if TYPE_CHECKING:
 # The first words of the commands of each module. The commands of a group may belong to several modules.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "collections": ("collection", "trust"),
         "curation": ("pin", "unpin", "snooze", "unsnooze"),
+        "curator": ("reflect", "consolidate", "curate"),
         "diary": ("diary",),
         "enriching": ("enrich",),
         "graph": ("graph",),
+        "indexes": ("verify", "rebuild", "migrate"),
+        "indexing": ("update", "reindex", "embed"),
         "knowledge": ("graph",),
         "lifecycle": ("lifecycle",),
         "profile": ("profile",),
+        "receipts": ("why",),
+        "vault": ("init", "status", "index-stats", "path"),
+        "vaults": ("vault",),
     }
 )
 

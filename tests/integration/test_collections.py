@@ -35,7 +35,8 @@ def config(home: Path) -> Path:
 def collections(invoke: Invoke) -> dict[str, int]:
     """The served documents of each collection."""
     return {
-        one["name"]: one["documents"] for one in json.loads(invoke("--json", "collection", "list").stdout)
+        one["name"]: one["documents"]
+        for one in json.loads(invoke("--json", "collection", "list").stdout)["collections"]
     }
 
 

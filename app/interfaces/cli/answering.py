@@ -10,7 +10,6 @@ import typer
 from clawmem.app.interfaces.cli.history import session_lines
 from clawmem.app.interfaces.cli.rendering import (
     NO_CONFIDENT_ANSWER,
-    Part,
     Said,
     age,
     answer_record,
@@ -18,12 +17,11 @@ from clawmem.app.interfaces.cli.rendering import (
     hidden_text,
     is_unlikely,
     json_part,
-    printable,
     styled,
-    table,
 )
 from clawmem.app.interfaces.cli.retrieval import Given, Question, ask, given_to
 from clawmem.app.interfaces.cli.session import one_of
+from clawmem.app.operations.output import Part, printable, table
 from clawmem.app.services.documents.succession import succession_mark
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.display import one_line
@@ -75,12 +73,12 @@ def answer_parts(answer: Answer, receipt: Receipt | None = None) -> Iterator[Par
             yield from _result_parts(result)
         yield from filter(None, [hidden_text(answer, "--all")])
         return
-    from clawmem.app.interfaces.cli.explaining import how_parts, item_lines
+    from clawmem.app.operations.explaining import item_lines, trace_parts, trace_record
 
     for result, item in zip(answer.results, receipt.items, strict=True):
         yield from _result_parts(result, item_lines(item))
     yield from filter(None, [hidden_text(answer, "--all")])
-    yield from how_parts(receipt)
+    yield from trace_parts(trace_record(receipt))
 
 
 def _given(services: Services, way: Way, question: Question) -> Given:

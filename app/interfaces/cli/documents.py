@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Part, Said
+    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.output import Part
     from clawmem.app.records.documents import Listed
     from clawmem.app.services.documents.lookup import Excerpt, LookupFailure
     from clawmem.ports.errors import InvalidInput
@@ -120,7 +121,7 @@ def _known_of(services: Services, document_id: int) -> dict[str, Any]:
 
 
 def _list_part(rows: Sequence[Listed]) -> Part:
-    from clawmem.app.interfaces.cli.rendering import table
+    from clawmem.app.operations.output import table
 
     if not rows:
         return "No documents yet. Run: clawmem update"

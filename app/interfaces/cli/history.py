@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from clawmem.app.interfaces.cli.rendering import Part, printable, table
+from clawmem.app.operations.output import Part, printable, table
 from clawmem.app.records.provenance import title_of
 from clawmem.app.records.succession import marked, successor_of
 from clawmem.domain.briefing.packing import shortened

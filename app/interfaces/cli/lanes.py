@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Part, Said
+    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.output import Part
     from clawmem.app.services.maintenance.account import RunDescription
     from clawmem.app.services.maintenance.lanes import LaneTick
     from clawmem.ports.journal import Run
@@ -73,7 +74,8 @@ def journal(
     """
 
     def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part, printable
+        from clawmem.app.interfaces.cli.rendering import Said, json_part
+        from clawmem.app.operations.output import printable
         from clawmem.app.services.maintenance.account import describe_run
 
         runs = services.vault.journal.runs(limit, lane.value if lane else "")
@@ -197,7 +199,7 @@ def _status_parts(told: dict[str, Any]) -> Iterator[Part]:
 
 
 def _runs_part(runs: Sequence[Run]) -> Part:
-    from clawmem.app.interfaces.cli.rendering import table
+    from clawmem.app.operations.output import table
 
     rows = [
         (_when(r.started_at), r.lane, r.phase, r.status, r.reason, r.selected, r.created, r.rejected)

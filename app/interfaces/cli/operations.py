@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from types import MappingProxyType
@@ -11,7 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.session import opened, tell, wants_json
+from clawmem.app.interfaces.cli.session import opened_for, tell, wants_json
 from clawmem.app.operations.fields import ADDRESS
 from clawmem.app.operations.operation import (
     Command,
@@ -78,29 +79,21 @@ def operations_about(module: str) -> str:
 
 def _function(operation: Operation[Any, Any], command: Command) -> Any:
     def run(ctx: typer.Context, **given: Any) -> None:
+        if command.otherwise and any(given[name] is None for name in required):
+            _answer(ctx, command.otherwise, command.otherwise.request())
+            return
         request = _request(operation, {**given, **command.fixed})
         if operation.reads:
-            tell(
-                ctx,
-                lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
-            )
-            return
-        from clawmem.app.interfaces.cli.progress import progress
-        from clawmem.app.interfaces.cli.rendering import show_said
+            _answer(ctx, operation, request)
+        else:
+            _execute(ctx, operation, request)
 
-        with opened(ctx) as services:
-            result = _run(ctx, services.called_by(CALLER, progress), operation, request)
-        show_said(_said(ctx, operation, result))
-        for remark in result.remarks:
-            typer.echo(remark, err=True)
-        raise typer.Exit(result.exit_code)
-
+    required = [name for name, field in operation.request.model_fields.items() if field.is_required()]
     run.__doc__ = command.about or operation.about
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    no_words = {
-        name: None for name, field in operation.request.model_fields.items() if _may_lack_words(field)
-    }
-    defaults = {**no_words, **command.defaults}
+    absent = [name for name, field in operation.request.model_fields.items() if _may_lack_words(field)]
+    absent += required if command.otherwise else []
+    defaults = {**dict.fromkeys(absent), **command.defaults}
     flags = _flags(operation.request)
     options = parameters_of(
         operation.request,
@@ -125,8 +118,45 @@ def _parameter_of(flag: Flag) -> str:
     return flag.name.strip("-").replace("-", "_")
 
 
+def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request) -> None:
+    """Write the result of an operation that reads; a server may run it."""
+    tell(
+        ctx,
+        lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
+        lambda: opened_for(ctx, operation, request),
+    )
+
+
+def _execute(ctx: typer.Context, operation: Operation[Any, Any], request: Request) -> None:
+    """Run an operation that changes the vault, write its result, and exit with its exit code."""
+    from clawmem.app.interfaces.cli.progress import interruption_explained, progress
+    from clawmem.app.interfaces.cli.rendering import show_said
+
+    with opened_for(ctx, operation, request) as services, interruption_explained():
+        confirm(services, operation, request)
+        result = _run(ctx, services.called_by(CALLER, progress), operation, request)
+    show_said(_said(ctx, operation, result))
+    for remark in result.remarks:
+        typer.echo(remark, err=True)
+    raise typer.Exit(result.exit_code)
+
+
+def confirm(services: Services, operation: Operation[Any, Any], request: Request) -> None:
+    """Ask the question of the operation on a terminal; anything but yes ends the command."""
+    if operation.question and sys.stdin.isatty() and sys.stderr.isatty():
+        question = operation.question(services, request)
+        if question:
+            typer.confirm(question, abort=True, err=True)
+
+
 def _may_lack_words(field: FieldInfo) -> bool:
-    return option_of(field).is_argument and not field.is_required()
+    return _has_words(field) and not field.is_required()
+
+
+def _has_words(field: FieldInfo) -> bool:
+    """Whether the parameter is a text that stands on the command line as several words."""
+    option = option_of(field)
+    return option.is_argument and "..." in (option.metavar or "") and field.annotation is str
 
 
 def _annotated(name: str, field: FieldInfo, default: object) -> Any:
@@ -135,10 +165,15 @@ def _annotated(name: str, field: FieldInfo, default: object) -> Any:
     if option.is_argument:
         metavar = option.metavar or name.upper()
         words: Any = list[str] if field.is_required() else list[str] | None
-        return Annotated[words, typer.Argument(metavar=metavar, help=about, show_default=False)]
+        kind = words if _has_words(field) else field.annotation
+        return Annotated[
+            kind, typer.Argument(metavar=metavar, help=about, show_default=False, parser=option.parser)
+        ]
     names = _names(name, option)
     shown = not field.is_required() and default not in ("", None, False)
-    return Annotated[field.annotation, typer.Option(*names, help=about, show_default=shown)]
+    return Annotated[
+        field.annotation, typer.Option(*names, help=about, show_default=shown, parser=option.parser)
+    ]
 
 
 def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
@@ -150,9 +185,9 @@ def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Reques
             values.setdefault(name, []).append(flag.value)
     for name, field in operation.request.model_fields.items():
         value = given.get(name)
-        if option_of(field).is_argument and isinstance(value, list):
+        if value and _has_words(field):
             value = " ".join(value)
-        if name in given and not (value is None and option_of(field).is_argument):
+        if name in given and not (value is None and _has_words(field)):
             values[name] = value
     try:
         made: Request = operation.request.model_validate(values)
@@ -197,9 +232,9 @@ def _address_of(operation: Operation[Any, Any]) -> str:
 
 
 def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) -> Said:
-    from clawmem.app.interfaces.cli.rendering import Said, json_part, printable
+    from clawmem.app.interfaces.cli.rendering import Said, json_part
+    from clawmem.app.operations.output import parts_of
 
     if wants_json(ctx):
         return Said([json_part(result.model_dump(mode="json"))])
-    text = operation.text(result)
-    return Said([printable(text)] if text else [])
+    return Said(parts_of(operation.text(result)))

@@ -11,36 +11,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clawmem.app.operations.output import Part, Table, Verbatim, plural, printable, table
+
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer, Result
     from clawmem.app.services.retrieval.receipts import Receipt
 
-# Characters that move a cursor, change a terminal or reorder text; line ends and tabs are allowed.
-_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_LINE_ENDS = re.compile(r"[\n\t]")
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
 _AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
-
-
-class Table(NamedTuple):
-    """A table with named columns; its cells contain no terminal escapes."""
-
-    columns: list[str]
-    rows: list[list[str]]
-
-
-class Verbatim(NamedTuple):
-    """A text that is written unchanged to a pipe; on a terminal its control characters are replaced."""
-
-    text: str
-
-
-Part = str | Table | Verbatim
-"""
-One element of the output: a line of text, perhaps styled but without other terminal escapes, or a `Table` or
-`Verbatim`.
-"""
 
 
 class Said(NamedTuple):
@@ -72,20 +51,9 @@ def show(text: str) -> None:
     show_part(printable(text))
 
 
-def printable(text: str) -> str:
-    """Return *text* with control characters and unencodable characters replaced."""
-    return _CONTROL.sub("\ufffd", text).encode("utf-8", "replace").decode("utf-8")
-
-
 def styled(text: str) -> str:
     """Return *text* as `printable` does, but keep the escapes of clawmem's own styles."""
     return "\x1b".join(printable(part) for part in text.split("\x1b"))
-
-
-def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
-    """Return a table of the cells as text; line ends in a cell, for example in a file name, are replaced."""
-    cells = [[_LINE_ENDS.sub("\ufffd", printable(str(cell))) for cell in row] for row in rows]
-    return Table(list(columns), cells)
 
 
 def verbatim(text: str) -> Verbatim:
@@ -114,10 +82,8 @@ def show_part(part: Part) -> None:
     elif sys.stdout.isatty():
         _show_rich_table(part.columns, part.rows)
     else:
-        widths = [max(map(len, column)) for column in zip(part.columns, *part.rows, strict=True)]
-        for row in (part.columns, *part.rows):
-            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-            _show_line("  ".join(cells).rstrip())
+        for line in part.lines():
+            _show_line(line)
 
 
 def is_unlikely(answer: Answer) -> bool:
@@ -178,7 +144,7 @@ def answer_record(
     }
     if receipt is None:
         return found
-    from clawmem.app.interfaces.cli.explaining import explained_record, trace_record
+    from clawmem.app.operations.explaining import explained_record, trace_record
 
     explained = [
         {**result, **explained_record(item)} for result, item in zip(results, receipt.items, strict=True)
@@ -230,11 +196,6 @@ def age(days: float) -> str:
         if (count := int(days / length)) >= 1:
             return "yesterday" if (unit, count) == ("day", 1) else f"{plural(count, unit)} ago"
     return "today"
-
-
-def plural(count: int, noun: str) -> str:
-    """Return the count and the noun, such as ``1 file`` or ``2 files``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _show_line(text: str) -> None:

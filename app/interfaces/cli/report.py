@@ -150,7 +150,8 @@ def _record(found: VaultReport, drawn: Sequence[str]) -> dict[str, Any]:
 
 
 def _show(found: VaultReport, top: int, drawn: Sequence[str]) -> None:
-    from clawmem.app.interfaces.cli.rendering import plural, show
+    from clawmem.app.interfaces.cli.rendering import show
+    from clawmem.app.operations.output import plural
 
     period = f"since {found.since}" if found.since else "so far"
     show(f"{plural(found.documents, 'document')}, {plural(found.recalls, 'recorded question')} {period}.")

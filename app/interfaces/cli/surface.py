@@ -11,7 +11,8 @@ from clawmem.app.interfaces.cli.session import settings_of, tell, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Part, Said
+    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.output import Part
     from clawmem.app.services.surfacing.spending import SurfacingUse
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -110,7 +111,7 @@ def _print(text: str) -> None:
 
 
 def _spent_part(found: list[SurfacingUse]) -> Part:
-    from clawmem.app.interfaces.cli.rendering import table
+    from clawmem.app.operations.output import table
 
     if not found:
         return "Nothing was given to any prompt yet."

@@ -55,14 +55,9 @@ def _clawmem(dispatcher: Dispatcher) -> ToolServer:
         documents.find_similar,
         documents.timeline,
         documents.session_log,
-        vault.status,
-        vault.index_stats,
-        vault.list_vaults,
     ):
         _add(server, READS, asks)
     _add(server, READS, documents.list_documents, name="list")
-    for makes in (vault.reindex, vault.vault_sync, vault.embed):
-        _add(server, REPEATABLE, makes)
     _add(server, DESTROYS, LifecycleTools(dispatcher).memory_forget)
     for operation in all_operations():
         if operation.is_tool:

@@ -73,4 +73,10 @@ class Memory(Methods):
             request = operation.request(**parameters)
         except ValidationError as error:
             raise refusal_of(error) from error
-        return operation.run(self._services, request)
+        if operation.settings is None:
+            return operation.run(self._services, request)
+        from clawmem.app.bootstrap.opening import open_services
+
+        chosen = operation.settings(self._services.settings, request, CALLER)
+        with open_services(chosen) as services:
+            return operation.run(services.called_by(CALLER), request)

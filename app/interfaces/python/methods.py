@@ -5,13 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from clawmem.app.operations.collections import (
+        AddedCollection,
+        Collections,
+        RemovedCollection,
+        TrustChange,
+        TrustInCollections,
+    )
     from clawmem.app.operations.curation import Treatment
+    from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection
     from clawmem.app.operations.diary import Entries, Written
     from clawmem.app.operations.enriching import Enriched
     from clawmem.app.operations.graph import CausalLinks, Graphs
+    from clawmem.app.operations.indexes import Differences, Migrated, Rebuilt
+    from clawmem.app.operations.indexing import Embedded, Reading
     from clawmem.app.operations.knowledge import Entities, Evolution, Facts
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.profile import ProfilePage
+    from clawmem.app.operations.receipts import Receipt, Receipts
+    from clawmem.app.operations.vault import Statistics, VaultPath, VaultStatus
+    from clawmem.app.operations.vaults import NamedVaults, Synced
 
 
 class Methods:
@@ -19,6 +34,39 @@ class Methods:
 
     def _run(self, name: str, parameters: dict[str, Any]) -> Any:
         raise NotImplementedError
+
+    def collections(self) -> Collections:
+        """List the collections with their folders and numbers of documents."""
+        found: Collections = self._run("collections", {})
+        return found
+
+    def collection_add(
+        self, path: Path, *, name: str | None = None, pattern: str = "**/*.md", move: bool = False
+    ) -> AddedCollection:
+        """Add a folder as a collection; 'clawmem update' then reads it."""
+        found: AddedCollection = self._run(
+            "collection_add", {"path": path, "name": name, "pattern": pattern, "move": move}
+        )
+        return found
+
+    def collection_remove(self, name: str) -> RemovedCollection:
+        """Remove a collection: its files stay, its documents are no longer found."""
+        found: RemovedCollection = self._run("collection_remove", {"name": name})
+        return found
+
+    def trust(self) -> TrustInCollections:
+        """List the collections of the config file with their trust."""
+        found: TrustInCollections = self._run("trust", {})
+        return found
+
+    def trust_set(self, name: str, *, trust: Literal["user", "shared", "outside"]) -> TrustChange:
+        """Set the trust in a collection: user, shared or outside.
+
+        Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
+        to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
+        """
+        found: TrustChange = self._run("trust_set", {"name": name, "trust": trust})
+        return found
 
     def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:
         """Let a note come before others that fit a question as well: what the user wants to see again and again."""
@@ -28,6 +76,25 @@ class Methods:
     def snooze(self, query: str, *, until: str | None = None, why: str = "") -> Treatment:
         """Keep a note out of what is surfaced unasked until a day; searches still find it."""
         found: Treatment = self._run("memory_snooze", {"query": query, "until": until, "why": why})
+        return found
+
+    def reflect(self, *, days: int = 14) -> Reflection:
+        """Show repeated decisions, failed attempts, and notes used together."""
+        found: Reflection = self._run("reflect", {"days": days})
+        return found
+
+    def consolidate(self, *, most: int = 50, dry_run: bool = False) -> ArchivedDuplicates:
+        """Archive unsure notes that repeat another note of their collection.
+
+        Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
+        restores them.
+        """
+        found: ArchivedDuplicates = self._run("consolidate", {"most": most, "dry_run": dry_run})
+        return found
+
+    def curate(self) -> CuratorReport:
+        """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
+        found: CuratorReport = self._run("curate", {})
         return found
 
     def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> Written:
@@ -83,6 +150,64 @@ class Methods:
         found: CausalLinks = self._run(
             "find_causal_links", {"docid": docid, "direction": direction, "depth": depth}
         )
+        return found
+
+    def verify(self) -> Differences:
+        """Compare files, records and indexes, after updating the indexes."""
+        found: Differences = self._run("verify", {})
+        return found
+
+    def rebuild(self, *, index: Literal["all", "lexical", "vectors"] = "all") -> Rebuilt:
+        """Rebuild an index from the records and replace the old one."""
+        found: Rebuilt = self._run("rebuild", {"index": index})
+        return found
+
+    def migrate(self, to: str) -> Migrated:
+        """Move the indexes to another backend, or resume a move.
+
+        The vault stays searchable during the move.
+        """
+        found: Migrated = self._run("migrate", {"to": to})
+        return found
+
+    def update(
+        self,
+        *,
+        collection: str | list[str] = "",
+        pull: bool = False,
+        embed: bool = False,
+        allow_empty: bool = False,
+    ) -> Reading:
+        """Read new and changed files of every collection."""
+        found: Reading = self._run(
+            "update", {"collection": collection, "pull": pull, "embed": embed, "allow_empty": allow_empty}
+        )
+        return found
+
+    def reindex(
+        self,
+        *,
+        collection: str | list[str] = "",
+        force: bool = False,
+        enrich: bool = False,
+        allow_empty: bool = False,
+    ) -> Reading:
+        """Read the folders again, with force also the files that look unchanged.
+
+        It makes no vectors, see embed.
+        """
+        found: Reading = self._run(
+            "reindex",
+            {"collection": collection, "force": force, "enrich": enrich, "allow_empty": allow_empty},
+        )
+        return found
+
+    def embed(self, *, force: bool = False) -> Embedded:
+        """Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
+
+        Vectors of another model, or of a run with force, replace the old vectors when they are complete.
+        """
+        found: Embedded = self._run("embed", {"force": force})
         return found
 
     def find_entities(self, query: str, *, limit: int = 10) -> Entities:
@@ -165,4 +290,67 @@ class Methods:
     def stored_profile(self) -> ProfilePage:
         """Return the stored profile of the user."""
         found: ProfilePage = self._run("stored_profile", {})
+        return found
+
+    def receipts(self, *, limit: int = 10) -> Receipts:
+        """List the latest receipts of answers, newest first."""
+        found: Receipts = self._run("receipts", {"limit": limit})
+        return found
+
+    def receipt(self, id: str, *, replay: bool = False) -> Receipt:
+        """Show how an answer came about; with replay, ask its question again."""
+        found: Receipt = self._run("receipt", {"id": id, "replay": replay})
+        return found
+
+    def status(self) -> VaultStatus:
+        """Show the content of the vault and the state of its vectors."""
+        found: VaultStatus = self._run("status", {})
+        return found
+
+    def index_stats(self) -> Statistics:
+        """Show the vault in numbers, and its last sessions."""
+        found: Statistics = self._run("index_stats", {})
+        return found
+
+    def init(self) -> VaultPath:
+        """Create the vault and the config folder; keep existing ones."""
+        found: VaultPath = self._run("init", {})
+        return found
+
+    def vault_path(self) -> VaultPath:
+        """Print the path of the vault."""
+        found: VaultPath = self._run("vault_path", {})
+        return found
+
+    def list_vaults(self) -> NamedVaults:
+        """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
+        found: NamedVaults = self._run("list_vaults", {})
+        return found
+
+    def vault_sync(
+        self,
+        vault: str,
+        *,
+        content_root: Path,
+        pattern: str = "**/*.md",
+        collection_name: str | None = None,
+        embed: bool = False,
+        allow_empty: bool = False,
+    ) -> Synced:
+        """Read a folder into a named vault; the documents that the collection has of any other folder are removed.
+
+        Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
+        command line is a file next to the usual vault, and its name is written to the config file.
+        """
+        found: Synced = self._run(
+            "vault_sync",
+            {
+                "vault": vault,
+                "content_root": content_root,
+                "pattern": pattern,
+                "collection_name": collection_name,
+                "embed": embed,
+                "allow_empty": allow_empty,
+            },
+        )
         return found

@@ -18,7 +18,6 @@ from clawmem.app.interfaces.rest import (
     health,
     lifecycle,
     operations,
-    receipts,
     search,
     upkeep,
 )
@@ -40,7 +39,6 @@ ROUTES: tuple[RestRoute, ...] = (
     *graph.OPERATIONS,
     *lifecycle.OPERATIONS,
     *operations.OPERATIONS,
-    *receipts.OPERATIONS,
     *upkeep.OPERATIONS,
 )
 

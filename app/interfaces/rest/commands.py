@@ -13,10 +13,11 @@ from typing_extensions import TypedDict
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli.arguments import JSON, QUESTIONS, is_question, parted
 from clawmem.app.interfaces.cli.leaving import error_record
-from clawmem.app.interfaces.cli.rendering import Part, Said
+from clawmem.app.interfaces.cli.rendering import Said
 from clawmem.app.interfaces.cli.session import Chosen, Say
 from clawmem.app.interfaces.rest.operation import Asked, Json
 from clawmem.app.interfaces.rest.routes import RestRoute
+from clawmem.app.operations.output import Part
 from clawmem.app.serve.inside import Inside
 from clawmem.app.serve.workers import Busy
 from clawmem.app.settings import Settings

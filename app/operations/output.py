@@ -1,0 +1,117 @@
+"""The text of a result for people and agents: lines, tables, and texts that are written unchanged."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+# Characters that move a cursor, change a terminal or reorder text; line ends and tabs are allowed.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_LINE_ENDS = re.compile(r"[\n\t]")
+_AGES = ((365.25, "year"), (30.44, "month"), (7, "week"), (1, "day"))
+
+
+class Table(NamedTuple):
+    """A table with named columns; its cells contain no terminal escapes."""
+
+    columns: list[str]
+    rows: list[list[str]]
+
+    def lines(self) -> Iterator[str]:
+        """Yield the lines of the table, with columns aligned by blanks."""
+        widths = [max(map(len, column)) for column in zip(self.columns, *self.rows, strict=True)]
+        for row in (self.columns, *self.rows):
+            cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+            yield "  ".join(cells).rstrip()
+
+
+class Styled(str):
+    """A line with the escapes of its own styles, which are left out where there is no terminal."""
+
+    __slots__ = ()
+
+
+class Verbatim(NamedTuple):
+    """A text that is written unchanged to a pipe; on a terminal its control characters are replaced."""
+
+    text: str
+
+
+Part = str | Table | Verbatim
+"""
+One element of the output: a line of text, perhaps styled but without other terminal escapes, or a `Table` or
+`Verbatim`.
+"""
+
+Text = str | Iterable[Part]
+
+
+def printable(text: str) -> str:
+    """Return *text* with control characters and unencodable characters replaced."""
+    return _CONTROL.sub("\ufffd", text).encode("utf-8", "replace").decode("utf-8")
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Return a table of the cells as text; line ends in a cell, for example in a file name, are replaced."""
+    cells = [[_LINE_ENDS.sub("\ufffd", printable(str(cell))) for cell in row] for row in rows]
+    return Table(list(columns), cells)
+
+
+def bold(text: str) -> Styled:
+    """Return *text* in bold cyan, without other terminal escapes."""
+    return Styled(f"\x1b[36m\x1b[1m{printable(text)}\x1b[0m")
+
+
+def dim(text: str) -> Styled:
+    """Return *text* dimmed, without other terminal escapes."""
+    return Styled(f"\x1b[2m{printable(text)}\x1b[0m")
+
+
+def parts_of(text: Text) -> list[Part]:
+    """Return *text* as parts without terminal escapes."""
+    if isinstance(text, str):
+        return [_shown(text)] if text else []
+    return [_shown(part) for part in text]
+
+
+def _shown(part: Part) -> Part:
+    return part if isinstance(part, Styled) or not isinstance(part, str) else printable(part)
+
+
+def as_lines(text: Text) -> str:
+    """Return *text* as lines, the columns of tables aligned with blanks."""
+    return "\n".join(line for part in parts_of(text) for line in _lines(part))
+
+
+def _lines(part: Part) -> Iterable[str]:
+    if isinstance(part, Table):
+        return part.lines()
+    return [part if isinstance(part, str) else part.text]
+
+
+def age(days: float) -> str:
+    """Return an age in days as text, such as ``3 weeks ago``."""
+    if math.isnan(days):
+        return "of unknown age"
+    if days < 0:
+        return "in the future" if days < -1 else "today"
+    for length, unit in _AGES:
+        if (count := int(days / length)) >= 1:
+            return "yesterday" if (unit, count) == ("day", 1) else f"{plural(count, unit)} ago"
+    return "today"
+
+
+def confidence_text(confidence: float | None) -> str:
+    """Return a confidence and its word, such as ``0.82 likely``; an empty string if the result was not judged."""
+    if confidence is None:
+        return ""
+    from clawmem.domain.retrieval.relevance import likelihood_of
+
+    return f"{confidence:.2f} {likelihood_of(confidence)}"
+
+
+def plural(count: int, noun: str) -> str:
+    """Return the count and the noun, such as ``1 file`` or ``2 files``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
