@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
+CURATOR_REPORT = "curator-report.json"  # next to the vault
+
 
 FILES_VARIABLE = "CLAWMEM_MCP_FILES"  # names the collection of the files that the tool `memory` changes
 

@@ -152,6 +152,16 @@ class Settings(BaseModel):
         return [_absolute_folder(folder) for folder in folders]
 
     @property
+    def roots(self) -> dict[str, str]:
+        """The folder of each configured collection."""
+        return {name: str(one.path) for name, one in self.collections.items()}
+
+    @property
+    def kept_receipt_days(self) -> int:
+        """How long receipts are stored; 0 stores none."""
+        return self.receipt_days if self.receipts else 0
+
+    @property
     def own_files(self) -> list[Path]:
         """The files of clawmem itself, which are never read into a vault."""
         return [self.vault, *self.vaults.values(), self.config_file]

@@ -33,7 +33,7 @@ def of_vault(settings: Settings, name: str) -> Settings:
     Return the settings for the vault *name* alone.
 
     The collections of the config file belong to the usual vault: none of their folders is read into another vault, or
-    listed by it.
+    listed by it. Programs may read the same folders as before.
 
     Raises:
         UnknownVault: No vault has this name.
@@ -41,7 +41,7 @@ def of_vault(settings: Settings, name: str) -> Settings:
     if name not in settings.vaults:
         raise UnknownVault(name, sorted(settings.vaults))
     only = {"vault": settings.vaults[name], "named": name, "collections": {}, "global_context": ""}
-    return settings.model_copy(update=only)
+    return settings.model_copy(update={**only, "sync_folders": settings.folders_for_programs})
 
 
 def new_vault(settings: Settings, name: str) -> Path:
@@ -113,3 +113,13 @@ def _file(name: str, path: Any, env: Mapping[str, str]) -> Path:
     if not isinstance(path, str | Path) or not (found := below_home(str(path), env)).is_absolute():
         raise ConfigError(f"The vault {name!r} needs the absolute path of a file, such as ~/work.sqlite.")
     return found
+
+
+def lost_vault(settings: Settings) -> str:
+    """Return the sentence that a new vault replaces a lost one; empty without remains of a lost vault."""
+    if is_there(settings.vault) or not any(settings.vault.parent.glob(f"{settings.vault.name}*")):
+        return ""
+    return (
+        f"The vault {settings.vault} was lost; a new one was made. Pins, snoozes, the diary and captured memories "
+        "of the lost vault are not in it: they return only with a copy of that file."
+    )

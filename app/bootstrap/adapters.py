@@ -14,6 +14,8 @@ from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.model_failures import ModelRole
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
     from clawmem.adapters.files.disk import DiskFiles
     from clawmem.adapters.files.forget_log import ForgetFile
@@ -92,6 +94,13 @@ class Adapters:
         from clawmem.app.services.maintenance.repairing import Repair, Rescue
 
         return Repair(str(self._settings.vault), self.clock(), Rescue(salvage, held, exchange, discard))
+
+    @staticmethod
+    def run_command(command: str, folder: Path) -> str:
+        """Run a shell command of the settings in *folder*; return why it failed, or an empty string."""
+        from clawmem.adapters.system.commands import failure_of_command
+
+        return failure_of_command(command, folder)
 
     def local_models(self) -> LocalModels:
         """Return where large models in this process are, and whether they may be run and downloaded."""

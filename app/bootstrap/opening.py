@@ -14,7 +14,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.places import is_there
 from clawmem.app.private_files import files_of_vault, make_private, private_umask
 from clawmem.app.settings import Settings
-from clawmem.app.vaults import UnknownVault
+from clawmem.app.vaults import UnknownVault, lost_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
 
@@ -44,6 +44,7 @@ def open_services(
         raise VaultError(
             str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}"
         )
+    existed, lost = is_there(settings.vault), lost_vault(settings)
     adapters = Adapters(settings, read_only=read_only)
     try:
         with private_umask():
@@ -57,13 +58,19 @@ def open_services(
     try:
         if settings.backend and settings.backend != vault.backend:
             _choose_backend(vault, settings.backend, read_only=read_only or settings.read_only)
-        yield Services(settings, vault, adapters, Pipelines(vault, adapters))
+        yield Services(settings, adapters, Pipelines(adapters), is_new=not existed, lost_vault=lost)
     finally:
         adapters.closing.close()
         vault.close()
         if not read_only and not settings.read_only:
             for place in files_of_vault(settings.vault):  # engines choose their files' permissions
                 make_private(place)
+
+
+def unopened_services(settings: Settings) -> Services:
+    """Return the services for what needs the settings alone; the vault must not be used."""
+    adapters = Adapters(settings, read_only=True)
+    return Services(settings, adapters, Pipelines(adapters), is_open=False)
 
 
 @contextmanager

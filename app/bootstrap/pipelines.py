@@ -18,11 +18,14 @@ if TYPE_CHECKING:
 
 
 class Pipelines:
-    """The pipelines over *vault* with the models of *adapters*."""
+    """The pipelines over the vault and the models of *adapters*."""
 
-    def __init__(self, vault: ServedVault, adapters: Adapters) -> None:
-        self._vault = vault
+    def __init__(self, adapters: Adapters) -> None:
         self._adapters = adapters
+
+    @property
+    def _vault(self) -> ServedVault:
+        return self._adapters.vault()
 
     @cached_property
     def embedder(self) -> ServingEmbedder:

@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.explain import Explain
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.recalls import Recalls
+    from clawmem.app.services.retrieval.receipts import Receipt
+    from clawmem.app.services.retrieval.replay import Replay
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.app.services.retrieval.why import ReceiptReader
     from clawmem.ports.files import FileSource
@@ -61,11 +63,18 @@ class Services:
     """The services of an opened vault; each one is imported and built on access."""
 
     settings: Settings
-    vault: ServedVault
     adapters: Adapters
     pipelines: Pipelines
+    is_open: bool = True  # false for what needs the settings alone
+    is_new: bool = False  # whether the vault was created now
+    lost_vault: str = ""  # that the vault takes the place of one that was lost
     caller: str = "cli"  # the interface for which changes are recorded
     progress: ProgressOf = no_progress
+
+    @property
+    def vault(self) -> ServedVault:
+        """The vault."""
+        return self.adapters.vault()
 
     @property
     def clock(self) -> Clock:
@@ -158,7 +167,7 @@ class Services:
         """Lookup of documents by address."""
         from clawmem.app.services.documents.lookup import Lookup
 
-        return Lookup(self.vault, self._roots)
+        return Lookup(self.vault, self.settings.roots)
 
     @property
     def tending(self) -> LifecycleActions:
@@ -246,7 +255,7 @@ class Services:
         plan = read_plan(self.settings.lanes)
         calls = plan.daily_calls
         generator = self.adapters.generator() if asks_models else None
-        days = self.settings.retention_days, self._receipt_days
+        days = self.settings.retention_days, self.settings.kept_receipt_days
         cleanup = Cleanup(self.vault, self.clock, *days, forgets=not self.settings.read_only)
         phases = Phases(
             self.vault,
@@ -290,7 +299,7 @@ class Services:
             answers=self.vault.answers,
             enabled=settings.telemetry and not settings.read_only,
             forgets=not settings.read_only,
-            retention=Retention(settings.retention_days, self._receipt_days),
+            retention=Retention(settings.retention_days, settings.kept_receipt_days),
         )
 
     @property
@@ -306,6 +315,12 @@ class Services:
         from clawmem.app.services.retrieval.why import ReceiptReader
 
         return ReceiptReader(self.vault, self.clock)
+
+    def replay(self, receipt: Receipt) -> Replay:
+        """Ask the question of *receipt* again, and compare the answers; nothing is recorded."""
+        from clawmem.app.replaying import asked_again
+
+        return asked_again(self, receipt)
 
     @property
     def report(self) -> Report:
@@ -344,13 +359,6 @@ class Services:
 
         return Verify(self.vault, self.adapters.files(), self.folders, self._parse_yaml, self.clock)
 
-    def skipped(self) -> list[str]:
-        """Return a sentence for each file of the collections that is not indexed because it is unreadable."""
-        from clawmem.app.services.maintenance.skipped import skipped_files
-
-        files, folders = self.adapters.files(), self.folders
-        return [one for folder in folders for one in skipped_files(self.vault, files, folder)]
-
     @property
     def folders(self) -> list[Folder]:
         """The folders of the configured collections."""
@@ -383,18 +391,10 @@ class Services:
         from clawmem.app.services.indexing.update import UpdateCollection
 
         agree = self.forgotten_places.agree
-        return UpdateCollection(self.vault, files, self.clock, self._parse_yaml, agree, self._roots)
+        return UpdateCollection(self.vault, files, self.clock, self._parse_yaml, agree, self.settings.roots)
 
     @property
     def _parse_yaml(self) -> ParseYaml:
         from clawmem.adapters.files.front_matter import parse_yaml
 
         return parse_yaml
-
-    @property
-    def _roots(self) -> dict[str, str]:
-        return {name: str(one.path) for name, one in self.settings.collections.items()}
-
-    @property
-    def _receipt_days(self) -> int:
-        return self.settings.receipt_days if self.settings.receipts else 0

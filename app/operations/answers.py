@@ -86,6 +86,6 @@ class SearchAnswer(SelectedResult):
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
 
     @property
-    def missing(self) -> Mapping[str, str]:
+    def left_out(self) -> Mapping[str, str]:
         """Return what could not be taken into account, and why."""
         return self.degraded

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from clawmem.app.operations.output import Part, confidence_text, printable, table
+from clawmem.app.operations.output import Part, printable, table
 from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem, ReceiptStage, RetrieverRank
-from clawmem.app.services.retrieval.replay import Replay, ResultChange
 
 
 def item_lines(item: ReceiptItem) -> list[str]:
@@ -50,35 +49,6 @@ def trace_parts(trace: Mapping[str, Any]) -> list[Part]:
     return [printable(f"hits: {hits or 'none'}"), table(("stage", "in", "out", "ms", ""), rows)]
 
 
-def receipt_parts(receipt: Receipt) -> Iterator[Part]:
-    """Yield a stored receipt as text."""
-    yield from map(printable, _head_lines(receipt))
-    for rank, item in enumerate(receipt.items, start=1):
-        facts = "  ".join(filter(None, (f"#{item.docid}", confidence_text(item.confidence))))
-        yield printable(f"{rank}. {item.file}:{item.start_line}  {facts}")
-        yield from (printable(f"    {line}") for line in item_lines(item))
-    yield ""
-    yield from trace_parts(trace_record(receipt))
-    yield from (printable(f"degraded: {leg}: {reason}") for leg, reason in receipt.degraded.items())
-
-
-def replay_parts(replay: Replay) -> Iterator[Part]:
-    """Yield the comparison of a receipt with the results of today, result by result."""
-    yield ""
-    yield "Asked again of the vault as it is now:"
-    if replay.voice:
-        yield printable(f"  {replay.voice}{_likely_now(replay.now)}")
-    yield from (printable(f"  {circumstance}") for circumstance in replay.circumstances)
-    columns = ("", "then", "now", "score then", "now", "file", "why")
-    yield table(columns, [_row(change) for change in replay.changes])
-
-
-def receipt_record(receipt: Receipt) -> dict[str, Any]:
-    """Return a receipt as JSON, under its field names."""
-    items = [{**item._asdict(), "legs": ranks_record(item.legs)} for item in receipt.items]
-    return {**receipt._asdict(), "items": items, "stages": [stage_record(stage) for stage in receipt.stages]}
-
-
 def trace_record(receipt: Receipt) -> dict[str, Any]:
     """Return the trace that all results share, as JSON."""
     stages = [stage_record(stage) for stage in receipt.stages]
@@ -95,16 +65,6 @@ def stage_record(stage: ReceiptStage) -> dict[str, Any]:
     return {**stage._asdict(), "drops": [drop._asdict() for drop in stage.drops]}
 
 
-def _head_lines(receipt: Receipt) -> Iterator[str]:
-    asked = ", ".join(f"{name} {value}" for name, value in receipt.asked.items())
-    yield f"{receipt.verb}: {receipt.question}" + (f"  ({asked})" if asked else "")
-    model = f", vectors of {receipt.model}" if receipt.model else ""
-    yield f"asked {receipt.asked_at}, {receipt.took_ms:g} ms, clawmem {receipt.version}{model}"
-    if receipt.answered is not None:
-        yield f"confidence that anything found here answers: {confidence_text(receipt.answered)}"
-    yield "" if receipt.items else "nothing was found"
-
-
 def _leg(name: str, found: Mapping[str, Any] | None, part: float | None) -> str:
     rank, score = (str(found["rank"]), f"{found['score']:.3f}") if found else ("", "")
     return _row_of_leg(f"  {name}", rank, score, "" if part is None else f"{part:+.3f}")
@@ -117,14 +77,3 @@ def _row_of_leg(name: str, rank: str, score: str, worth: str) -> str:
 def _notes(stage: Mapping[str, Any]) -> str:
     dropped = (f"{count} {reason}" for reason, count in stage["dropped"].items())
     return "; ".join([*stage["notes"], *dropped])
-
-
-def _likely_now(now: Receipt) -> str:
-    confidence = confidence_text(now.answered)
-    return f": confidence that anything answers {confidence}" if confidence else ""
-
-
-def _row(change: ResultChange) -> tuple[object, ...]:
-    ranks = [change.rank_then or "-", change.rank_now or "-"]
-    scores = ["-" if s is None else f"{s:.3f}" for s in (change.score_then, change.score_now)]
-    return (change.fate, *ranks, *scores, f"{change.file}:{change.start_line}", change.reason)

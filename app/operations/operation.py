@@ -16,6 +16,7 @@ from clawmem.app.operations.output import Text
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.settings import Settings
 
 Q = TypeVar("Q", bound="Request")
 R = TypeVar("R", bound="Result")
@@ -53,7 +54,7 @@ class Result(BaseModel):
         return ()
 
     @property
-    def missing(self) -> Mapping[str, str]:
+    def left_out(self) -> Mapping[str, str]:
         """Return the parts of the work that could not be done, with reasons; a command writes them to stderr."""
         return {}
 
@@ -91,16 +92,32 @@ class Flag(NamedTuple):
     about: str
 
 
+class Opening(Enum):
+    """How the vault is opened for an operation. An operation that reads opens it for reading."""
+
+    EXISTING = "existing"
+    CREATED = "created"  # a missing vault is created
+    CURRENT = "current"  # for writing, to migrate an older vault; for reading where that is impossible
+    ANY_BACKEND = "any backend"  # whatever backend the settings name
+    IF_PRESENT = "if present"  # a missing vault is not an error, see `Services.is_open`
+    NOTHING = "nothing"  # the settings are enough
+
+
 class Option(NamedTuple):
-    """How a parameter is spelt on the command line and in tools, where its name alone does not say it."""
+    """
+    How a parameter is spelt on the command line and in tools, where its name alone does not say it.
+
+    An argument is positional. The words of an argument whose metavar ends in ``...`` are joined by blanks.
+    """
 
     names: tuple[str, ...] = ()
     metavar: str | None = None
-    is_argument: bool = False  # positional; the words of the command line are joined by blanks
+    is_argument: bool = False
     flags: tuple[Flag, ...] = ()  # each flag adds a value to a field of several values, which has no option
     tool: str | None = ""  # the name in tools, where it differs; None: tools have no such parameter
     is_address: bool = False  # names a document; on a terminal the user may choose a candidate
     about: str = ""  # the help text, where it is not the description of the field
+    parser: Callable[[str], Any] | None = None  # checks the text that was typed
 
 
 def option_of(field: FieldInfo) -> Option:
@@ -122,6 +139,7 @@ class Command(NamedTuple):
 
     ``defaults`` replace those of the request; ``fixed`` parameters have no option. ``about`` is the help text, where it
     is not the docstring of the function. ``is_default`` runs the command if its group is called without arguments.
+    Without its argument the command runs ``otherwise``, if that is given.
     """
 
     words: str
@@ -129,6 +147,7 @@ class Command(NamedTuple):
     fixed: Mapping[str, Any] = MappingProxyType({})
     about: str = ""
     is_default: bool = False
+    otherwise: Operation[Any, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +161,9 @@ class Operation(Generic[Q, R]):
     interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
     ``attachments`` are texts that a tool adds to its answer. ``any_vault`` is false for what only the usual vault has.
     ``only_reads`` returns whether a request changes nothing, where some requests change the vault.
+    A parameter ``vault`` of the request chooses the vault. ``question`` returns what a command asks on a terminal before
+    it runs the operation, if there is anything to ask. ``settings`` checks the request of an interface before a vault is
+    opened, and returns the settings to open it with.
     """
 
     name: str
@@ -158,6 +180,9 @@ class Operation(Generic[Q, R]):
     any_vault: bool = True
     only_reads: Callable[[Q], bool] | None = None
     attachments: Callable[[R], Sequence[Attachment]] | None = None
+    opens: Opening = Opening.EXISTING
+    question: Callable[[Services, Q], str] | None = None
+    settings: Callable[[Settings, Q, str], Settings] | None = None
 
     @property
     def reads(self) -> bool:

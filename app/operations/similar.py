@@ -36,7 +36,7 @@ class SimilarDocuments(SelectedResult):
     degraded: dict[str, str]
 
     @property
-    def missing(self) -> Mapping[str, str]:
+    def left_out(self) -> Mapping[str, str]:
         """Return what could not be taken into account, and why."""
         return self.degraded
 

@@ -13,19 +13,26 @@ if TYPE_CHECKING:
 # The first words of the commands of each module. The commands of a group may belong to several modules.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "collections": ("collection", "trust"),
         "curation": ("pin", "unpin", "snooze", "unsnooze"),
+        "curator": ("reflect", "consolidate", "curate"),
         "diary": ("diary",),
         "documents": ("get", "multi-get", "list"),
         "enriching": ("enrich",),
         "forgetting": ("forget",),
         "graph": ("graph",),
         "history": ("timeline", "sessions", "log"),
+        "indexes": ("verify", "rebuild", "migrate"),
+        "indexing": ("update", "reindex", "embed"),
         "knowledge": ("graph",),
         "lifecycle": ("lifecycle",),
         "profile": ("profile",),
         "recall": ("retrieve", "intent-search", "plan"),
+        "receipts": ("why",),
         "search": ("search", "vsearch", "query"),
         "similar": ("similar",),
+        "vault": ("init", "status", "index-stats", "path"),
+        "vaults": ("vault",),
     }
 )
 

@@ -147,7 +147,7 @@ def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
 EMBEDDING = """
 import sys
 import clawmem.adapters.models.minilm.embedder, clawmem.adapters.models.static, clawmem.adapters.sqlite.vault
-import clawmem.adapters.system.clock, clawmem.app.interfaces.cli.collections, clawmem.app.bootstrap.opening
+import clawmem.adapters.system.clock, clawmem.app.operations.indexing, clawmem.app.bootstrap.opening
 import clawmem.app.services.indexing.embed
 import numpy, onnxruntime, tokenizers
 from clawmem.app.interfaces.cli.command_line import cli

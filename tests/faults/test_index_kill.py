@@ -315,7 +315,7 @@ def discard(world: ServedWorld) -> None:
 WORKER = """
 import json, os, sys, time
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.static
-import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.interfaces.cli.collections
+import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.operations.indexing
 import clawmem.app.interfaces.cli.indexes, clawmem.app.interfaces.cli.rendering, clawmem.app.services.indexes.vault
 import clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tantivy, tokenizers

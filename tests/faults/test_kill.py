@@ -189,7 +189,7 @@ def answers(world: World) -> list[object]:
 INDEXER = """
 import sys
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.static
-import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.interfaces.cli.collections
+import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.operations.indexing
 import clawmem.app.bootstrap.opening, clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tokenizers
 from clawmem.app.interfaces.cli.command_line import cli

@@ -274,7 +274,7 @@ def test_a_folder_that_is_gone_loses_nothing(remembered: Invoke, notes: Path) ->
 def test_a_removed_collection_is_no_longer_found(remembered: Invoke, notes: Path) -> None:
     """remove strikes it from the config and out of the answers; added again, it is back."""
     assert "3 of its documents" in remembered("collection", "remove", "notes").stdout
-    assert json.loads(remembered("collection", "list", "--json").stdout) == []
+    assert json.loads(remembered("collection", "list", "--json").stdout)["count"] == 0
     assert json.loads(remembered("search", "redis", "--json").stdout)["results"] == []
 
     remembered("bootstrap", notes)
@@ -303,7 +303,7 @@ def test_a_collection_inside_another_has_its_files(remembered: Invoke, notes: Pa
 
 def test_collections_are_listed_with_their_documents(remembered: Invoke, notes: Path) -> None:
     """list names folder, pattern and count."""
-    [row] = json.loads(remembered("collection", "list", "--json").stdout)
+    [row] = json.loads(remembered("collection", "list", "--json").stdout)["collections"]
 
     assert row.pop("updated")
     assert row == {"name": "notes", "documents": 3, "pattern": "**/*.md", "path": str(notes), "trust": "user"}
@@ -337,7 +337,7 @@ def test_doctor_and_verify_are_content(remembered: Invoke) -> None:
     examined, compared = remembered("doctor"), remembered("verify", "--json")
 
     assert (examined.exit_code, compared.exit_code) == (0, 0), examined.output
-    assert json.loads(compared.stdout) == []
+    assert json.loads(compared.stdout) == {"differences": [], "skipped": []}
 
 
 def test_verify_finds_a_changed_file(remembered: Invoke, notes: Path) -> None:

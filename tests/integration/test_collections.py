@@ -35,7 +35,8 @@ def config(home: Path) -> Path:
 def collections(invoke: Invoke) -> dict[str, int]:
     """The served documents of each collection."""
     return {
-        one["name"]: one["documents"] for one in json.loads(invoke("--json", "collection", "list").stdout)
+        one["name"]: one["documents"]
+        for one in json.loads(invoke("--json", "collection", "list").stdout)["collections"]
     }
 
 
@@ -224,7 +225,7 @@ def test_an_update_into_a_new_vault_says_what_is_not_in_it(remembered: Invoke, h
         "notes: 2 added, 0 updated, 0 removed, 0 unchanged",
     )
     [line] = updated.stderr.splitlines()
-    assert line.startswith("The vault ") and "was lost; a new one was made" in line
+    assert line.startswith("clawmem: The vault ") and "was lost; a new one was made" in line
     assert "Pins, snoozes, the diary and captured memories of the lost vault are not in it" in line
     assert again.stderr == ""
 

@@ -42,7 +42,7 @@ ASKED: dict[str, Ask] = {
     "timeline --json": lambda one: one.json("timeline", FOCUS, "--same-collection"),
     "reflect": lambda one: one.json("reflect", 3000),
     "status": lambda one: one.json("status")["newest"],
-    "collection list": lambda one: one.json("collection", "list"),
+    "collection list": lambda one: one.json("collection", "list")["collections"],
     "search": lambda one: one.cli("search", "sessions"),
     "get": lambda one: one.json("get", FOCUS),
     "mcp list": lambda one: one.mcp("list", limit=40),

@@ -60,12 +60,12 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("find_causal_links", {"docid": REDIS}, "No causes or effects"),
     ("status", {}, "documents"),
     ("index_stats", {}, "total_documents"),
-    ("list_vaults", {}, "spare: "),
+    ("list_vaults", {}, "spare"),
     ("list", {"limit": 2}, ".md"),
     ("profile", {}, ""),
     ("reindex", {}, "0 added, 0 updated"),
-    ("reindex", {"enrich": True}, "enriched: "),
-    ("embed", {}, "vectors made"),
+    ("reindex", {"enrich": True}, "nriched"),
+    ("embed", {}, "Vectors: "),
     ("diary_write", {"entry": "The ferry to Moss leaves at nine.", "topic": "boats"}, "-boats.md"),
     ("diary_read", {"last_n": 1}, "agent: The ferry"),
     ("memory_pin", {"query": POSTGRES}, "pinned"),
@@ -341,7 +341,7 @@ class TestWays:
         ("tool", "arguments", "steps"),
         [
             ("build_graphs", {}, {"Ordering by time", "Finding neighbours"}),
-            ("reindex", {"enrich": True}, {"reading the folders", "enriching"}),
+            ("reindex", {"enrich": True}, {"Reading notes", "Reading memories", "Enriching"}),
         ],
     )
     def test_progress_of_what_takes_long(

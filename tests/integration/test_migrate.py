@@ -206,7 +206,7 @@ class TestMigrate:
     def test_as_json(self, station: Station) -> None:
         """Where from, where to, and what answers now."""
         assert station.json("migrate", "--to", "tantivy") == {
-            "from": "sqlite",
+            "before": "sqlite",
             "to": "tantivy",
             "lexical": "tantivy",
             "vectors": "vec0",
@@ -334,11 +334,11 @@ class TestRebuild:
 
     def test_in_words(self, station: Station) -> None:
         """One line says what was made anew and what answers."""
-        assert station.run("rebuild").stdout == "Made anew: lexical, vectors (FTS5; vec0).\n"
+        assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; vec0).\n"
 
     def test_unknown(self, station: Station) -> None:
         """An index that does not exist is refused with those that do."""
         done = station.invoke("rebuild", "--index", "everything")
 
         assert done.exit_code == 2
-        assert "all, lexical, vectors" in done.stderr
+        assert "'all', 'lexical', 'vectors'" in done.stderr

@@ -24,7 +24,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.interfaces.cli.model_roles import ago, failure_line
+from clawmem.app.operations.vault import ago, failure_line
 from clawmem.app.services.models.roles import Roles
 from clawmem.app.services.models.selection import NONE, Option, Provider, first_of
 from clawmem.app.services.models.watching import (
@@ -335,9 +335,9 @@ class TestWords:
         failure = ModelFailure(ModelRole.RERANKER, PLACE, iso_utc(0), "connection refused")
         line = f"{PLACE}, 3 minutes ago: connection refused; answers were not reranked."
 
-        assert failure_line(failure, 180_000) == line
+        assert failure_line(failure, iso_utc(180_000)) == line
         over = ModelFailure(ModelRole.RERANKER, PLACE, iso_utc(0), "connection refused", iso_utc(1))
-        assert failure_line(over, 180_000) == f"{line} It has answered since."
+        assert failure_line(over, iso_utc(180_000)) == f"{line} It has answered since."
 
     @pytest.mark.parametrize(
         ("seconds", "words"),
@@ -354,7 +354,7 @@ class TestWords:
     )
     def test_how_long_ago(self, seconds: int, words: str) -> None:
         """The largest unit that fits; a clock that was set back makes it now."""
-        assert ago(iso_utc(0), seconds * 1000) == words
+        assert ago(iso_utc(0), iso_utc(seconds * 1000)) == words
 
 
 @needs_http

@@ -148,21 +148,14 @@ class TestTheSameAsTheCommandLine:
         several = world.get("/documents", pattern="notes/**/*.md", max_bytes=70)[1]
         near = world.get(f"/graph/similar/{REDIS}", compact=False)[1]
         evolved = world.get(f"/graph/evolution/{REDIS}", limit=1)[1]
-        status, said_status = world.get("/status")[1], world.cli("status")
 
         assert listed == world.cli("list")
         assert timeline == world.cli("timeline", REDIS, "--after", "1")
         assert near == world.cli("similar", REDIS)
         assert evolved["timeline"][0]["triggered_by"]["file"] == POSTGRES
-        assert world.get("/index-stats")[1] == world.cli("index-stats")
         assert several == world.cli("multi-get", "notes/**/*.md", "--max-bytes", "70")
         assert several["count"] and several["errors"]
-        assert world.get("/collections")[1]["collections"] == world.cli("collection", "list")
         assert world.get("/sessions")[1] == world.cli("sessions")
-        moving = {"recalls", "receipts", "receipt_bytes"}
-        assert {k: v for k, v in status.items() if k not in moving} == {
-            k: v for k, v in said_status.items() if k not in moving
-        }
 
 
 class TestWhatIsSaid:
@@ -198,7 +191,7 @@ class TestWhatIsSaid:
 
         assert receipt["question"] == QUESTION
         assert [item["file"] for item in receipt["items"]] == [one["file"] for one in told["results"]]
-        assert world.get("/receipts", limit=1)[1][0]["id"] == told["receipt"]
+        assert world.get("/receipts", limit=1)[1]["receipts"][0]["id"] == told["receipt"]
         again = world.get(f"/receipts/{told['receipt']}", replay=True)[1]["replay"]
         assert again["changes"] == world.cli("why", str(told["receipt"]), "--replay")["replay"]["changes"]
         assert again["changes"] and {one["fate"] for one in again["changes"]} == {"same"}

@@ -30,7 +30,7 @@ def folder(invoke: Invoke, tmp_path: Path) -> Path:
 
 
 def trust_of(invoke: Invoke) -> str:
-    return str(json.loads(invoke("--json", "trust", "list").output)[0]["trust"])
+    return str(json.loads(invoke("--json", "trust", "list").output)["trust"]["notes"])
 
 
 def block() -> str:
@@ -101,7 +101,11 @@ def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path, head
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(("nots", "shared"), "notes"), (("notes", "friend"), "user, shared, outside"), (("notes",), "LEVEL")],
+    [
+        (("nots", "shared"), "notes"),
+        (("notes", "friend"), "'user', 'shared', 'outside'"),
+        (("notes",), "LEVEL"),
+    ],
 )
 def test_wrong_arguments_change_nothing(
     invoke: Invoke, folder: Path, arguments: tuple[str, ...], said: str

@@ -129,12 +129,13 @@ class TestSyncing:
         (notes / "people/haruka.md").unlink()
         second = invoke("vault", "sync", "work", notes, "--embed")
 
-        assert json.loads(first.stdout)["read"]["added"] == 3
+        assert json.loads(first.stdout)["added"] == 3
         assert "work: 0 added, 0 updated, 1 removed, 2 unchanged\nVectors: " in second.stdout
         assert "work/decisions/2026-02-11-redis.md" in invoke("--vault", "work", "query", "redis").stdout
-        assert json.loads(invoke("vault", "list", "--json").stdout) == [
-            {"name": "work", "path": str(Path.home() / "work.sqlite"), "exists": True}
-        ]
+        assert json.loads(invoke("vault", "list", "--json").stdout) == {
+            "vaults": {"work": str(Path.home() / "work.sqlite")},
+            "missing": [],
+        }
         assert not (Path.home() / ".cache").exists()
         assert not (Path.home() / ".config").exists()
 
@@ -199,10 +200,10 @@ class TestSyncing:
             (home / name).parent.mkdir(parents=True, exist_ok=True)
             (home / name).write_text(text, "utf-8")
 
-        read = json.loads(invoke("vault", "sync", "work", "desk", "--json").stdout)["read"]
+        read = json.loads(invoke("vault", "sync", "work", "desk", "--json").stdout)
 
         assert read["added"] == 2
-        assert sorted(read["problems"]) == [
+        assert sorted(read["collections"][0]["problems"]) == [
             "history.md was skipped: it is an SQLite database.",
             "key.md was skipped: it is a private key.",
             "keyrings was skipped: it is a place for keys and passwords.",

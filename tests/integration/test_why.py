@@ -191,7 +191,7 @@ def test_the_last_ten(many: Invoke) -> None:
     for number in range(12):
         many("search", "redis", str(number))
 
-    listed = said(many, "why")
+    listed = said(many, "why")["receipts"]
     assert [one["id"] for one in listed] == [*range(12, 2, -1)]
     assert listed[0]["question"] == "redis 11"
     assert "redis 11" in many("why").stdout
@@ -218,7 +218,7 @@ def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
     db.execute("update receipts set content = x'00ff' where recall_id = 1")
     db.close()
 
-    assert [one["question"] for one in said(many, "why")] == ["postgres", None]
+    assert [one["question"] for one in said(many, "why")["receipts"]] == ["postgres", None]
     assert "cannot be read" in many("why").stdout
     assert many("why", "1").exit_code == 2
     assert many("why", "2").exit_code == 0
@@ -299,7 +299,7 @@ def test_a_receipt_of_a_hook(
     given = ask_hook(environ, home, "context-surfacing", {"session_id": "s1", "prompt": prompt})
     assert "Redis for 14 days" in given.context
 
-    [listed] = said(remembered, "why")
+    [listed] = said(remembered, "why")["receipts"]
     kept, shown = said(remembered, "why", listed["id"]), run("why", listed["id"], "--replay").stdout
     assert (kept["verb"], kept["question"]) == ("context-surfacing", prompt)
     assert kept["items"][0]["file"] == "notes/decisions/2026-02-11-redis.md"
@@ -313,7 +313,7 @@ def test_a_receipt_of_a_hook(
     replayed = json.loads(run("why", listed["id"], "--replay", "--json").stdout)["replay"]
     [redis] = [one for one in replayed["changes"] if one["file"].endswith("redis.md")]
     assert (redis["fate"], redis["reason"]) == ("gone", "its file is gone")
-    assert len(said(remembered, "why")) == 1
+    assert said(remembered, "why")["count"] == 1
 
 
 def test_a_leg_that_was_missing(invoke: Invoke, notes: Path) -> None:

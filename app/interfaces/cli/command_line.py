@@ -28,18 +28,14 @@ from clawmem.ports.errors import ClawmemError, InvalidInput
 
 # The module of each verb: only the module of the verb in the command line is imported.
 FAMILIES = {
-    "vault": ("init", "bootstrap", "status", "index-stats", "doctor", "verify", "path"),
-    "collections": ("collection", "update", "embed", "reindex"),
-    "indexes": ("rebuild", "migrate"),
+    "vault": ("bootstrap", "doctor"),
     "repairing": ("repair",),
     "graph_export": ("graph",),
-    "why": ("why",),
     "bench": ("bench",),
     "report": ("report",),
     "models": ("models",),
     "conformance": ("conformance",),
     "focus": ("focus",),
-    "curating": ("reflect", "consolidate", "curate"),
     "lanes": ("lanes",),
     "surface": ("surface", "budget"),
     "hook": ("hook",),
@@ -47,8 +43,6 @@ FAMILIES = {
     "serve": ("serve",),
     "mcp": ("mcp",),
     "watch": ("watch", "install-service"),
-    "vaults": ("vault",),
-    "trust": ("trust",),
 }
 EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
 

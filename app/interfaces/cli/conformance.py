@@ -9,7 +9,7 @@ import typer
 
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import one_of, wants_json
-from clawmem.app.interfaces.cli.vault import DIFFERENCES
+from clawmem.app.operations.indexes import DIFFERENCES
 
 if TYPE_CHECKING:
     from clawmem.app.services.conformance.cases import VectorFile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from types import MappingProxyType, NoneType, UnionType
@@ -12,7 +13,7 @@ from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.confirming import CONFIRM, OPTIONS, run_confirmed
-from clawmem.app.interfaces.cli.session import opened, tell, wants_json
+from clawmem.app.interfaces.cli.session import opened_for, tell, wants_json
 from clawmem.app.operations.operation import (
     Command,
     Flag,
@@ -85,35 +86,21 @@ def operations_about(module: str) -> str:
 
 def _function(operation: Operation[Any, Any], command: Command) -> Any:
     def run(ctx: typer.Context, *, yes: bool = False, preview: bool = False, **given: Any) -> None:
-        given = {**given, **command.fixed}
-        if operation.reads:
-            tell(
-                ctx,
-                lambda services: _said(
-                    ctx, operation, operation.run(services.called_by(CALLER), _request(operation, given))
-                ),
-            )
+        if command.otherwise and any(given[name] is None for name in required):
+            _answer(ctx, command.otherwise, command.otherwise.request())
             return
-        from clawmem.app.interfaces.cli.progress import progress
-        from clawmem.app.interfaces.cli.rendering import show_said
+        request = _request(operation, {**given, **command.fixed})
+        if operation.reads:
+            _answer(ctx, operation, request)
+        else:
+            _execute(ctx, operation, request, agreed=yes, only_preview=preview)
 
-        request = _request(operation, given)
-        with opened(ctx) as services:
-            called = services.called_by(CALLER, progress)
-            result = run_confirmed(
-                ctx,
-                lambda request: _run(ctx, called, operation, request),
-                request,
-                agreed=yes,
-                only_preview=preview,
-            )
-        show_said(_said(ctx, operation, result))
-        raise typer.Exit(result.exit_code)
-
+    required = [name for name, field in operation.request.model_fields.items() if field.is_required()]
     run.__doc__ = command.about or operation.about
     ctx = Parameter("ctx", Parameter.POSITIONAL_OR_KEYWORD, annotation=typer.Context)
-    lists = {name: None for name, field in operation.request.model_fields.items() if _may_be_missing(field)}
-    defaults = {**lists, **command.defaults}
+    absent = [name for name, field in operation.request.model_fields.items() if _may_be_missing(field)]
+    absent += required if command.otherwise else []
+    defaults = {**dict.fromkeys(absent), **command.defaults}
     flags = _flags(operation.request)
     options = parameters_of(
         operation.request,
@@ -139,9 +126,58 @@ def _parameter_of(flag: Flag) -> str:
     return flag.name.strip("-").replace("-", "_")
 
 
+def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request) -> None:
+    """Write the result of an operation that reads; a server may run it."""
+    tell(
+        ctx,
+        lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
+        lambda: opened_for(ctx, operation, request),
+    )
+
+
+def _execute(
+    ctx: typer.Context,
+    operation: Operation[Any, Any],
+    request: Request,
+    *,
+    agreed: bool,
+    only_preview: bool,
+) -> None:
+    """Run an operation that changes the vault, write its result, and exit with its exit code."""
+    from clawmem.app.interfaces.cli.progress import interruption_explained, progress
+    from clawmem.app.interfaces.cli.rendering import show_said
+
+    with opened_for(ctx, operation, request) as services, interruption_explained():
+        confirm(services, operation, request)
+        called = services.called_by(CALLER, progress)
+        result = run_confirmed(
+            ctx,
+            lambda request: _run(ctx, called, operation, request),
+            request,
+            agreed=agreed,
+            only_preview=only_preview,
+        )
+    show_said(_said(ctx, operation, result))
+    raise typer.Exit(result.exit_code)
+
+
+def confirm(services: Services, operation: Operation[Any, Any], request: Request) -> None:
+    """Ask the question of the operation on a terminal; anything but yes ends the command."""
+    if operation.question and sys.stdin.isatty() and sys.stderr.isatty():
+        question = operation.question(services, request)
+        if question:
+            typer.confirm(question, abort=True, err=True)
+
+
 def _may_be_missing(field: FieldInfo) -> bool:
     """Whether the parameter is a list on the command line, of words or values, that keeps its default if it is empty."""
-    return (option_of(field).is_argument or _is_list(field.annotation)) and not field.is_required()
+    return (_has_words(field) or _is_list(field.annotation)) and not field.is_required()
+
+
+def _has_words(field: FieldInfo) -> bool:
+    """Whether the parameter is a text that stands on the command line as several words."""
+    option = option_of(field)
+    return option.is_argument and "..." in (option.metavar or "")
 
 
 def _is_list(annotation: Any) -> bool:
@@ -167,10 +203,14 @@ def _annotated(name: str, field: FieldInfo, default: object) -> Any:
     if option.is_argument:
         metavar = option.metavar or name.upper()
         words: Any = list[str] if field.is_required() else list[str] | None
-        return Annotated[words, typer.Argument(metavar=metavar, help=about, show_default=False)]
+        kind = words if _has_words(field) else field.annotation
+        return Annotated[
+            kind, typer.Argument(metavar=metavar, help=about, show_default=False, parser=option.parser)
+        ]
     names = _names(name, option)
     shown = not field.is_required() and default not in ("", None, False, True)
-    return Annotated[_typed(field.annotation), typer.Option(*names, help=about, show_default=shown)]
+    kind = field.annotation if option.parser else _typed(field.annotation)
+    return Annotated[kind, typer.Option(*names, help=about, show_default=shown, parser=option.parser)]
 
 
 def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Request:
@@ -184,11 +224,11 @@ def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Reques
             if value:
                 values.setdefault(field_name, []).append(flag.value)
             continue
-        is_argument = option_of(fields[name]).is_argument
-        if isinstance(value, list) and not is_argument:
+        has_words = _has_words(fields[name])
+        if isinstance(value, list) and not has_words:
             _refuse_empty(_spelling(operation, name), value)
         if value is not None or not _may_be_missing(fields[name]):
-            values[name] = _decodable(" ".join(value) if isinstance(value, list) and is_argument else value)
+            values[name] = _decodable(" ".join(value) if isinstance(value, list) and has_words else value)
     try:
         made: Request = operation.request.model_validate(values)
     except ValidationError as error:
@@ -250,4 +290,4 @@ def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) ->
         parts: list[Part] = [json_part(result.record())]
     else:
         parts = parts_of((operation.terminal or operation.text)(result))
-    return Said(parts, result.missing, list(result.remarks), result.finish)
+    return Said(parts, result.left_out, list(result.remarks), result.finish)

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal."""
+"""Progress bars on a terminal, and what an interrupted command has done."""
 
 from __future__ import annotations
 
@@ -27,6 +27,17 @@ def progress(label: str) -> Iterator[Progress]:
         yield drawing
     finally:
         drawing.stop()
+
+
+@contextmanager
+def interruption_explained() -> Iterator[None]:
+    """Write the notes of an interrupt, which tell what was done until then, to stderr."""
+    try:
+        yield
+    except KeyboardInterrupt as interruption:
+        for note in getattr(interruption, "__notes__", ()):
+            sys.stderr.write(f"{note}\n")
+        raise
 
 
 class _Drawing:

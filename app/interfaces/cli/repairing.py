@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.interfaces.cli.addresses import may_ask
-from clawmem.app.interfaces.cli.collections import run_update
 from clawmem.app.interfaces.cli.session import opened, settings_of, wants_json
 
 if TYPE_CHECKING:
@@ -100,11 +99,16 @@ def _repair_of(settings: Settings) -> Repair:
 
 def _completed(services: Services, salvaged: SalvageReport) -> SalvageReport:
     """Rebuild the data derived from records and files; return the report without the notes that are served again."""
+    from clawmem.app.interfaces.cli.progress import interruption_explained, progress
+    from clawmem.app.operations.indexing import read_folders
     from clawmem.app.services.maintenance.repairing import rebuild_all, split_again
 
     services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))
     split_again(services.vault)
-    run_update(services, force=True)
+    with interruption_explained():
+        read_folders(services.called_by("cli", progress), services.folders, force=True)
+    for sentence in services.forgotten_places.warnings():
+        typer.echo(sentence, err=True)
     rebuild_all(services.vault)
     served = {"/".join(place) for place in services.vault.documents.places()}
     return salvaged._replace(

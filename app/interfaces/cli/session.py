@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.operations.operation import Operation, Request
     from clawmem.app.settings import Settings
-
-
-Force = Annotated[bool, typer.Option("-f", "--force", help="Begin anew.")]
 
 
 Say = Callable[["Services"], "Said"]
@@ -84,37 +82,55 @@ def opened(
     return open_services(settings, read_only=read_only, create=create, or_read=or_read)
 
 
-def kept_up(services: Services) -> list[str]:
-    """Update the indexes from the records; return a sentence for each index that still lags."""
-    from clawmem.app.interfaces.cli.progress import progress
+def opened_for(
+    ctx: typer.Context, operation: Operation[Any, Any], request: Request
+) -> AbstractContextManager[Services]:
+    """Open the services as *operation* needs them, see `clawmem.app.operations.operation.Opening`."""
+    from clawmem.app.bootstrap.opening import open_services, unopened_services
+    from clawmem.app.operations.operation import Opening
+    from clawmem.app.places import is_there
 
-    with progress("Indexing") as step:
-        services.vault.keep_up(step)
-    return [
-        f"The {role} index lags, what is new is found all the same: {reason}"
-        for role, reason in services.vault.lagging.items()
-    ]
+    opens, settings = operation.opens, settings_of(ctx)
+    if not operation.any_vault:
+        from clawmem.app.vaults import refuse_named
+
+        refuse_named(settings, str(ctx.command_path).partition(" ")[2])
+    if operation.settings:
+        settings = operation.settings(settings, request, "cli")
+    if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
+        return nullcontext(unopened_services(settings))
+    if opens is Opening.ANY_BACKEND:
+        settings = settings.model_copy(update={"backend": None})
+    return open_services(
+        settings,
+        read_only=operation.reads and opens is not Opening.CURRENT,
+        create=opens is Opening.CREATED,
+        or_read=operation.reads or opens in (Opening.CURRENT, Opening.IF_PRESENT),
+    )
 
 
-def tell(ctx: typer.Context, say: Say, *, read_only: bool = True) -> None:
+def tell(
+    ctx: typer.Context, say: Say, open_vault: Callable[[], AbstractContextManager[Services]] | None = None
+) -> None:
     """
     Print what *say* returns for the chosen vault, or pass *say* to ``hand_on``.
 
     *say* may read only the vault and the settings in the services, because it may run in another process.
 
     Args:
-        read_only: Whether the vault is opened for reading here.
+        open_vault: Opens the vault; by default for reading.
     """
     from clawmem.app.interfaces.cli.rendering import show_said
 
     if hand_on := chosen_by(ctx).hand_on:
         hand_on(say)
         return
-    with opened(ctx, read_only=read_only, or_read=True) as services:
+    with open_vault() if open_vault else opened(ctx, read_only=True, or_read=True) as services:
         said = say(services)
         show_said(said)
         said.later()
-        _note_read_only(services.settings.vault)
+        if services.is_open:
+            _note_read_only(services.settings.vault)
 
 
 def _note_read_only(vault: Path) -> None:

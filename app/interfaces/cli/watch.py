@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.interfaces.cli.collections import show_lag, without_vault
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, wants_json
 
 if TYPE_CHECKING:
@@ -55,11 +54,11 @@ def watch(
     from clawmem.app.watching import watch as watch_vault
 
     settings = settings_of_usual(ctx, "watch")
-    lost = without_vault(settings)
     stop = _until_told()
     lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
     with opened(ctx, create=True) as services, at_work(lanes):
-        show_lag(lost)
+        if services.lost_vault:
+            typer.echo(services.lost_vault, err=True)
         watch_vault(services, stop, _teller(ctx), every_s=every, embed=embed)
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.interfaces.hooks.safety import safe
+from clawmem.app.places import CURATOR_REPORT
 
-REPORT = "curator-report.json"  # next to the vault
 MOST_BYTES = 1_000_000
 
 
 def run(event: HookEvent, context: HookContext) -> HookOutput:
     """Return the recommendations while they are recent; silence without a report."""
-    report = _report(context.vault.with_name(REPORT))
+    report = _report(context.vault.with_name(CURATOR_REPORT))
     if report is None or event.in_subagent:
         return SILENCE
     with context.records() as vault:

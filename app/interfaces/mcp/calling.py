@@ -24,7 +24,6 @@ from mcp.types import (
 )
 from pydantic import BaseModel, ValidationError
 
-from clawmem.app.interfaces.mcp.schemas import plain
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -155,3 +154,8 @@ def _is_given(arguments: Mapping[str, Any], name: str) -> bool:
 def _near(name: str, known: Sequence[str]) -> str:
     near = get_close_matches(name, known)
     return f"Did you mean: {', '.join(near)}?" if near else f"There is: {', '.join(known) or 'none'}."
+
+
+def plain(value: BaseModel) -> dict[str, Any]:
+    """Return *value* as JSON without nulls."""
+    return value.model_dump(mode="json", exclude_none=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from inspect import Parameter
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,10 +12,19 @@ from mcp.types import CallToolResult, EmbeddedResource, TextResourceContents, To
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
+from clawmem.app.bootstrap.opening import unopened_services
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.interfaces.mcp.progress import progress_for
 from clawmem.app.operations.fields import Names
-from clawmem.app.operations.operation import Attachment, Effect, Operation, Result, option_of
+from clawmem.app.operations.operation import (
+    Attachment,
+    Effect,
+    Opening,
+    Operation,
+    Request,
+    Result,
+    option_of,
+)
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.records.parameters import Vault
@@ -44,8 +54,10 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
         for name, field in operation.request.model_fields.items()
         if option_of(field).tool is not None
     }
+    has_own_vault = "vault" in fields
 
-    async def tool(*, ctx: Context[Any, Any], vault: str | None = None, **given: Any) -> CallToolResult:
+    async def tool(*, ctx: Context[Any, Any], **given: Any) -> CallToolResult:
+        vault = given.get("vault") if has_own_vault else given.pop("vault", None)
         progress = progress_for(ctx)
         request = operation.request(**{fields[name]: value for name, value in given.items()})
 
@@ -54,9 +66,9 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
             result.finish()
             return result
 
-        result = await (dispatcher.read if operation.changes_nothing(request) else dispatcher.write)(
-            work, vault
-        )
+        if operation.settings:
+            operation.settings(dispatcher.settings, request, CALLER)
+        result = await _run(dispatcher, operation, request, work, vault)
         attached = operation.attachments(result) if operation.attachments else ()
         text = "\n".join([as_lines(operation.text(result)), *result.remarks]).strip()
         return answer(text, result, *map(_resource, attached))
@@ -68,7 +80,7 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
         for one in parameters_of(operation.request, _annotated)
         if one.name in names
     ]
-    if operation.any_vault:
+    if operation.any_vault and operation.opens is not Opening.NOTHING and not has_own_vault:
         parameters.append(Parameter("vault", Parameter.KEYWORD_ONLY, default=None, annotation=Vault))
     with_signature(tool, parameters, Annotated[CallToolResult, operation.result])
     about = " ".join(operation.about.split())
@@ -99,3 +111,17 @@ def _older_names(operation: Operation[Any, Any]) -> dict[str, str]:
         for older in several.choices
         if older != name
     }
+
+
+async def _run(
+    dispatcher: Dispatcher,
+    operation: Operation[Any, Any],
+    request: Request,
+    work: Callable[[Services], Result],
+    vault: str | None,
+) -> Result:
+    if operation.opens is Opening.NOTHING:
+        return work(unopened_services(dispatcher.settings))
+    if operation.changes_nothing(request):
+        return await dispatcher.read(work, vault)
+    return await dispatcher.write(work, vault, create=operation.opens is Opening.CREATED)

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
-from mcp.types import ToolAnnotations
+from mcp.types import CallToolResult, ToolAnnotations
+from pydantic import BaseModel
 
-from clawmem.app.interfaces.mcp.calling import ToolServer
-from clawmem.app.interfaces.mcp.instructions import FILES_INSTRUCTIONS, INSTRUCTIONS, MEMORY_INSTRUCTIONS
+from clawmem.app.interfaces.mcp.calling import ToolServer, answer
+from clawmem.app.interfaces.mcp.instructions import (
+    FILES_INSTRUCTIONS,
+    GUIDE,
+    INSTRUCTIONS,
+    MEMORY_INSTRUCTIONS,
+)
 from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
 from clawmem.app.interfaces.mcp.operations import add_operation
 from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
 from clawmem.app.interfaces.mcp.sets import ToolSet
-from clawmem.app.interfaces.mcp.vault_tools import VaultTools
 from clawmem.app.operations.table import all_operations, operations_in
 from clawmem.app.serve.dispatcher import Dispatcher
 
@@ -29,6 +34,17 @@ DESTROYS = ToolAnnotations(
 )
 
 
+class Guide(BaseModel):
+    """Which tool to use when."""
+
+    guide: str
+
+
+async def guide() -> Annotated[CallToolResult, Guide]:
+    """Which tool to use when. Read this before you look anything up."""
+    return answer(GUIDE, Guide(guide=GUIDE))
+
+
 def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> ToolServer:
     """Return a server with the tools of one set."""
     logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
@@ -37,19 +53,10 @@ def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> To
 
 def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem", "Memory", INSTRUCTIONS)
-    vault = VaultTools(dispatcher)
-    _add(server, READS, vault.guide, name="__IMPORTANT")
+    _add(server, READS, guide, name="__IMPORTANT")
     for operation in all_operations():
         if operation.is_tool:
             add_operation(server, dispatcher, operation)
-    for asks in (
-        vault.status,
-        vault.index_stats,
-        vault.list_vaults,
-    ):
-        _add(server, READS, asks)
-    for makes in (vault.reindex, vault.vault_sync, vault.embed):
-        _add(server, REPEATABLE, makes)
     add_resources(server, dispatcher)
     add_prompts(server)
     return server

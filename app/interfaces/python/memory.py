@@ -12,6 +12,7 @@ from clawmem.app.operations.table import operation_named
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.operations.operation import Result
 
 CALLER = "python"
 
@@ -74,6 +75,15 @@ class Memory(Methods):
             request = operation.request(**{one: value for one, value in given.items() if one != "self"})
         except ValidationError as error:
             raise refusal_of(error) from error
-        result = operation.run(self._services, request)
+        if operation.settings is None:
+            return self._finished(operation.run(self._services, request))
+        from clawmem.app.bootstrap.opening import open_services
+
+        chosen = operation.settings(self._services.settings, request, CALLER)
+        with open_services(chosen) as services:
+            return self._finished(operation.run(services.called_by(CALLER), request))
+
+    @staticmethod
+    def _finished(result: Result) -> Result:
         result.finish()
         return result

@@ -5,18 +5,33 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from clawmem.app.operations.answers import SearchAnswer
+    from clawmem.app.operations.collections import (
+        AddedCollection,
+        Collections,
+        RemovedCollection,
+        TrustChange,
+        TrustInCollections,
+    )
     from clawmem.app.operations.curation import Treatment
+    from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection
     from clawmem.app.operations.diary import Entries, Written
     from clawmem.app.operations.documents import Content, Listing, Texts
     from clawmem.app.operations.enriching import Enriched
     from clawmem.app.operations.forgetting import Forgotten
     from clawmem.app.operations.graph import CausalLinks, Graphs
     from clawmem.app.operations.history import Sessions, Timeline
+    from clawmem.app.operations.indexes import Differences, Migrated, Rebuilt
+    from clawmem.app.operations.indexing import Embedded, Reading
     from clawmem.app.operations.knowledge import Entities, Evolution, Facts
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.profile import ProfilePage
+    from clawmem.app.operations.receipts import Receipt
     from clawmem.app.operations.similar import SimilarDocuments
+    from clawmem.app.operations.vault import Statistics, VaultPath, VaultStatus
+    from clawmem.app.operations.vaults import NamedVaults, Synced
 
 
 class Methods:
@@ -24,6 +39,37 @@ class Methods:
 
     def _run(self, name: str, given: dict[str, Any]) -> Any:
         raise NotImplementedError
+
+    def collections(self) -> Collections:
+        """List the collections with their folders and numbers of documents."""
+        found: Collections = self._run("collections", locals())
+        return found
+
+    def collection_add(
+        self, path: Path, *, name: str | None = None, pattern: str = "**/*.md", move: bool = False
+    ) -> AddedCollection:
+        """Add a folder as a collection; 'clawmem update' then reads it."""
+        found: AddedCollection = self._run("collection_add", locals())
+        return found
+
+    def collection_remove(self, name: str) -> RemovedCollection:
+        """Remove a collection: its files stay, its documents are no longer found."""
+        found: RemovedCollection = self._run("collection_remove", locals())
+        return found
+
+    def trust(self) -> TrustInCollections:
+        """List the collections of the config file with their trust."""
+        found: TrustInCollections = self._run("trust", locals())
+        return found
+
+    def trust_set(self, name: str, *, trust: Literal["user", "shared", "outside"]) -> TrustChange:
+        """Set the trust in a collection: user, shared or outside.
+
+        Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
+        to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
+        """
+        found: TrustChange = self._run("trust_set", locals())
+        return found
 
     def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:
         """Let a note come before others that fit a question as well: what the user wants to see again and again."""
@@ -33,6 +79,25 @@ class Methods:
     def snooze(self, query: str, *, until: str | None = None, why: str = "") -> Treatment:
         """Keep a note out of what is surfaced unasked until a day; searches still find it."""
         found: Treatment = self._run("memory_snooze", locals())
+        return found
+
+    def reflect(self, *, days: int = 14) -> Reflection:
+        """Show repeated decisions, failed attempts, and notes used together."""
+        found: Reflection = self._run("reflect", locals())
+        return found
+
+    def consolidate(self, *, most: int = 50, dry_run: bool = False) -> ArchivedDuplicates:
+        """Archive unsure notes that repeat another note of their collection.
+
+        Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
+        restores them.
+        """
+        found: ArchivedDuplicates = self._run("consolidate", locals())
+        return found
+
+    def curate(self) -> CuratorReport:
+        """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
+        found: CuratorReport = self._run("curate", locals())
         return found
 
     def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> Written:
@@ -133,6 +198,59 @@ class Methods:
     def session_log(self, *, limit: int = 10, as_of: str = "") -> Sessions:
         """List the latest sessions and their results."""
         found: Sessions = self._run("session_log", locals())
+        return found
+
+    def verify(self) -> Differences:
+        """Compare files, records and indexes, after updating the indexes."""
+        found: Differences = self._run("verify", locals())
+        return found
+
+    def rebuild(self, *, index: Literal["all", "lexical", "vectors"] = "all") -> Rebuilt:
+        """Rebuild an index from the records and replace the old one."""
+        found: Rebuilt = self._run("rebuild", locals())
+        return found
+
+    def migrate(self, to: str) -> Migrated:
+        """Move the indexes to another backend, or resume a move.
+
+        The vault stays searchable during the move.
+        """
+        found: Migrated = self._run("migrate", locals())
+        return found
+
+    def update(
+        self,
+        *,
+        collection: str | list[str] = "",
+        pull: bool = False,
+        embed: bool = False,
+        allow_empty: bool = False,
+    ) -> Reading:
+        """Read new and changed files of every collection."""
+        found: Reading = self._run("update", locals())
+        return found
+
+    def reindex(
+        self,
+        *,
+        collection: str | list[str] = "",
+        force: bool = False,
+        enrich: bool = False,
+        allow_empty: bool = False,
+    ) -> Reading:
+        """Read the folders again, with force also the files that look unchanged.
+
+        It makes no vectors, see embed.
+        """
+        found: Reading = self._run("reindex", locals())
+        return found
+
+    def embed(self, *, force: bool = False) -> Embedded:
+        """Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
+
+        Vectors of another model, or of a run with force, replace the old vectors when they are complete.
+        """
+        found: Embedded = self._run("embed", locals())
         return found
 
     def find_entities(self, query: str, *, limit: int = 10) -> Entities:
@@ -280,6 +398,11 @@ class Methods:
         found: SearchAnswer = self._run("query_plan", locals())
         return found
 
+    def receipt(self, id: str, *, replay: bool = False) -> Receipt:
+        """Show how an answer came about; with replay, ask its question again."""
+        found: Receipt = self._run("receipt", locals())
+        return found
+
     def query(
         self,
         query: str,
@@ -357,4 +480,47 @@ class Methods:
     ) -> SimilarDocuments:
         """List the documents nearest to a document in meaning; the score is a cosine."""
         found: SimilarDocuments = self._run("find_similar", locals())
+        return found
+
+    def status(self) -> VaultStatus:
+        """Show the content of the vault and the state of its vectors."""
+        found: VaultStatus = self._run("status", locals())
+        return found
+
+    def index_stats(self) -> Statistics:
+        """Show the vault in numbers, and its last sessions."""
+        found: Statistics = self._run("index_stats", locals())
+        return found
+
+    def init(self) -> VaultPath:
+        """Create the vault and the config folder; keep existing ones."""
+        found: VaultPath = self._run("init", locals())
+        return found
+
+    def vault_path(self) -> VaultPath:
+        """Print the path of the vault."""
+        found: VaultPath = self._run("vault_path", locals())
+        return found
+
+    def list_vaults(self) -> NamedVaults:
+        """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
+        found: NamedVaults = self._run("list_vaults", locals())
+        return found
+
+    def vault_sync(
+        self,
+        vault: str,
+        *,
+        content_root: Path,
+        pattern: str = "**/*.md",
+        collection_name: str | None = None,
+        embed: bool = False,
+        allow_empty: bool = False,
+    ) -> Synced:
+        """Read a folder into a named vault; the documents that the collection has of any other folder are removed.
+
+        Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
+        command line is a file next to the usual vault, and its name is written to the config file.
+        """
+        found: Synced = self._run("vault_sync", locals())
         return found

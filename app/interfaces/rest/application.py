@@ -16,7 +16,6 @@ from clawmem.app.interfaces.rest import (
     export,
     health,
     operations,
-    receipts,
     upkeep,
 )
 from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
@@ -34,7 +33,6 @@ ROUTES: tuple[RestRoute, ...] = (
     *commands.OPERATIONS,
     *export.OPERATIONS,
     *operations.OPERATIONS,
-    *receipts.OPERATIONS,
     *upkeep.OPERATIONS,
 )
 

@@ -1,4 +1,4 @@
-"""``GET /health``: the health check of the server and its vault."""
+"""``GET /health`` and ``GET /stats``: the health check of the server and its vault."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing_extensions import TypedDict
 
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.operation import Nothing, reading
+from clawmem.app.operations.collections import Collection, list_collections
 from clawmem.app.version import VERSION
 
 
@@ -34,4 +35,25 @@ def health(services: Services, asked: Nothing) -> Health:
     }
 
 
-OPERATIONS = (reading("GET", "/health", Nothing, Health, health),)
+class Stats(Health):
+    """Health, and the numbers of the vault."""
+
+    documents: int
+    needsEmbedding: int
+    collections: list[Collection]
+
+
+def stats(services: Services, asked: Nothing) -> Stats:
+    """Return the health, and the number of documents in each collection."""
+    return {
+        **health(services, asked),
+        "documents": sum(services.vault.documents.collections().values()),
+        "needsEmbedding": services.vault.embeddings.counts().pending,
+        "collections": list_collections(services),
+    }
+
+
+OPERATIONS = (
+    reading("GET", "/health", Nothing, Health, health),
+    reading("GET", "/stats", Nothing, Stats, stats),
+)

@@ -1,0 +1,298 @@
+"""The folders that are remembered, and the trust in their notes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from clawmem.app.config_file import (
+    add_collection,
+    breadth_warning,
+    choose_trust,
+    existing_folder,
+    name_for,
+    refuse_second,
+    remove_collection,
+    typed_folder,
+)
+from clawmem.app.operations.operation import (
+    Command,
+    Effect,
+    NoParameters,
+    Opening,
+    Operation,
+    Option,
+    Request,
+    Result,
+)
+from clawmem.app.operations.output import Table, table
+from clawmem.app.services.indexing.leftovers import distrust_stamps, withdraw_collection
+from clawmem.app.services.indexing.trusting import record_trust
+from clawmem.domain.documents.eligibility import compile_pattern
+from clawmem.domain.security.origin import TRUST
+from clawmem.ports.errors import NotFound
+from clawmem.ports.records import Scope
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.settings import Settings
+
+NONE_YET = "No collections yet. Run: clawmem collection add PATH"
+
+Trust = Literal["user", "shared", "outside"]
+Folder = Annotated[
+    Path,
+    Field(description="A folder of Markdown."),
+    Option(metavar="PATH", is_argument=True, parser=typed_folder),
+]
+Pattern = Annotated[str, Field(description="Which files below it are read.")]
+Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
+
+
+class Collection(BaseModel):
+    """A collection with the number of its served documents; clawmem or a program fills one without a folder."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    documents: int
+    path: str | None = None
+    pattern: str | None = None
+    updated: str | None = Field(default=None, description="When the latest of its documents was written.")
+    trust: Trust = "user"
+
+
+class Collections(Result):
+    """Every collection of the config file and of the vault, by name."""
+
+    count: int
+    collections: list[Collection]
+
+
+class NewCollection(Request):
+    """A folder that becomes a collection."""
+
+    path: Folder
+    name: Annotated[str | None, Field(description="Its name; made from the folder's otherwise.")] = None
+    pattern: Pattern = "**/*.md"
+    move: Annotated[
+        bool, Field(description="The collection of that name was moved to this folder."), Option(("--move",))
+    ] = False
+
+
+class AddedCollection(Result):
+    """A collection in the config file; ``warning`` says that its folder is very broad."""
+
+    name: str
+    path: str
+    pattern: str
+    warning: str = ""
+
+    @property
+    def remarks(self) -> list[str]:
+        """Return the warning, and how to remove the collection again."""
+        undo = f"Undo: clawmem collection remove {self.name}"
+        return [f"warning: {self.warning} {undo}"] if self.warning else []
+
+
+class CollectionName(Request):
+    """A collection."""
+
+    name: Name
+
+
+class RemovedCollection(Result):
+    """A collection that was removed, and how many of its documents were served until then."""
+
+    name: str
+    withdrawn: int
+
+
+class TrustInCollections(Result):
+    """The trust in each collection of the config file."""
+
+    trust: dict[str, Trust]
+
+
+class ChosenTrust(Request):
+    """A collection, and the trust in it."""
+
+    name: Annotated[str, Field(description="Its name."), Option(metavar="COLLECTION", is_argument=True)]
+    trust: Annotated[
+        Trust, Field(description="user, shared or outside."), Option(metavar="LEVEL", is_argument=True)
+    ]
+
+
+class TrustChange(Result):
+    """The trust in a collection, and how many of its documents were trusted otherwise before."""
+
+    name: str
+    trust: Trust
+    changed: int
+
+
+def list_all(services: Services, request: NoParameters) -> Collections:
+    """List the collections with their folders and numbers of documents."""
+    found = list_collections(services)
+    return Collections(count=len(found), collections=found)
+
+
+def list_collections(services: Services) -> list[Collection]:
+    """Return every collection of the config file and of the vault, if there is one, by name."""
+    served = services.vault.documents.collections() if services.is_open else {}
+    names = sorted({*served, *services.settings.collections})
+    return [_collection(services, name, served.get(name, 0)) for name in names]
+
+
+def _collection(services: Services, name: str, served: int) -> Collection:
+    scope = Scope(frozenset({name}))
+    latest = services.vault.documents.latest(scope, limit=1) if services.is_open else []
+    folder = services.settings.collections.get(name)
+    return Collection(
+        name=name,
+        documents=served,
+        updated=latest[0].authored_at if latest else None,
+        **({"path": str(folder.path), "pattern": folder.pattern, "trust": folder.trust} if folder else {}),
+    )
+
+
+def add(services: Services, request: NewCollection) -> AddedCollection:
+    """Add a folder as a collection; 'clawmem update' then reads it."""
+    settings, folder = services.settings, existing_folder(request.path)
+    name = _free_name(settings, folder, request)
+    add_collection(settings.config_file, name, folder, request.pattern)
+    if request.move and services.is_open:
+        distrust_stamps(services.vault, name)
+    warning = breadth_warning(folder, settings.home.resolve()) or ""
+    return AddedCollection(name=name, path=str(folder), pattern=request.pattern, warning=warning)
+
+
+def question_before_adding(services: Services, request: NewCollection) -> str:
+    """Return the question whether a very broad folder is meant, after all other checks."""
+    folder = existing_folder(request.path)
+    _free_name(services.settings, folder, request)
+    warning = breadth_warning(folder, services.settings.home.resolve())
+    return f"{warning} Add it all the same?" if warning else ""
+
+
+def _free_name(settings: Settings, folder: Path, request: NewCollection) -> str:
+    """Return the name of the new collection; raise `InvalidInput` if the name or the files are taken."""
+    known = settings.collections.items()
+    compile_pattern(request.pattern)
+    name = name_for(folder, request.name, {name: one.path for name, one in known}, moved=request.move)
+    refuse_second(folder, request.pattern, name, {name: (one.path, one.pattern) for name, one in known})
+    return name
+
+
+def remove(services: Services, request: CollectionName) -> RemovedCollection:
+    """Remove a collection: its files stay, its documents are no longer found."""
+    try:
+        remove_collection(services.settings.config_file, request.name)
+    except NotFound:  # its documents may still be served although it is no longer configured
+        if not services.is_open or request.name not in services.leftovers:
+            raise
+    withdrawn = withdraw_collection(services.vault, request.name) if services.is_open else 0
+    return RemovedCollection(name=request.name, withdrawn=withdrawn)
+
+
+def list_trust(services: Services, request: NoParameters) -> TrustInCollections:
+    """List the collections of the config file with their trust."""
+    configured = services.settings.collections.items()
+    return TrustInCollections(trust={name: one.trust for name, one in configured})
+
+
+def set_trust(services: Services, request: ChosenTrust) -> TrustChange:
+    """
+    Set the trust in a collection: user, shared or outside.
+
+    Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
+    to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
+    """
+    choose_trust(services.settings.config_file, request.name, request.trust)
+    changed = 0
+    if services.is_open:
+        known = services.vault.documents.sources(request.name).values()
+        changed = record_trust(services.vault, known, TRUST[request.trust])
+    return TrustChange(name=request.name, trust=request.trust, changed=changed)
+
+
+def _collections_text(result: Collections) -> str | list[Table]:
+    if not result.collections:
+        return NONE_YET
+    rows = [
+        (one.name, one.documents, one.trust, one.pattern or "", one.path or "") for one in result.collections
+    ]
+    return [table(("name", "documents", "trust", "pattern", "path"), rows)]
+
+
+def _trust_text(result: TrustInCollections) -> str | list[Table]:
+    return [table(("name", "trust"), result.trust.items())] if result.trust else NONE_YET
+
+
+ADD = Operation(
+    name="collection_add",
+    request=NewCollection,
+    result=AddedCollection,
+    run=add,
+    effect=Effect.REPEATABLE,
+    commands=(Command("collection add"),),
+    text=lambda one: f"Collection {one.name}: {one.path} ({one.pattern}). Next: clawmem update",
+    is_tool=False,
+    opens=Opening.IF_PRESENT,
+    any_vault=False,
+    question=question_before_adding,
+)
+OPERATIONS = (
+    Operation(
+        name="collections",
+        request=NoParameters,
+        result=Collections,
+        run=list_all,
+        effect=Effect.READS,
+        route="/collections",
+        commands=(Command("collection list"),),
+        text=_collections_text,
+        is_tool=False,
+        opens=Opening.IF_PRESENT,
+    ),
+    ADD,
+    Operation(
+        name="collection_remove",
+        request=CollectionName,
+        result=RemovedCollection,
+        run=remove,
+        effect=Effect.DESTROYS,
+        commands=(Command("collection remove"),),
+        text=lambda one: (
+            f"Collection {one.name} removed; {one.withdrawn} of its documents were served until now."
+        ),
+        is_tool=False,
+        opens=Opening.IF_PRESENT,
+        any_vault=False,
+    ),
+    Operation(
+        name="trust",
+        request=NoParameters,
+        result=TrustInCollections,
+        run=list_trust,
+        effect=Effect.READS,
+        commands=(Command("trust list"),),
+        text=_trust_text,
+        is_tool=False,
+        opens=Opening.NOTHING,
+    ),
+    Operation(
+        name="trust_set",
+        request=ChosenTrust,
+        result=TrustChange,
+        run=set_trust,
+        effect=Effect.REPEATABLE,
+        commands=(Command("trust set"),),
+        text=lambda one: f"Collection {one.name}: trust {one.trust}; {one.changed} documents changed.",
+        is_tool=False,
+        opens=Opening.IF_PRESENT,
+        any_vault=False,
+    ),
+)

@@ -1,0 +1,146 @@
+"""The indexes of the vault: comparison with the records, rebuilding, and the move to another backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from clawmem.app.bootstrap.backends import refuse_unknown
+from clawmem.app.operations.indexing import lag_sentences, lagging_indexes
+from clawmem.app.operations.operation import (
+    Command,
+    Effect,
+    NoParameters,
+    Opening,
+    Operation,
+    Request,
+    Result,
+)
+from clawmem.app.services.maintenance.skipped import skipped_files, spelled_out
+from clawmem.ports.records import Role
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+DIFFERENCES = 7
+
+
+class Differences(Result):
+    """Differences between files, records and indexes; ``skipped`` are files that cannot be read."""
+
+    differences: list[str]
+    skipped: list[str]
+
+    @property
+    def exit_code(self) -> int:
+        """Return 7 where anything differs."""
+        return DIFFERENCES if self.differences else 0
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return a sentence about the files that are not indexed."""
+        return [spelled_out(self.skipped)] if self.skipped else []
+
+
+class Rebuild(Request):
+    """The index to rebuild."""
+
+    index: Annotated[
+        Literal["all", "lexical", "vectors"], Field(description="Which one: lexical, vectors or all.")
+    ] = "all"
+
+
+class Rebuilt(Result):
+    """The indexes that were rebuilt, and how words and vectors are searched."""
+
+    rebuilt: list[str]
+    lexical: str
+    vectors: str
+
+
+class Migrate(Request):
+    """The backend of the indexes."""
+
+    to: Annotated[str, Field(description="The backend that shall keep the indexes.")]
+
+
+class Migrated(Result):
+    """The backends before and now, and how words and vectors are searched."""
+
+    before: str
+    to: str
+    lexical: str
+    vectors: str
+
+
+def verify(services: Services, request: NoParameters) -> Differences:
+    """Compare files, records and indexes, after updating the indexes."""
+    lag = lag_sentences(lagging_indexes(services))
+    files = services.adapters.files()
+    skipped = [one for folder in services.folders for one in skipped_files(services.vault, files, folder)]
+    return Differences(differences=[*lag, *services.verify()], skipped=skipped)
+
+
+def rebuild(services: Services, request: Rebuild) -> Rebuilt:
+    """Rebuild an index from the records and replace the old one."""
+    roles = [role for role in Role if request.index in ("all", role)]
+    for role in roles:
+        with services.progress(f"Building the {role} index") as step:
+            services.vault.rebuild(role, step)
+    info = services.vault.info()
+    return Rebuilt(rebuilt=list(map(str, roles)), lexical=info.lexical_method, vectors=info.vector_method)
+
+
+def migrate(services: Services, request: Migrate) -> Migrated:
+    """
+    Move the indexes to another backend, or resume a move.
+
+    The vault stays searchable during the move.
+    """
+    refuse_unknown(request.to)
+    before = services.vault.backend
+    with services.progress(f"Moving to {request.to}") as step:
+        services.vault.move(request.to, step)
+    info = services.vault.info()
+    return Migrated(before=before, to=request.to, lexical=info.lexical_method, vectors=info.vector_method)
+
+
+OPERATIONS = (
+    Operation(
+        name="verify",
+        request=NoParameters,
+        result=Differences,
+        run=verify,
+        effect=Effect.REPEATABLE,
+        route="/verify",
+        commands=(
+            Command("verify", about="Compare files, records and indexes; exit code 7 on any difference."),
+        ),
+        text=lambda result: "\n".join(result.differences) or "Files, records and indexes agree.",
+        is_tool=False,
+        opens=Opening.CURRENT,
+    ),
+    Operation(
+        name="rebuild",
+        request=Rebuild,
+        result=Rebuilt,
+        run=rebuild,
+        effect=Effect.REPEATABLE,
+        commands=(Command("rebuild"),),
+        text=lambda one: f"Rebuilt: {', '.join(one.rebuilt)} ({one.lexical}; {one.vectors}).",
+        is_tool=False,
+    ),
+    Operation(
+        name="migrate",
+        request=Migrate,
+        result=Migrated,
+        run=migrate,
+        effect=Effect.REPEATABLE,
+        commands=(Command("migrate"),),
+        text=lambda one: f"From {one.before} to {one.to}: words by {one.lexical}, vectors by {one.vectors}.",
+        is_tool=False,
+        opens=Opening.ANY_BACKEND,
+    ),
+)

@@ -1,0 +1,206 @@
+"""Receipts: how an answer came about, and what the same question finds today."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.output import Part, Table, confidence_text, table
+from clawmem.app.services.retrieval.replay import ResultChange
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.retrieval import receipts
+    from clawmem.app.services.retrieval.replay import Replay
+    from clawmem.app.services.retrieval.why import ReceiptEntry
+
+NONE_YET = "No receipts. They are kept for every answer, unless that is switched off."
+UNREADABLE = "cannot be read"
+LISTED = 10
+MOST = 1000
+
+
+class LastReceipts(Request):
+    """How many receipts are listed."""
+
+    limit: Annotated[int, Field(ge=1, le=MOST, description="How many."), Option(("-n", "--limit"))] = LISTED
+
+
+class ReceiptLine(Result):
+    """A receipt in a list; all fields but the id are null if it cannot be read."""
+
+    id: int
+    asked_at: str | None = None
+    verb: str | None = None
+    answers: int | None = None
+    question: str | None = None
+
+
+class Receipts(Result):
+    """Receipts, newest first."""
+
+    count: int
+    receipts: list[ReceiptLine]
+
+
+class ReceiptRequest(Request):
+    """A receipt, and whether its question is asked again."""
+
+    id: Annotated[
+        str,
+        Field(max_length=100, description="Its number, as an explained answer returns it."),
+        Option(metavar="ID", is_argument=True),
+    ]
+    replay: Annotated[bool, Field(description="Ask again, and show what changed."), Option(("--replay",))] = (
+        False
+    )
+
+
+class Comparison(Result):
+    """A receipt compared with the results of today; ``voice`` is set if only one of the answers is empty."""
+
+    voice: str | None
+    circumstances: list[str] = Field(description="Changes that may affect all results.")
+    changes: list[ResultChange]
+    now: dict[str, Any] = Field(description="The receipt of the results of today.")
+
+
+class Receipt(Result):
+    """The receipt of an answer, and on request its comparison with the results of today."""
+
+    verb: str
+    question: str
+    asked_at: str
+    took_ms: float
+    version: str
+    model: str | None
+    asked: dict[str, Any] = Field(description="The parameters that differ from their defaults.")
+    items: list[dict[str, Any]] = Field(description="The results, with ranks and the terms of each score.")
+    stages: list[dict[str, Any]] = Field(description="The stages, with the candidates that they dropped.")
+    hits: dict[str, int]
+    degraded: dict[str, str]
+    answered: float | None = Field(description="Probability that anything found answers the question.")
+    replay: Comparison | None = None
+
+
+def list_last(services: Services, request: LastReceipts) -> Receipts:
+    """List the latest receipts of answers, newest first."""
+    lines = [_line(entry) for entry in services.why.latest(request.limit)]
+    return Receipts(count=len(lines), receipts=lines)
+
+
+def _line(entry: ReceiptEntry) -> ReceiptLine:
+    found = entry.receipt
+    if found is None:
+        return ReceiptLine(id=entry.id)
+    return ReceiptLine(
+        id=entry.id,
+        asked_at=found.asked_at,
+        verb=found.verb,
+        answers=len(found.items),
+        question=found.question,
+    )
+
+
+def show(services: Services, request: ReceiptRequest) -> Receipt:
+    """Show how an answer came about; with replay, ask its question again."""
+    found = services.why.find(request.id)
+    comparison = _compared(services.replay(found)) if request.replay else None
+    return Receipt(**_record(found), replay=comparison)
+
+
+def _compared(replay: Replay) -> Comparison:
+    return Comparison(
+        voice=replay.voice,
+        circumstances=list(replay.circumstances),
+        changes=list(replay.changes),
+        now=_record(replay.now),
+    )
+
+
+def _record(receipt: receipts.Receipt) -> dict[str, Any]:
+    items = [{**item._asdict(), "legs": ranks_record(item.legs)} for item in receipt.items]
+    return {**receipt._asdict(), "items": items, "stages": [stage_record(stage) for stage in receipt.stages]}
+
+
+def _list_text(result: Receipts) -> str | list[Table]:
+    if not result.receipts:
+        return NONE_YET
+    names = tuple(ReceiptLine.model_fields)
+    rows = [{**dict(one), "question": one.question or UNREADABLE} for one in result.receipts]
+    return [table(names, [["" if row[name] is None else row[name] for name in names] for row in rows])]
+
+
+def _receipt_text(result: Receipt) -> Iterator[Part]:
+    yield from _head_lines(result)
+    for rank, item in enumerate(result.items, start=1):
+        facts = "  ".join(filter(None, (f"#{item['docid']}", confidence_text(item["confidence"]))))
+        yield f"{rank}. {item['file']}:{item['start_line']}  {facts}"
+        scores = score_lines(item["score"], item["terms"], item["parts"], item["legs"])
+        yield from (f"    {line}" for line in scores)
+    yield ""
+    yield from trace_parts({"hits": result.hits, "stages": result.stages})
+    yield from (f"degraded: {leg}: {reason}" for leg, reason in result.degraded.items())
+    if result.replay:
+        yield from _replay_parts(result.replay)
+
+
+def _head_lines(result: Receipt) -> Iterator[str]:
+    asked = ", ".join(f"{name} {value}" for name, value in result.asked.items())
+    yield f"{result.verb}: {result.question}" + (f"  ({asked})" if asked else "")
+    model = f", vectors of {result.model}" if result.model else ""
+    yield f"asked {result.asked_at}, {result.took_ms:g} ms, clawmem {result.version}{model}"
+    if result.answered is not None:
+        yield f"confidence that anything found here answers: {confidence_text(result.answered)}"
+    yield "" if result.items else "nothing was found"
+
+
+def _replay_parts(replay: Comparison) -> Iterator[Part]:
+    """Yield the comparison of a receipt with the results of today, result by result."""
+    yield ""
+    yield "Asked again of the vault as it is now:"
+    if replay.voice:
+        confidence = confidence_text(replay.now["answered"])
+        likely = f": confidence that anything answers {confidence}" if confidence else ""
+        yield f"  {replay.voice}{likely}"
+    yield from (f"  {circumstance}" for circumstance in replay.circumstances)
+    columns = ("", "then", "now", "score then", "now", "file", "why")
+    yield table(columns, map(_row, replay.changes))
+
+
+def _row(change: ResultChange) -> tuple[object, ...]:
+    ranks = [change.rank_then or "-", change.rank_now or "-"]
+    scores = ["-" if score is None else f"{score:.3f}" for score in (change.score_then, change.score_now)]
+    return (change.fate, *ranks, *scores, f"{change.file}:{change.start_line}", change.reason)
+
+
+_reads = partial(Operation, effect=Effect.READS, is_tool=False)
+LIST = _reads(
+    name="receipts",
+    request=LastReceipts,
+    result=Receipts,
+    run=list_last,
+    route="/receipts",
+    text=_list_text,
+)
+OPERATIONS = (
+    LIST,
+    _reads(
+        name="receipt",
+        request=ReceiptRequest,
+        result=Receipt,
+        run=show,
+        route="/receipts/{id}",
+        commands=(
+            Command(
+                "why", about="Show how an answer came about; without an id the last ten.", otherwise=LIST
+            ),
+        ),
+        text=_receipt_text,
+    ),
+)
