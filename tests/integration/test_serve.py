@@ -22,8 +22,8 @@ from typer.testing import Result
 import clawmem
 from clawmem.app.client import request as server_request
 from clawmem.app.client.announcement import PLACES
+from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.interfaces.hooks import surfacing_choices
-from clawmem.app.interfaces.hooks.registry import HOOKS
 from clawmem.app.interfaces.hooks.state import state_folder
 from clawmem.app.version import VERSION
 
@@ -232,7 +232,7 @@ class TestHooks:
             "clawmem.app.places",
             "clawmem.app.version",
             "clawmem.app.interfaces.hooks.protocol",
-            "clawmem.app.interfaces.hooks.registry",
+            "clawmem.app.client.hook_registry",
             "clawmem.app.interfaces.hooks.runner",
             "clawmem.app.client.request",
             "clawmem.app.client.announcement",

@@ -13,6 +13,7 @@ from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from clawmem.app.services.setup.curator import CuratorChange
@@ -45,7 +46,8 @@ def hooks(
     """
     Install the hooks of clawmem in Claude Code.
 
-    All other settings of Claude Code stay unchanged.
+    One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
+    hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
     """
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.places import client_folder
@@ -59,8 +61,7 @@ def hooks(
             "Run clawmem setup hooks without it: its commands use a running server and work without one.",
         )
     set_up = SetUpHooks(client_folder(os.environ), dry_run=dry_run)
-    wanted = [] if remove else entries(profile, also or (), _named_vault(ctx))
-    change = set_up.remove() if remove else set_up.install(wanted)
+    change = set_up.remove() if remove else set_up.install(_entries(ctx, set_up.options, profile, also))
     if wants_json(ctx):
         hooks_now = {"hooks": change.hooks, "changed": change.changed, "dry_run": dry_run}
         show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
@@ -184,29 +185,42 @@ def installed(ctx: typer.Context) -> list[str]:
     from clawmem.app.places import client_folder
     from clawmem.app.services.setup.hooks import SetUpHooks
 
-    return [_told(SetUpHooks(client_folder(os.environ)).install(entries(None, (), _named_vault(ctx))))]
+    set_up = SetUpHooks(client_folder(os.environ))
+    return [_told(set_up.install(_entries(ctx, set_up.options)))]
 
 
-def entries(profile: str | None, also: list[str] | tuple[str, ...], vault: Path | None) -> list[Entry]:
-    """Return the default hooks and those of *also*, with the commands of this installation."""
-    from clawmem.app.interfaces.hooks.registry import HOOKS
-    from clawmem.app.services.setup.hook_entries import Entry
+def _entries(
+    ctx: typer.Context, kept: Mapping[str, str], profile: str | None = None, also: Sequence[str] | None = None
+) -> list[Entry]:
+    """
+    Return one entry for each event, with the commands of this installation.
 
-    optional = [name for name, hook in HOOKS.items() if not hook.installed]
-    wanted = {one_of("--with", name, optional) for name in also}
-    options = ["--vault", str(vault.resolve())] if vault else []
-    chosen = ["--profile", one_of("--profile", profile, PROFILES)] if profile else []
+    Args:
+        kept: Options of the installed entries, for those that are not given.
+        also: Optional hooks.
+    """
+    from clawmem.app.client.hook_registry import EVENTS, OPTIONAL_HOOKS, call_named
+    from clawmem.app.services.setup.hook_entries import PROFILE, VAULT, WITH, Entry
+
+    profile = one_of(PROFILE, profile, PROFILES) if profile else kept.get(PROFILE)
+    optional = ",".join(one_of(WITH, name, OPTIONAL_HOOKS) for name in also or ()) or kept.get(WITH, "")
+    named = _named_vault(ctx)
+    vault = str(named.resolve()) if named else kept.get(VAULT)
     start = start_of_command()
-    return [
-        Entry(
-            hook.event,
-            hook.matcher,
-            (*start, "hook", name, *options, *(chosen if name == "context-surfacing" else [])),
-            hook.patience_s,
-        )
-        for name, hook in HOOKS.items()
-        if hook.installed or name in wanted
-    ]
+    entries = []
+    for event in EVENTS:
+        call = call_named(event, optional)
+        if call is None or not call.hooks:
+            continue
+        added = [name for name in call.hooks if name in OPTIONAL_HOOKS]
+        options = {
+            VAULT: vault,
+            PROFILE: profile if "context-surfacing" in call.hooks else None,
+            WITH: ",".join(added),
+        }
+        given = (word for option, value in options.items() if value for word in (option, value))
+        entries.append(Entry(event, call.matcher, (*start, "hook", event, *given), call.patience_s))
+    return entries
 
 
 def start_of_command() -> tuple[str, ...]:
