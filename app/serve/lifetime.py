@@ -20,6 +20,7 @@ from clawmem.app.client.announcement import (
     places_in,
     variables_in,
 )
+from clawmem.app.client.autostart import start_note
 from clawmem.app.private_files import OTHERS
 from clawmem.ports.errors import ClawmemError, ConfigError
 
@@ -52,6 +53,8 @@ class Choices(NamedTuple):
         names: Additional host names of the server, without a port.
         without_token: Whether every process on this machine may connect without a token.
         watch: Whether the indexed folders are watched for changes.
+        idle_exit_s: Seconds without a request after which the server ends; None to run until it is told to end.
+        log: File for warnings and errors; None for stderr.
     """
 
     host: str = "127.0.0.1"
@@ -59,13 +62,15 @@ class Choices(NamedTuple):
     names: tuple[str, ...] = ()
     without_token: bool = False
     watch: bool = True
+    idle_exit_s: float | None = None
+    log: Path | None = None
 
 
 def serve(
     settings: Settings, choices: Choices, environ: Mapping[str, str], tell: Callable[[str], None]
 ) -> None:
     """
-    Serve the vault of *settings* until the process receives a signal.
+    Serve the vault of *settings* until the process receives a signal, or has been idle for too long.
 
     Args:
         environ: Environment of this process.
@@ -195,6 +200,7 @@ def _answer(
 
     def appear() -> None:
         write_whole(announcement_file(vault), json.dumps(here._asdict()).encode())
+        Path(start_note(vault)).unlink(missing_ok=True)
         tell(url_of(here))
 
     def vanish() -> None:
@@ -205,6 +211,6 @@ def _answer(
     app = application(inside, names_of(here.host, here.port, choices.names), token)
     gc.freeze()  # modules and routes live until the end; scanning them for garbage slows every answer by 5 %
     try:
-        Host(app, listener, appear, vanish).serve_until_told()
+        Host(app, listener, appear, vanish, choices.idle_exit_s).serve_until_told(choices.log)
     finally:
         vanish()

@@ -40,6 +40,14 @@ def hooks(
         typer.Option("--with", help="One more hook: session-bootstrap, staleness-check or pretool-inject."),
     ] = None,
     http: Annotated[str, typer.Option(hidden=True, show_default=False)] = "",
+    server: Annotated[
+        bool | None,
+        typer.Option(
+            "--server/--no-server",
+            help="Whether the first hook starts a server in the background.  [default: yes, unless the config file says]",
+            show_default=False,
+        ),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take the hooks out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
@@ -62,6 +70,7 @@ def hooks(
         )
     set_up = SetUpHooks(client_folder(os.environ), dry_run=dry_run)
     change = set_up.remove() if remove else set_up.install(_entries(ctx, set_up.options, profile, also))
+    chosen = "" if remove else _choose_server(server, dry_run=dry_run)
     if wants_json(ctx):
         hooks_now = {"hooks": change.hooks, "changed": change.changed, "dry_run": dry_run}
         show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
@@ -69,6 +78,8 @@ def hooks(
         show(change.text.rstrip("\n"))
     else:
         show(_told(change))
+    if chosen:
+        typer.echo(chosen, err=True)
 
 
 @setup.command("mcp")
@@ -186,7 +197,35 @@ def installed(ctx: typer.Context) -> list[str]:
     from clawmem.app.services.setup.hooks import SetUpHooks
 
     set_up = SetUpHooks(client_folder(os.environ))
-    return [_told(set_up.install(_entries(ctx, set_up.options)))]
+    lines = [_told(set_up.install(_entries(ctx, set_up.options)))]
+    return [*lines, *filter(None, [_choose_server(None)])]
+
+
+def _choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
+    """
+    Write to the config file whether hooks start a server; return what changed as a sentence.
+
+    Args:
+        wanted: The choice; ``None`` keeps the one in the config file, and chooses yes if there is none.
+    """
+    from clawmem.app.client.autostart import AUTO, MANUAL, SETTING
+    from clawmem.app.config_file import choose, find_config, read_config
+    from clawmem.app.places import config_folder
+
+    file = find_config(config_folder(os.environ))
+    now = read_config(file).get(SETTING)
+    value = (now or AUTO) if wanted is None else AUTO if wanted else MANUAL
+    if value == now:
+        return ""
+    if dry_run:
+        return f"{file} would get: {SETTING}: {value}"
+    choose(file, SETTING, value)
+    if value == MANUAL:
+        return f"{file}: hooks start no server any more. Stop a running one with: clawmem serve --stop"
+    return (
+        f"{file}: the first hook that finds no server starts one; it exits when it is idle. "
+        "Undo: clawmem setup hooks --no-server"
+    )
 
 
 def _entries(

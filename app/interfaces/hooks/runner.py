@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -43,14 +43,14 @@ _OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE", "--with": O
 
 def run_process(arguments: Sequence[str]) -> NoReturn:
     """Run the hooks that the first of *arguments* names: read the event, write the answer, and exit."""
-    name = next(iter(arguments), "")
+    name, inherited = next(iter(arguments), ""), {**os.environ}
     os.environ.update(_variables_of(arguments[1:]))
     called = call_named(name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
     answer = HookAnswer(_own_output(), (called or _UNKNOWN).event)
     deadline = threading.Timer((called or _UNKNOWN).deadline_s, answer.write_and_exit)
     deadline.daemon = True
     deadline.start()
-    run_hooks(name, called, answer)
+    run_hooks(name, called, answer, partial(_start_server, name, inherited))
     answer.write_and_exit()
 
 
@@ -58,6 +58,8 @@ class HookAnswer:
     """Answer of the process: the last offer of each hook, written exactly once, by the worker or by the timer."""
 
     def __init__(self, output: int, event_name: str) -> None:
+        self.afterwards: Callable[[], None] | None = None
+        """Called between the answer and the end of the process."""
         self._output = output
         self._event_name = event_name
         self._offers: dict[str, HookOutput] = {}
@@ -78,6 +80,8 @@ class HookAnswer:
         try:
             if self._event_name not in PRINTS_STDOUT:
                 _write(self._output, f"{self._line or self._rendered()}\n")
+            if self.afterwards:
+                self.afterwards()
         finally:
             os._exit(0)
 
@@ -88,7 +92,9 @@ class HookAnswer:
             return SILENCE.render(self._event_name)
 
 
-def run_hooks(name: str, called: HookCall | None, answer: HookAnswer) -> None:
+def run_hooks(
+    name: str, called: HookCall | None, answer: HookAnswer, start_server: Callable[[], None]
+) -> None:
     """Pass the event on standard input to the hooks of *called*; report errors, and answer with silence then."""
     try:
         text = _standard_input()
@@ -100,8 +106,19 @@ def run_hooks(name: str, called: HookCall | None, answer: HookAnswer) -> None:
         if called.hooks and (line := _answer_of_server(name, text)):
             answer.set_line(line)
         else:
+            answer.afterwards = start_server
             _run_locally(called, read_event(text, os.environ), answer)
     except BaseException as error:  # noqa: BLE001  a client always gets an answer
+        _report_error(name, error)
+
+
+def _start_server(name: str, inherited: Mapping[str, str]) -> None:
+    """Start a server for the next events, if the settings say so; the current event does not wait for it."""
+    from clawmem.app.client.autostart import start_server
+
+    try:
+        start_server(os.environ, inherited)
+    except OSError as error:
         _report_error(name, error)
 
 
