@@ -62,7 +62,8 @@ def test_contexts_are_joined(vault: Path, environ: dict[str, str], home: Path) -
     default = ask(environ, home, "SessionStart", start("startup"))
     every = ask(environ, home, "SessionStart", start("startup"), "--with", CHECKS)
     resumed = ask(environ, home, "SessionStart", start("resume"), "--with", CHECKS)
-    by_variable = ask({**environ, "CLAWMEM_HOOKS": CHECKS}, home, "SessionStart", start("startup"))
+    (home / ".config/clawmem/.env").write_text(f"CLAWMEM_HOOKS={CHECKS}\n")
+    by_variable = ask(environ, home, "SessionStart", start("startup"))
 
     tags = ["<vault-curator>", "<vault-staleness>", "<vault-session>"]
     assert [tag in default.context for tag in tags] == [True, False, False]

@@ -255,6 +255,7 @@ def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Pa
     assert {name for name in modules if name.startswith("clawmem.app.")} == {
         "clawmem.app.interfaces",
         "clawmem.app.main",
+        "clawmem.app.places",
         "clawmem.app.version",
         "clawmem.app.client",
         "clawmem.app.client.hook_registry",

@@ -23,6 +23,7 @@ from clawmem.app.interfaces.hooks.protocol import (
     joined,
     read_event,
 )
+from clawmem.app.places import complete
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,6 +46,7 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     """Run the hooks that the first of *arguments* names: read the event, write the answer, and exit."""
     name, inherited = next(iter(arguments), ""), {**os.environ}
     os.environ.update(_variables_of(arguments[1:]))
+    complete(os.environ)
     called = call_named(name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
     answer = HookAnswer(_own_output(), (called or _UNKNOWN).event)
     deadline = threading.Timer((called or _UNKNOWN).deadline_s, answer.write_and_exit)
@@ -100,9 +102,6 @@ def run_hooks(
         text = _standard_input()
         if called is None:
             raise LookupError(f"There is no hook {name!r}. Choose: {', '.join((*EVENTS, *HOOKS))}")
-        from clawmem.app.places import complete
-
-        complete(os.environ)
         if called.hooks and (line := _answer_of_server(name, text)):
             answer.set_line(line)
         else:
