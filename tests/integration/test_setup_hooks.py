@@ -187,6 +187,23 @@ def test_an_installation_of_one_entry_for_each_hook_is_migrated(run: Run, settin
     assert json.loads(settings.read_text("utf-8")) == json.loads(SOMEBODY)
 
 
+def test_hooks_for_codex_are_shown(run: Run, settings: Path, environ: dict[str, str], home: Path) -> None:
+    """One shell command for each event, which works; nothing is changed."""
+    shown = run("setup", "hooks", "--client", "codex", "--profile", "speed")
+
+    groups = json.loads(shown.stdout)["hooks"]
+    command = groups["UserPromptSubmit"][0]["hooks"][0]["command"]
+    done = subprocess.run(
+        command, shell=True, check=True, input="{}", capture_output=True, text=True, cwd=home, env=environ
+    )
+    assert command.endswith("hook UserPromptSubmit --profile speed")
+    assert json.loads(done.stdout)["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert groups["Stop"][0]["hooks"][0]["timeout"] == 90
+    assert "hooks.json" in shown.stderr
+    assert settings.read_text("utf-8") == SOMEBODY
+    assert run("setup", "hooks", "--client", "cursor").returncode == 2
+
+
 def test_removing_leaves_what_was_there(run: Run, settings: Path) -> None:
     """Everything as it was, the events that only we had gone."""
     run("setup", "hooks")

@@ -40,6 +40,9 @@ def hooks(
         typer.Option("--with", help="One more hook: session-bootstrap, staleness-check or pretool-inject."),
     ] = None,
     http: Annotated[str, typer.Option(hidden=True, show_default=False)] = "",
+    client: Annotated[
+        str, typer.Option(help="claude-code, whose settings are changed, or codex, whose file is shown.")
+    ] = "claude-code",
     server: Annotated[
         bool | None,
         typer.Option(
@@ -52,7 +55,7 @@ def hooks(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
     """
-    Install the hooks of clawmem in Claude Code.
+    Install the hooks of clawmem in Claude Code, or show them for Codex.
 
     One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
     hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
@@ -68,6 +71,9 @@ def hooks(
             "--http was removed: hooks over HTTP print an error at every turn while no server runs. "
             "Run clawmem setup hooks without it: its commands use a running server and work without one.",
         )
+    if one_of("--client", client, ("claude-code", "codex")) == "codex":
+        _show_codex_hooks(ctx, profile, also)
+        return
     set_up = SetUpHooks(client_folder(os.environ), dry_run=dry_run)
     change = set_up.remove() if remove else set_up.install(_entries(ctx, set_up.options, profile, also))
     chosen = "" if remove else _choose_server(server, dry_run=dry_run)
@@ -189,6 +195,19 @@ def _told_of_servers(change: McpChange) -> str:
         f"{change.file}: {names}. From the next session on. Undo: clawmem setup mcp --remove"
         f"{_backup_sentence(change.backup)}"
     )
+
+
+def _show_codex_hooks(ctx: typer.Context, profile: str | None, also: Sequence[str] | None) -> None:
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.services.setup.hook_entries import codex_hooks
+
+    shown, file = codex_hooks(_entries(ctx, {}, profile, also)), "~/.codex/hooks.json"
+    if wants_json(ctx):
+        show_json({"client": "codex", "file": file, "config": shown})
+        return
+    # On stderr, so that stdout holds only the text for the file.
+    typer.echo(f"Codex keeps its hooks in {file}; review them with /hooks. Put this in:", err=True)
+    show(shown)
 
 
 def installed(ctx: typer.Context) -> list[str]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -32,9 +34,16 @@ class Entry(NamedTuple):
     timeout_s: int
 
     def group(self) -> dict[str, Any]:
-        """Return the entry in the format of a client's settings."""
+        """Return the entry in the format of Claude Code's settings."""
         program, *arguments = self.command
-        handler = {"type": "command", "command": program, "args": arguments, "timeout": self.timeout_s}
+        return self._group({"command": program, "args": arguments})
+
+    def shell_group(self) -> dict[str, Any]:
+        """Return the entry in the format of Codex, which runs the command in a shell."""
+        return self._group({"command": shlex.join(self.command)})
+
+    def _group(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        handler = {"type": "command", **command, "timeout": self.timeout_s}
         return {"matcher": self.matcher, "hooks": [handler]}
 
 
@@ -76,6 +85,12 @@ def with_entries(hooks: Hooks, entries: Sequence[Entry]) -> dict[str, Any]:
     for entry in entries:
         merged[entry.event] = [*merged.get(entry.event, []), entry.group()]
     return merged
+
+
+def codex_hooks(entries: Sequence[Entry]) -> str:
+    """Return the content of a ``hooks.json`` of Codex with *entries*."""
+    groups = {entry.event: [entry.shell_group()] for entry in entries}
+    return json.dumps({"hooks": groups}, ensure_ascii=False, indent=2)
 
 
 def without_entries(hooks: Hooks) -> dict[str, Any]:
