@@ -75,8 +75,8 @@ def found_or_started(
     if server is None and is_automatic(environ):
         with suppress(OSError):
             start_server(environ, environ)
-        end, note = time() + START_S, start_note(vault_place(environ))
-        while server is None and os.path.exists(note) and time() < end:  # noqa: PTH110
+        note = start_note(vault_place(environ))
+        while server is None and _age_s(note) < START_S:
             sleep(PAUSE_S)
             server = find()
     return server or find()
@@ -92,17 +92,23 @@ def _is_served(vault: str) -> bool:
 
 def _may_try(note: str) -> bool:
     """Create the file *note*; return false if another process did so within the last `RETRY_S` seconds."""
+    if _age_s(note) < RETRY_S:
+        return False
     try:
-        if abs(time() - os.stat(note).st_mtime) < RETRY_S:  # noqa: PTH116
-            return False
-        os.unlink(note)  # noqa: PTH108
-    except FileNotFoundError:
-        pass
-    try:
+        with suppress(FileNotFoundError):
+            os.unlink(note)  # noqa: PTH108
         os.close(os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     except FileExistsError:
         return False
     return True
+
+
+def _age_s(note: str) -> float:
+    """Return the seconds since *note* was created; infinite if it does not exist."""
+    try:
+        return abs(time() - os.stat(note).st_mtime)  # noqa: PTH116
+    except FileNotFoundError:
+        return float("inf")
 
 
 def _spawn(vault: str, inherited: Mapping[str, str]) -> None:

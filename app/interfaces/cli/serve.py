@@ -55,8 +55,8 @@ def serve(
     """
     Run the server: keep the vault open and answer over HTTP.
 
-    Hooks use it and are faster with it; with "server: auto" in the config file they start it. Ctrl-C stops it. --status and --stop exit with 1 when no server runs,
-    --status also when the server does not answer.
+    Hooks use it and are faster with it; with "server: auto" in the config file they start it. Ctrl-C stops it. --status
+    and --stop exit with 1 when no server runs, --status also when the server does not answer.
     """
     if stop:
         _tell_of_stop(ctx, _stopped(settings_of(ctx).vault))
@@ -109,9 +109,7 @@ def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
     if not wants_json(ctx):
         show("Hooks start a server when none runs." if automatic else "Hooks start no server.")
     if unfinished:
-        typer.echo(
-            f"The last server that a hook started did not come up (yet). See {log_file(vault)}", err=True
-        )
+        typer.echo(f"A hook started a server that does not answer yet. See {log_file(vault)}", err=True)
     if server and not is_well:
         typer.echo("It does not answer. Stop it with: clawmem serve --stop", err=True)
     if not is_well:
