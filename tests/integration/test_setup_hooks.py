@@ -401,6 +401,18 @@ def test_doctor_names_a_program_that_is_gone(settings: Path) -> None:
     assert found.way_out == "Run: clawmem setup hooks"
 
 
+def test_doctor_sees_an_entry_of_either_form(settings: Path) -> None:
+    """An event and one of its hooks, each with an entry: the hook runs twice."""
+    command = (sys.executable, "-m", "clawmem", "hook")
+    event = ENTRY._replace(command=(*command, "Stop"))
+    SetUpHooks(settings.parent).install([event])
+    assert "decision-extractor, handoff-generator, feedback-loop" in hook_check(settings.parent)().detail
+
+    SetUpHooks(settings.parent).install([event, ENTRY._replace(command=(*command, "feedback-loop"))])
+
+    assert "has feedback-loop more than once" in hook_check(settings.parent)().detail
+
+
 def test_doctor_looks_into_the_project(settings: Path, tmp_path: Path) -> None:
     """A project that brings the hooks as well; the very same entry counts once, as it does for the client."""
     program = tmp_path / "clawmem"
