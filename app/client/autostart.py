@@ -14,7 +14,7 @@ from contextlib import suppress
 from time import sleep, time
 from typing import TYPE_CHECKING
 
-from clawmem.app.client.announcement import Announcement, announced
+from clawmem.app.client.announcement import Announcement
 from clawmem.app.places import vault_place
 from clawmem.app.plain_settings import plain_settings
 
@@ -59,9 +59,9 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bo
         OSError: the server cannot be started.
     """
     vault = os.path.abspath(vault_place(environ))  # noqa: PTH100
-    if not is_automatic(environ) or not os.path.isfile(vault) or _is_served(vault):  # noqa: PTH113
+    if not is_automatic(environ) or not os.path.isfile(vault) or _age_s(start_note(vault)) < RETRY_S:  # noqa: PTH113
         return False
-    if not _may_try(start_note(vault)):
+    if _is_served(vault) or not _claim(start_note(vault)):
         return False
     _spawn(vault, inherited)
     return True
@@ -83,17 +83,16 @@ def found_or_started(
 
 
 def _is_served(vault: str) -> bool:
-    """Whether a process has announced itself for *vault* and runs, even if it is one of another version."""
-    from clawmem.adapters.system.holder import is_gone
+    """Whether a process serves *vault* or is about to, even one of another version or one that hangs."""
+    from pathlib import Path
 
-    server = announced(vault)
-    return server is not None and not is_gone(server.holder)
+    from clawmem.app.client.probe import is_running
+
+    return is_running(Path(vault))
 
 
-def _may_try(note: str) -> bool:
-    """Create the file *note*; return false if another process did so within the last `RETRY_S` seconds."""
-    if _age_s(note) < RETRY_S:
-        return False
+def _claim(note: str) -> bool:
+    """Create the file *note* in place of an old one; return false if another process does so at the same time."""
     try:
         with suppress(FileNotFoundError):
             os.unlink(note)  # noqa: PTH108

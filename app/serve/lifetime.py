@@ -21,6 +21,7 @@ from clawmem.app.client.announcement import (
     variables_in,
 )
 from clawmem.app.client.autostart import start_note
+from clawmem.app.client.probe import lock_file
 from clawmem.app.private_files import OTHERS
 from clawmem.ports.errors import ClawmemError, ConfigError
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients
-LOCK_S = 0.2  # longer than `is_running` holds the lock for its check
+LOCK_S = 0.2  # longer than `probe.is_running` holds the lock for its check
 
 
 class ServerRunning(ClawmemError):
@@ -94,23 +95,6 @@ def serve(
             vault_id = services.vault.outbox.head().vault
             here = _announcement(settings.vault, vault_id, choices, listener, environ)
             _answer(settings, here, choices, token, listener, environ, tell)
-
-
-def is_running(vault: Path) -> bool:
-    """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
-    if not lock_file(vault).exists():
-        return False
-    lock = FileLock(lock_file(vault), blocking=False, is_singleton=False)
-    try:
-        with lock:
-            return False
-    except Timeout:
-        return True
-
-
-def lock_file(vault: Path) -> Path:
-    """Return the path of the file that a server locks while it runs; its existence alone means nothing."""
-    return vault.with_name(f"{vault.name}.server-lock")
 
 
 def url_of(server: Announcement) -> str:

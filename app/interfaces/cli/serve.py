@@ -132,7 +132,7 @@ def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bo
 
 def _found(vault: Path) -> Announcement | None:
     from clawmem.app.client.announcement import announced
-    from clawmem.app.serve.lifetime import is_running
+    from clawmem.app.client.probe import is_running
 
     return announced(vault) if is_running(vault) else None
 
@@ -142,7 +142,7 @@ def _stopped(vault: Path) -> Announcement | None:
     import signal
     from time import monotonic, sleep
 
-    from clawmem.app.serve.lifetime import is_running
+    from clawmem.app.client.probe import is_running
     from clawmem.ports.errors import ClawmemError
 
     there = _found(vault)
