@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -46,7 +47,8 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     """Run the hooks that the first of *arguments* names: read the event, write the answer, and exit."""
     name, inherited = next(iter(arguments), ""), {**os.environ}
     os.environ.update(_variables_of(arguments[1:]))
-    complete(os.environ)
+    with suppress(Exception):  # without the .env file the event is answered all the same
+        complete(os.environ)
     called = call_named(name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
     answer = HookAnswer(_own_output(), (called or _UNKNOWN).event)
     deadline = threading.Timer((called or _UNKNOWN).deadline_s, answer.write_and_exit)
