@@ -118,6 +118,9 @@ class Settings(BaseModel):
     profile: Literal["speed", "balanced", "deep"] = Field(
         default="balanced", description="Time that an answer may take."
     )
+    server: Literal["auto", "manual"] = Field(
+        default="manual", description="Whether the first hook that finds no server starts one."
+    )
     collections: dict[str, CollectionSettings] = Field(
         default_factory=dict, description="The folders that are remembered, by name."
     )

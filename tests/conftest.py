@@ -32,6 +32,9 @@ if _memory_has_room():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
+# No test leaves a server behind; those that test the start in the background delete the variable.
+os.environ["CLAWMEM_NO_SERVER"] = "1"
+
 # A shell's background jobs ignore Ctrl-C, and so would the commands that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.client.hook_registry import HookCall, call_named
 from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT, PRINTS_STDOUT
-from clawmem.app.interfaces.hooks.registry import HOOKS
 from clawmem.app.interfaces.hooks.state import state_folder
 from clawmem.ports.telemetry import Recall
 
@@ -36,6 +36,12 @@ NOTES = {
     "haruka.md": "# Haruka Mori\n\nDesigns ticket machines.\n\nCounts seconds.\n",
 }
 KNOWN = "Login sessions live in Redis for 14 days."  # what the notes answer
+
+
+def _call(name: str) -> HookCall:
+    called = call_named(name)
+    assert called, name
+    return called
 
 
 class Answered(NamedTuple):
@@ -63,7 +69,8 @@ def answered(name: str, code: int, output: bytes, log: bytes) -> Answered:
 
     Fails unless the output is one JSON object on one line, or empty where a client would print it to the terminal.
     """
-    event = HOOKS[name].event if name in HOOKS else ""
+    called = call_named(name)
+    event = called.event if called else ""
     (line,) = output.decode("utf-8").splitlines() if event not in PRINTS_STDOUT else ["{}"]
     assert event not in PRINTS_STDOUT or output == b"", (name, output)
     return Answered(code, json.loads(line), log.decode("utf-8", "replace"))
@@ -121,12 +128,12 @@ class Running(NamedTuple):
     def answer(self) -> Answered:
         """What it said; fails unless that is what a client may see, in time."""
         output, log = self.process.communicate(timeout=60)
-        took = time.monotonic() - self.began
+        took, event = time.monotonic() - self.began, _call(self.name).event
         done = answered(self.name, self.process.returncode, output, log)
         assert done.code == 0, done.log
-        assert took < HOOKS[self.name].patience_s + SLACK_S, (self.name, took)
-        assert done.answer.get("continue", HOOKS[self.name].event in PRINTS_STDOUT) is True
-        assert ("hookSpecificOutput" in done.answer) == (HOOKS[self.name].event in CARRY_CONTEXT)
+        assert took < _call(self.name).patience_s + SLACK_S, (self.name, took)
+        assert done.answer.get("continue", event in PRINTS_STDOUT) is True
+        assert ("hookSpecificOutput" in done.answer) == (event in CARRY_CONTEXT)
         return done
 
     def kill(self) -> None:
@@ -152,7 +159,7 @@ class Client:
     def event(self, name: str, **fields: Any) -> dict[str, Any]:
         """What the client tells the hook *name*, with the fields that matter."""
         told = {"session_id": "5f0c", "cwd": str(self.home), "transcript_path": str(self.conversation)}
-        return {**told, "hook_event_name": HOOKS[name].event, **fields}
+        return {**told, "hook_event_name": _call(name).event, **fields}
 
     def start(
         self,

@@ -31,7 +31,9 @@ PLACES = (
 )
 TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
 # Variables that need not match between client and server: the server takes them from each request.
-APART = frozenset({*PLACES, TOKEN_VARIABLE, "CLAWMEM_SESSION_ID", "CLAWMEM_MCP_TOOLS"})
+APART = frozenset(
+    {*PLACES, TOKEN_VARIABLE, "CLAWMEM_SESSION_ID", "CLAWMEM_MCP_TOOLS", "CLAWMEM_NO_SERVER", "CLAWMEM_HOOKS"}
+)
 
 
 class Announcement(NamedTuple):

@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from clawmem.app.client.announcement import Announcement, announced, places_in, token_of
+from clawmem.app.client.hook_registry import OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.places import vault_place
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ END_OF_HEAD = b"\r\n\r\n"
 # Variables that a client may set for its own call; all others are the server's.
 CHOICES = (
     "CLAWMEM_PROFILE",
+    OPTIONAL_HOOKS_VARIABLE,
     "CLAWMEM_THRESHOLD_MODE",
     "CLAWMEM_SESSION_FOCUS",
     "CLAWMEM_HEARTBEAT_PATTERNS",
@@ -44,7 +46,7 @@ OPTIONS_HEADER = "clawmem-options"
 
 def ask(name: str, event: str, environ: Mapping[str, str], version: str) -> str:
     """
-    Return the server's answer to *event* for the hook *name*; empty if the hook must do the work itself.
+    Return the server's answer to *event* for the hooks that *name* names; empty if they must run here.
 
     There is no timeout for the answer, because the caller has a deadline.
     """

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS_VARIABLE, call_named
 from clawmem.app.client.request import CHOICES
-from clawmem.app.interfaces.hooks.protocol import SILENCE, HookOutput, read_event
-from clawmem.app.interfaces.hooks.registry import HOOKS, HookRegistration
+from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, joined, read_event
 from clawmem.app.interfaces.hooks.runner import call, log_error
 from clawmem.app.places import default_vault
 from clawmem.app.serve.warm_vault import Warm, WarmVault
 from clawmem.app.serve.workers import Workers
+from clawmem.ports.errors import NotFound
 
 ON_THE_WAY_S = 0.3  # part of the client's deadline reserved for the transfer
 
@@ -33,30 +34,40 @@ class HookDesk:
 
     async def answer(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
         """
-        Return the output line of the hook *name* for *event*.
+        Return the output line for *event* of the hooks that *name* names, an event or one hook.
 
         Args:
-            name: Name of a registered hook.
             choices: The caller's values for the variables in `CHOICES`, which replace those of the server; ``None``
                 for a caller that cannot send them.
 
         Raises:
-            Busy: Too many tasks are waiting; nothing was done.
+            Busy: Too many tasks are waiting. The client then runs all hooks itself; their jobs are idempotent.
+            NotFound: There is no such event or hook.
         """
-        hook, environ, so_far = HOOKS[name], self._chosen(choices), [SILENCE]
+        environ = self._chosen(choices)
+        called = call_named(name, environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
+        if called is None:
+            raise NotFound("hook", name, suggestions=[*EVENTS, *HOOKS])
+        event_read = read_event(event, environ)
+        hooks = called.hooks_for(event_read.matched_value)
+        outputs = [await self._output_of(hook, event_read, environ) for hook in hooks]
+        return _rendered(outputs, called.event)
+
+    async def _output_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> HookOutput:
+        """Return the output of the hook *name*: the last one that it offered before its deadline."""
+        so_far = [SILENCE]
 
         def work(vault: WarmVault) -> HookOutput:
-            return call(name, read_event(event, environ), Warm(environ, so_far.append, vault, self._later))
+            return call(name, event, Warm(environ, so_far.append, vault, self._later))
 
         future = asyncio.wrap_future(self._workers.submit(work))
         try:
-            output = await asyncio.wait_for(future, hook.deadline_s - ON_THE_WAY_S)
+            return await asyncio.wait_for(future, HOOKS[name].deadline_s - ON_THE_WAY_S)
         except TimeoutError:
-            output = so_far[-1]
+            return so_far[-1]
         except Exception as error:  # noqa: BLE001  a client always gets an answer
             _write_down(default_vault(environ), name, error)
-            output = SILENCE
-        return _rendered(output, hook)
+            return SILENCE
 
     def _chosen(self, choices: Mapping[str, str] | None) -> Mapping[str, str]:
         if choices is None:
@@ -65,11 +76,11 @@ class HookDesk:
         return {**kept, **{name: value for name, value in choices.items() if name in CHOICES}}
 
 
-def _rendered(output: HookOutput, hook: HookRegistration) -> str:
+def _rendered(outputs: Sequence[HookOutput], event_name: str) -> str:
     try:
-        return output.render(hook.event)
+        return joined(outputs).render(event_name)
     except Exception:  # noqa: BLE001  output that cannot be rendered
-        return SILENCE.render(hook.event)
+        return SILENCE.render(event_name)
 
 
 def _write_down(vault: Path, name: str, error: BaseException) -> None:

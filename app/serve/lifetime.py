@@ -20,6 +20,8 @@ from clawmem.app.client.announcement import (
     places_in,
     variables_in,
 )
+from clawmem.app.client.autostart import start_note
+from clawmem.app.client.probe import lock_file
 from clawmem.app.private_files import OTHERS
 from clawmem.ports.errors import ClawmemError, ConfigError
 
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients
-LOCK_S = 0.2  # longer than `is_running` holds the lock for its check
+LOCK_S = 0.2  # longer than `probe.is_running` holds the lock for its check
 
 
 class ServerRunning(ClawmemError):
@@ -52,6 +54,8 @@ class Choices(NamedTuple):
         names: Additional host names of the server, without a port.
         without_token: Whether every process on this machine may connect without a token.
         watch: Whether the indexed folders are watched for changes.
+        idle_exit_s: Seconds without a request after which the server ends; None to run until it is told to end.
+        log: File for warnings and errors; None for stderr.
     """
 
     host: str = "127.0.0.1"
@@ -59,13 +63,15 @@ class Choices(NamedTuple):
     names: tuple[str, ...] = ()
     without_token: bool = False
     watch: bool = True
+    idle_exit_s: float | None = None
+    log: Path | None = None
 
 
 def serve(
     settings: Settings, choices: Choices, environ: Mapping[str, str], tell: Callable[[str], None]
 ) -> None:
     """
-    Serve the vault of *settings* until the process receives a signal.
+    Serve the vault of *settings* until the process receives a signal, or has been idle for too long.
 
     Args:
         environ: Environment of this process.
@@ -89,23 +95,6 @@ def serve(
             vault_id = services.vault.outbox.head().vault
             here = _announcement(settings.vault, vault_id, choices, listener, environ)
             _answer(settings, here, choices, token, listener, environ, tell)
-
-
-def is_running(vault: Path) -> bool:
-    """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
-    if not lock_file(vault).exists():
-        return False
-    lock = FileLock(lock_file(vault), blocking=False, is_singleton=False)
-    try:
-        with lock:
-            return False
-    except Timeout:
-        return True
-
-
-def lock_file(vault: Path) -> Path:
-    """Return the path of the file that a server locks while it runs; its existence alone means nothing."""
-    return vault.with_name(f"{vault.name}.server-lock")
 
 
 def url_of(server: Announcement) -> str:
@@ -195,6 +184,7 @@ def _answer(
 
     def appear() -> None:
         write_whole(announcement_file(vault), json.dumps(here._asdict()).encode())
+        Path(start_note(vault)).unlink(missing_ok=True)
         tell(url_of(here))
 
     def vanish() -> None:
@@ -205,6 +195,6 @@ def _answer(
     app = application(inside, names_of(here.host, here.port, choices.names), token)
     gc.freeze()  # modules and routes live until the end; scanning them for garbage slows every answer by 5 %
     try:
-        Host(app, listener, appear, vanish).serve_until_told()
+        Host(app, listener, appear, vanish, choices.idle_exit_s).serve_until_told(choices.log)
     finally:
         vanish()

@@ -1,12 +1,14 @@
 """
-What a prompt pays for the memory: the CPU time and the memory of one cold ``clawmem hook context-surfacing``.
+What events cost: CPU time and memory of ``clawmem hook UserPromptSubmit``, and of ``clawmem hook Stop``.
 
-    python tests/bench/hook_cost.py [--work FOLDER] [--runs 15]
+    python tests/bench/hook_cost.py [--work FOLDER] [--runs 15] [--pairs 10]
 
 The vault has the beginnings of 10 000 notes that ``corpus.py`` makes from the example notes: 64 000 lines and 45 000
 vectors. Every kind of prompt is asked in turn with the bare interpreter, so that a busy machine slows all of them
-alike; what counts is the least, and how many interpreters it is worth. At the end the same prompts go through a
-server, for which the clock counts too. An editable installation slows all of them: for figures, install the packages.
+alike; what counts is the least, and how many interpreters it is worth. Then the same prompts go through a server, for
+which the clock counts too. Pairs of cold prompts show what it costs to start a server in the background. At last a turn
+ends: with one process for each Stop hook, and with one for all. An editable installation slows all of them: for figures,
+install the packages.
 """
 
 from __future__ import annotations
@@ -20,13 +22,15 @@ from collections.abc import Mapping, Sequence
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, median
-from time import perf_counter
-from typing import NamedTuple
+from time import perf_counter, sleep
+from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # a server is started as its own tests do
 
+from hook_process import AT_STOP, TURNS, transcript
 from server_process import serving
 
+from clawmem.app.client.autostart import start_note
 from clawmem.app.services.bench.measures import percentile
 
 NOTES, BLOCKS = 10_000, 8  # blocks a note, headings included
@@ -36,7 +40,9 @@ PROMPTS = (
     "what was the reason for moving the sessions to Postgres",
 )
 BARE = "python -c pass"
-HOOK = ("-P", "-m", "clawmem", "hook", "context-surfacing")
+COMMAND = ("-P", "-m", "clawmem")
+HOOK = (*COMMAND, "hook", "UserPromptSubmit")
+NO_SERVER = {"CLAWMEM_NO_SERVER": "1"}
 
 
 class Kind(NamedTuple):
@@ -46,19 +52,21 @@ class Kind(NamedTuple):
     arguments: Sequence[str]
     prompts: Sequence[str] = ("",)
     profile: str = "balanced"
-    target_ms: int = 0
+    target: int = 0  # bare interpreters
 
 
 KINDS = (
     Kind("python -S -c pass", ("-S", "-c", "pass")),
     Kind(BARE, ("-c", "pass")),
-    Kind("gated", HOOK, ("hi", "/compact"), target_ms=45),
-    Kind("speed", HOOK, PROMPTS, "speed", 90),
-    Kind("balanced", HOOK, PROMPTS, "balanced", 250),
+    Kind("gated", HOOK, ("hi", "/compact"), target=5),
+    Kind("speed", HOOK, PROMPTS, "speed", 14),
+    Kind("balanced", HOOK, PROMPTS, "balanced", 28),
 )
 
 
-SERVED = Kind("through a server", HOOK, PROMPTS, target_ms=40)
+SERVED = Kind("through a server", HOOK, PROMPTS, target=3)
+PLAIN, STARTING = Kind("balanced, in pairs", HOOK), Kind("balanced, starts a server", HOOK)
+APART, TOGETHER = Kind("Stop, a process for each hook", HOOK), Kind("Stop, one process", HOOK)
 
 
 class Cost(NamedTuple):
@@ -99,9 +107,8 @@ def write(folder: Path) -> None:
     draft.rename(folder)
 
 
-def cost(arguments: Sequence[str], prompt: str, environ: Mapping[str, str]) -> Cost:
+def cost(arguments: Sequence[str], event: Mapping[str, Any], environ: Mapping[str, str]) -> Cost:
     """Run one process and wait for it; ends this one when it complains."""
-    event = {"hook_event_name": "UserPromptSubmit", "session_id": os.urandom(4).hex(), "prompt": prompt}
     pipe, began = subprocess.PIPE, perf_counter()
     process = subprocess.Popen(
         [sys.executable, *arguments], env=dict(environ), stdin=pipe, stdout=subprocess.DEVNULL, stderr=pipe
@@ -119,30 +126,72 @@ def cost(arguments: Sequence[str], prompt: str, environ: Mapping[str, str]) -> C
     return Cost((used.ru_utime + used.ru_stime) * 1000, used.ru_maxrss / 1024, wall_ms)
 
 
+def prompted(prompt: str) -> dict[str, str]:
+    """The event of a prompt in a session of its own."""
+    return {"hook_event_name": "UserPromptSubmit", "session_id": os.urandom(4).hex(), "prompt": prompt}
+
+
 def asked(kinds: Sequence[Kind], environ: Mapping[str, str], runs: int) -> dict[str, dict[str, list[Cost]]]:
     """What each prompt of each kind cost, *runs* times in turn."""
     found: dict[str, dict[str, list[Cost]]] = {k.name: {p: [] for p in k.prompts} for k in kinds}
     for run in range(runs + 1):
         for kind, prompt in ((one, prompt) for one in kinds for prompt in one.prompts):
-            one = cost(kind.arguments, prompt, {**environ, "CLAWMEM_PROFILE": kind.profile})
+            one = cost(kind.arguments, prompted(prompt), {**environ, "CLAWMEM_PROFILE": kind.profile})
             if run:  # the first one warms the disk's cache
                 found[kind.name][prompt].append(one)
     return found
 
 
-def table(kinds: Sequence[Kind], vault: Path, runs: int) -> str:
+def starts(environ: Mapping[str, str], pairs: int) -> dict[str, dict[str, list[Cost]]]:
+    """What a cold prompt cost, and one that started a server, in turn."""
+    found: dict[str, dict[str, list[Cost]]] = {kind.name: {"": []} for kind in (PLAIN, STARTING)}
+    note = Path(start_note(environ["INDEX_PATH"]))
+    for number in range(pairs):
+        prompt = prompted(PROMPTS[number % len(PROMPTS)])
+        found[PLAIN.name][""].append(cost(HOOK, prompt, {**environ, **NO_SERVER}))
+        found[STARTING.name][""].append(cost(HOOK, prompted(prompt["prompt"]), environ))
+        if not note.exists():
+            raise SystemExit("No server was started.")
+        while note.exists():
+            sleep(0.1)
+        stop = [sys.executable, *COMMAND, "serve", "--stop"]
+        subprocess.run(stop, env=dict(environ), check=True, capture_output=True)
+    return found
+
+
+def stops(environ: Mapping[str, str], work: Path, runs: int) -> dict[str, dict[str, list[Cost]]]:
+    """What the end of a turn cost, with a process for each hook and with one for all, in turn."""
+    found: dict[str, dict[str, list[Cost]]] = {kind.name: {"": []} for kind in (APART, TOGETHER)}
+    for kind, names in ((APART, AT_STOP), (TOGETHER, ("Stop",))) * runs:
+        session = os.urandom(4).hex()
+        file = transcript(work / "transcripts" / f"{session}.jsonl", *TURNS)
+        event = {"hook_event_name": "Stop", "session_id": session, "transcript_path": str(file)}
+        each = [cost((*COMMAND, "hook", name), event, environ) for name in names]
+        cpu, memory, wall = zip(*each, strict=True)
+        found[kind.name][""].append(Cost(sum(cpu), max(memory), sum(wall)))
+    return found
+
+
+def table(kinds: Sequence[Kind], vault: Path, runs: int, pairs: int) -> str:
     """All kinds as Markdown."""
     home = vault.parent / "home"
-    environ = {**os.environ, "INDEX_PATH": str(vault), "HOME": str(home)}
+    config = home / ".config" / "clawmem" / "config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("server: auto\n")
+    starting = {name: value for name, value in os.environ.items() if name != "CI"}
+    starting |= {"INDEX_PATH": str(vault.resolve()), "HOME": str(home)}
+    environ = {**starting, **NO_SERVER}
     found = asked(kinds, environ, runs)
     with serving(environ, home, "--port", "0", "--no-watch"):
         found |= asked([SERVED], environ, 4 * runs)
+    found |= starts(starting, pairs) | stops(environ, vault.parent, runs)
     bare = min(one.cpu_ms for one in found[BARE][""])
     head = (
-        "| process | target ms | least ms | median ms | × bare | memory MB | p95 on the clock ms |"
+        "| process | target | least ms | median ms | × bare | memory MB | median, p95 on the clock ms |"
         "\n|---|---|---|---|---|---|---|"
     )
-    return "\n".join([head, *(row(kind, found[kind.name], bare) for kind in (*kinds, SERVED))])
+    every = (*kinds, SERVED, PLAIN, STARTING, APART, TOGETHER)
+    return "\n".join([head, *(row(kind, found[kind.name], bare) for kind in every)])
 
 
 def row(kind: Kind, costs: Mapping[str, Sequence[Cost]], bare: float) -> str:
@@ -150,9 +199,10 @@ def row(kind: Kind, costs: Mapping[str, Sequence[Cost]], bare: float) -> str:
     cpu = [[one.cpu_ms for one in of_prompt] for of_prompt in costs.values()]
     least, usual = mean(map(min, cpu)), mean(map(median, cpu))
     every = [one for of_prompt in costs.values() for one in of_prompt]
-    memory, wall = max(one.memory_mb for one in every), percentile([one.wall_ms for one in every], 0.95)
-    target = f"≤ {kind.target_ms}" if kind.target_ms else ""
-    figures = f"{least:.0f} | {usual:.0f} | {least / bare:.1f} | {memory:.0f} | {wall:.0f}"
+    memory, walls = max(one.memory_mb for one in every), [one.wall_ms for one in every]
+    target = f"≤ {kind.target} ×" if kind.target else ""
+    figures = f"{least:.0f} | {usual:.0f} | {least / bare:.1f} | {memory:.0f}"
+    figures += f" | {median(walls):.0f}, {percentile(walls, 0.95):.0f}"
     return f"| {kind.name} | {target} | {figures} |"
 
 
@@ -163,6 +213,7 @@ def main() -> None:
     )
     parser.add_argument("--work", type=Path, default=Path("build/bench"), help="where the vault is kept")
     parser.add_argument("--runs", type=int, default=15)
+    parser.add_argument("--pairs", type=int, default=10)
     chosen = parser.parse_args()
     (chosen.work / "home").mkdir(parents=True, exist_ok=True)
     vault = chosen.work / "hook-cost.sqlite"
@@ -172,7 +223,7 @@ def main() -> None:
     maker.join()
     if maker.exitcode:
         raise SystemExit("The vault could not be made.")
-    sys.stdout.write(f"{table(KINDS, vault, chosen.runs)}\n")
+    sys.stdout.write(f"{table(KINDS, vault, chosen.runs, chosen.pairs)}\n")
 
 
 if __name__ == "__main__":

@@ -275,6 +275,7 @@ def _environ_of(home: Path) -> dict[str, str]:
         "USERPROFILE": str(home),
         "PYTHONPATH": os.pathsep.join(filter(None, (packages, inherited))),
         "NO_COLOR": "1",
+        "CLAWMEM_NO_SERVER": "1",  # no test leaves a server behind
     }
 
 

@@ -44,7 +44,14 @@ def notes(tmp_path: Path) -> Path:
 def environ(home: Path) -> dict[str, str]:
     """What a process of clawmem sees: no variable of this machine's user."""
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    return {**kept, "HOME": str(home), "USERPROFILE": str(home), "PYTHONPATH": _packages(), "NO_COLOR": "1"}
+    return {
+        **kept,
+        "HOME": str(home),
+        "USERPROFILE": str(home),
+        "PYTHONPATH": _packages(),
+        "NO_COLOR": "1",
+        "CLAWMEM_NO_SERVER": "1",
+    }
 
 
 @pytest.fixture

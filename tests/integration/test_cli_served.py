@@ -96,7 +96,6 @@ FOR_THE_COMMAND = (
     ("search", "x", "--vault", ""),
     ("list", "--alone"),
     ("graph", "causes"),
-    ("graph", "facts", "Redis", "--direction", "up"),
     ("lifecycle", "log", "-h"),
     ("search", "not \udce9 text"),
 )

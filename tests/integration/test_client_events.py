@@ -12,8 +12,8 @@ import pytest
 from hook_process import AT_STOP, ONCE, Answered, Client
 from typer.testing import Result
 
+from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, read_event
-from clawmem.app.interfaces.hooks.registry import HOOKS
 from clawmem.app.interfaces.hooks.state import state_folder
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "client_events.json").read_text("utf-8"))

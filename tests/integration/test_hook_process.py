@@ -15,8 +15,8 @@ import pytest
 from hook_process import ask, command, transcript
 from typer.testing import Result
 
+from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.interfaces.hooks.protocol import PRINTS_STDOUT
-from clawmem.app.interfaces.hooks.registry import HOOKS
 from clawmem.app.interfaces.hooks.state import state_folder
 from clawmem.app.version import VERSION
 
@@ -255,10 +255,12 @@ def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Pa
     assert {name for name in modules if name.startswith("clawmem.app.")} == {
         "clawmem.app.interfaces",
         "clawmem.app.main",
+        "clawmem.app.places",
         "clawmem.app.version",
+        "clawmem.app.client",
+        "clawmem.app.client.hook_registry",
         "clawmem.app.interfaces.hooks",
         "clawmem.app.interfaces.hooks.protocol",
-        "clawmem.app.interfaces.hooks.registry",
         "clawmem.app.interfaces.hooks.runner",
     }
 
@@ -290,12 +292,16 @@ def test_the_plugin_says_what_set_up_says() -> None:
     manifest = json.loads((plugin / ".claude-plugin" / "plugin.json").read_text("utf-8"))
 
     found = {
-        handler["args"][-1]: (happening, handler["timeout"], group["matcher"], True)
-        for happening, groups in told.items()
-        for group in groups
+        happening: (handler["args"], handler["timeout"], group["matcher"])
+        for happening, (group,) in told.items()
         for handler in group["hooks"]
     }
-    assert found == {name: tuple(hook) for name, hook in HOOKS.items() if hook.installed}
+    calls = {event: call_named(event) for event in EVENTS}
+    assert found == {
+        event: (["hook", event], call.patience_s, call.matcher)
+        for event, call in calls.items()
+        if call and call.hooks
+    }
     assert (manifest["name"], manifest["version"]) == ("clawmem", VERSION)
     assert (
         (plugin / "skills" / "remember" / "SKILL.md").read_text("utf-8").startswith("---\nname: remember\n")

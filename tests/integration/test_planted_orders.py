@@ -14,9 +14,10 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.interfaces.hooks.registry import HOOKS, module_of
+from clawmem.app.interfaces.hooks.runner import module_of
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection

@@ -63,6 +63,7 @@ class World:
             "ANTHROPIC_BASE_URL": api.url,
             "ANTHROPIC_API_KEY": "none",
             "NO_PROXY": "127.0.0.1",
+            "CLAWMEM_NO_SERVER": "1",
         }
 
     def clawmem(self, *arguments: object) -> str:

@@ -22,8 +22,8 @@ from typer.testing import Result
 import clawmem
 from clawmem.app.client import request as server_request
 from clawmem.app.client.announcement import PLACES
+from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS, call_named
 from clawmem.app.interfaces.hooks import surfacing_choices
-from clawmem.app.interfaces.hooks.registry import HOOKS
 from clawmem.app.interfaces.hooks.state import state_folder
 from clawmem.app.version import VERSION
 
@@ -161,17 +161,27 @@ class TestTheDoor:
 class TestHooks:
     """They say the same, whoever does the work."""
 
-    @pytest.mark.parametrize("name", [name for name, hook in HOOKS.items() if hook.event != "Stop"])
+    @pytest.mark.parametrize(
+        "name",
+        [
+            *(name for name, hook in HOOKS.items() if hook.event != "Stop"),
+            *(event for event in EVENTS if event != "Stop"),
+        ],
+    )
     def test_the_same_answer_both_ways(self, world: World, server: Served, name: str) -> None:
         """Through the server and alone."""
-        told = {"hook_event_name": HOOKS[name].event, "source": "", "prompt": QUESTION}
-        told |= {"tool_input": {"file_path": "/app/redis.md"}}
+        called = call_named(name)
+        assert called
+        source = "startup" if called.event == "SessionStart" else ""
+        told = {"hook_event_name": called.event, "source": source, "prompt": QUESTION}
+        told |= {"tool_name": "Edit", "tool_input": {"file_path": "/app/redis.md"}}
+        every = {"CLAWMEM_HOOKS": ",".join(OPTIONAL_HOOKS)}
 
-        served = world.hook(name, {**told, "session_id": f"{name} served"})
-        alone = world.hook(name, {**told, "session_id": f"{name} alone"}, **ALONE)
+        served = world.hook(name, {**told, "session_id": f"{name} served"}, **every)
+        alone = world.hook(name, {**told, "session_id": f"{name} alone"}, **every, **ALONE)
 
         assert served == alone
-        if name == "context-surfacing":
+        if called.event == "UserPromptSubmit":
             assert "Redis for 14 days" in served["hookSpecificOutput"]["additionalContext"]
 
     def test_what_a_client_chose_counts(self, world: World, server: Served) -> None:
@@ -232,7 +242,7 @@ class TestHooks:
             "clawmem.app.places",
             "clawmem.app.version",
             "clawmem.app.interfaces.hooks.protocol",
-            "clawmem.app.interfaces.hooks.registry",
+            "clawmem.app.client.hook_registry",
             "clawmem.app.interfaces.hooks.runner",
             "clawmem.app.client.request",
             "clawmem.app.client.announcement",
@@ -240,13 +250,28 @@ class TestHooks:
         heavy = {"apsw", "sqlite3", "asyncio", "http", "email", "ssl", "dataclasses", "inspect", "subprocess"}
         assert not loaded & heavy
 
+    def test_one_request_for_an_event(self, world: World, server: Served) -> None:
+        """The server runs the hooks of the event that the caller's options enable, in order."""
+        told = {"hook_event_name": "SessionStart", "session_id": "new", "source": "startup"}
+        options = json.dumps({"CLAWMEM_HOOKS": "session-bootstrap"})
+
+        def sessions() -> set[str]:
+            return {one["id"] for one in json.loads(world.run("sessions", "--json").stdout)["sessions"]}
+
+        default = json.loads(server.ask("POST", "/hooks/SessionStart", told).body)
+        before = sessions()
+        server.ask("POST", "/hooks/SessionStart", told, Clawmem_Options=options)
+
+        assert default["hookSpecificOutput"] == {"hookEventName": "SessionStart", "additionalContext": ""}
+        assert sessions() - before == {"new"}  # the optional hook notes the start
+
     def test_the_end_of_a_turn(self, world: World, tmp_path: Path) -> None:
         """Answered at once, worked off behind, kept once however often it is told."""
         here = World(tmp_path / "home", world)
         file = transcript(here.home / "projects" / "5f0c.jsonl", *TURNS)
         told = {"hook_event_name": "Stop", "session_id": "5f0c", "transcript_path": str(file)}
         with serving(here.environ, here.home) as server:
-            for name in ("decision-extractor", "handoff-generator", "decision-extractor"):
+            for name in ("Stop", "decision-extractor"):
                 assert here.hook(name, told) == {"continue": True, "suppressOutput": False}
             _eventually(lambda: not _spooled(here.vault))
             assert server.end() == 0

@@ -15,10 +15,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import Result
 
-from clawmem.app.interfaces.hooks.registry import HOOKS
+from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.services.maintenance.hook_checks import hook_check
 from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.app.services.setup.hook_entries import Entry, installed, with_entries, without_entries
+from clawmem.app.services.setup.hook_entries import (
+    Entry,
+    call_of,
+    installed,
+    with_entries,
+    without_entries,
+)
 from clawmem.app.services.setup.hooks import SetUpHooks
 from clawmem.app.services.setup.json_members import read_object, with_member, without_member
 from clawmem.ports.errors import ConfigError
@@ -64,25 +70,32 @@ def test_installing_keeps_everything_that_is_not_ours(run: Run, settings: Path) 
     assert {**after, "hooks": 0} == {**before, "hooks": 0}
     assert after["hooks"]["PostToolUse"] == before["hooks"]["PostToolUse"]
     assert after["hooks"]["Stop"][0] == before["hooks"]["Stop"][0]
-    assert set(names_in(settings)) == {name for name, hook in HOOKS.items() if hook.installed}
+    assert set(names_in(settings)) == {name for name, hook in HOOKS.items() if hook.is_default}
 
 
-def test_each_hook_stands_at_its_event(run: Run, settings: Path) -> None:
-    """With its matcher and its time, as a program and arguments, without a shell."""
-    run("setup", "hooks")
+def test_one_entry_for_each_event(run: Run, settings: Path) -> None:
+    """With the matchers and the time of all its hooks, as a program and arguments, without a shell."""
+    run("setup", "hooks", "--with", "session-bootstrap")
 
-    groups = json.loads(settings.read_text("utf-8"))["hooks"]
-    for name, hook in HOOKS.items():
-        mine = [
-            group for group in groups.get(hook.event, []) if group["hooks"][0].get("args", [])[-1:] == [name]
-        ]
-        assert len(mine) == hook.installed, name
-        for group in mine:
+    ours = {}
+    for event, groups in json.loads(settings.read_text("utf-8"))["hooks"].items():
+        for group in (one for one in groups if call_of(one["hooks"][0])):
             (handler,) = group["hooks"]
-            assert group["matcher"] == hook.matcher
-            assert handler["timeout"] == hook.patience_s
             assert Path(handler["command"]).is_file()
-            assert handler["args"][-2:] == ["hook", name]
+            assert event not in ours
+            arguments = handler["args"]
+            ours[event] = (arguments[arguments.index("hook") :], group["matcher"], handler["timeout"])
+    assert ours == {
+        "UserPromptSubmit": (["hook", "UserPromptSubmit"], "", 8),
+        "SessionStart": (
+            ["hook", "SessionStart", "--with", "session-bootstrap"],
+            "compact|startup|resume|clear",
+            15,
+        ),
+        "PreCompact": (["hook", "PreCompact"], "", 5),
+        "PostCompact": (["hook", "PostCompact"], "", 10),
+        "Stop": (["hook", "Stop"], "", 90),
+    }
 
 
 def test_what_is_installed_works(run: Run, settings: Path, environ: dict[str, str], home: Path) -> None:
@@ -129,6 +142,66 @@ def test_renewing_replaces_what_was_ours(run: Run, settings: Path) -> None:
     assert names_in(settings).count("decision-extractor") == 1
     assert after["UserPromptSubmit"][0]["hooks"][0]["args"][-2:] == ["--profile", "deep"]
     assert "--profile" not in after["PreCompact"][0]["hooks"][0]["args"]
+
+
+def test_an_installation_of_one_entry_for_each_hook_is_migrated(run: Run, settings: Path) -> None:
+    """Its profile, vault and optional hooks stay; entries of others stay where they are, to the byte."""
+    old = json.loads(SOMEBODY)
+    for name, hook in HOOKS.items():
+        if hook.is_default or name == "staleness-check":
+            options = [
+                "--vault",
+                "/data/work.sqlite",
+                *(["--profile", "deep"] * (name == "context-surfacing")),
+            ]
+            command = ("/opt/python", "-I", "-m", "clawmem", "hook", name, *options)
+            group = Entry(hook.event, hook.matcher, command, hook.patience_s).group()
+            old["hooks"].setdefault(hook.event, []).append(group)
+    settings.write_text(with_member(SOMEBODY, "hooks", old["hooks"]), "utf-8")
+    before = settings.read_text("utf-8")
+
+    assert run("setup", "hooks").returncode == 0
+
+    text = settings.read_text("utf-8")
+    after, others = json.loads(text)["hooks"], json.loads(SOMEBODY)["hooks"]
+    assert (text.partition('"hooks"')[0], text.partition('"env"')[2]) == (
+        before.partition('"hooks"')[0],
+        before.partition('"env"')[2],
+    )
+    assert after["PostToolUse"] == others["PostToolUse"]
+    assert after["Stop"][0] == others["Stop"][0] and len(after["Stop"]) == 2
+    vault = ["--vault", "/data/work.sqlite"]
+    assert [
+        after[event][-1]["hooks"][0]["args"][-len(end) :]
+        for event, end in (
+            ("UserPromptSubmit", ["hook", "UserPromptSubmit", *vault, "--profile", "deep"]),
+            ("SessionStart", ["hook", "SessionStart", *vault, "--with", "staleness-check"]),
+            ("Stop", ["hook", "Stop", *vault]),
+        )
+    ] == [
+        ["hook", "UserPromptSubmit", *vault, "--profile", "deep"],
+        ["hook", "SessionStart", *vault, "--with", "staleness-check"],
+        ["hook", "Stop", *vault],
+    ]
+    assert run("setup", "hooks", "--remove").returncode == 0
+    assert json.loads(settings.read_text("utf-8")) == json.loads(SOMEBODY)
+
+
+def test_hooks_for_codex_are_shown(run: Run, settings: Path, environ: dict[str, str], home: Path) -> None:
+    """One shell command for each event, which works; nothing is changed."""
+    shown = run("setup", "hooks", "--client", "codex", "--profile", "speed")
+
+    groups = json.loads(shown.stdout)["hooks"]
+    command = groups["UserPromptSubmit"][0]["hooks"][0]["command"]
+    done = subprocess.run(
+        command, shell=True, check=True, input="{}", capture_output=True, text=True, cwd=home, env=environ
+    )
+    assert command.endswith("hook UserPromptSubmit --profile speed")
+    assert json.loads(done.stdout)["hookSpecificOutput"]["hookEventName"] == "UserPromptSubmit"
+    assert groups["Stop"][0]["hooks"][0]["timeout"] == 90
+    assert "hooks.json" in shown.stderr
+    assert settings.read_text("utf-8") == SOMEBODY
+    assert run("setup", "hooks", "--client", "cursor").returncode == 2
 
 
 def test_removing_leaves_what_was_there(run: Run, settings: Path) -> None:
@@ -326,6 +399,18 @@ def test_doctor_names_a_program_that_is_gone(settings: Path) -> None:
     assert not found.ok
     assert "/opt/python" in found.detail
     assert found.way_out == "Run: clawmem setup hooks"
+
+
+def test_doctor_sees_an_entry_of_either_form(settings: Path) -> None:
+    """An event and one of its hooks, each with an entry: the hook runs twice."""
+    command = (sys.executable, "-m", "clawmem", "hook")
+    event = ENTRY._replace(command=(*command, "Stop"))
+    SetUpHooks(settings.parent).install([event])
+    assert "decision-extractor, handoff-generator, feedback-loop" in hook_check(settings.parent)().detail
+
+    SetUpHooks(settings.parent).install([event, ENTRY._replace(command=(*command, "feedback-loop"))])
+
+    assert "has feedback-loop more than once" in hook_check(settings.parent)().detail
 
 
 def test_doctor_looks_into_the_project(settings: Path, tmp_path: Path) -> None:

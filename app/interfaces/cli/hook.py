@@ -1,4 +1,4 @@
-"""The commands that a client calls: hook NAME, and hook drain for the work that hooks postponed."""
+"""The commands that a client calls: hook EVENT, and hook drain for the work that hooks postponed."""
 
 from __future__ import annotations
 
@@ -23,11 +23,14 @@ def _verbs() -> None:
 def hook(
     ctx: typer.Context,
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="context-surfacing, decision-extractor ...; or drain.")
+        str,
+        typer.Argument(
+            metavar="EVENT", help="UserPromptSubmit, Stop ..., or the name of one hook; or drain."
+        ),
     ],
 ) -> None:
     """
-    Run a hook: read the event as JSON from stdin, write the response to stdout.
+    Run the hooks of an event: read it as JSON from stdin, write the response to stdout.
 
     The exit code is always 0. 'drain' instead finishes the work that earlier hooks postponed. See also: clawmem setup
     hooks

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from inspect import Parameter
 from types import MappingProxyType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
@@ -87,13 +88,13 @@ def operations_about(module: str) -> str:
 def _function(operation: Operation[Any, Any], command: Command) -> Any:
     def run(ctx: typer.Context, *, yes: bool = False, preview: bool = False, **given: Any) -> None:
         if command.otherwise and any(given[name] is None for name in required):
-            _answer(ctx, command.otherwise, command.otherwise.request())
+            _answer(ctx, command.otherwise, command.otherwise.request)
             return
-        request = _request(operation, {**given, **command.fixed})
+        given = {**given, **command.fixed}
         if operation.reads:
-            _answer(ctx, operation, request)
+            _answer(ctx, operation, partial(_request, operation, given))
         else:
-            _execute(ctx, operation, request, agreed=yes, only_preview=preview)
+            _execute(ctx, operation, _request(operation, given), agreed=yes, only_preview=preview)
 
     required = [name for name, field in operation.request.model_fields.items() if field.is_required()]
     run.__doc__ = command.about or operation.about
@@ -126,12 +127,12 @@ def _parameter_of(flag: Flag) -> str:
     return flag.name.strip("-").replace("-", "_")
 
 
-def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request) -> None:
-    """Write the result of an operation that reads; a server may run it."""
+def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Callable[[], Request]) -> None:
+    """Write the result of an operation that reads; a server may validate the request and run it."""
     tell(
         ctx,
-        lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
-        lambda: opened_for(ctx, operation, request),
+        lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request())),
+        lambda: opened_for(ctx, operation, request()),
     )
 
 

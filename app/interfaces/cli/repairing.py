@@ -81,8 +81,8 @@ def _repair_of(settings: Settings) -> Repair:
         VaultError: There is no vault, it is opened for reading only, or a server has it open.
     """
     from clawmem.app.bootstrap.adapters import Adapters
+    from clawmem.app.client.probe import is_running
     from clawmem.app.places import is_there
-    from clawmem.app.serve.lifetime import is_running
     from clawmem.ports.errors import VaultError, VaultReadOnly
 
     vault = settings.vault

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,8 +12,6 @@ import typer
 from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, wants_json
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from clawmem.app.client.announcement import Announcement
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -41,14 +40,23 @@ def serve(
     ] = None,
     no_token: Annotated[bool, typer.Option("--no-token", help="Let in whoever is on this machine.")] = False,
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Leave new and changed files alone.")] = False,
+    idle_exit: Annotated[
+        float | None,
+        typer.Option(
+            min=0.001, metavar="MINUTES", help="Exit after that time without a request.", show_default=False
+        ),
+    ] = None,
+    log: Annotated[
+        Path | None, typer.Option(help="Write warnings and errors to this file.", show_default=False)
+    ] = None,
     status: Annotated[bool, typer.Option("--status", help="Say whether one runs, and where.")] = False,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the one that runs.")] = False,
 ) -> None:
     """
     Run the server: keep the vault open and answer over HTTP.
 
-    Hooks use it and are faster with it. Ctrl-C stops it. --status and --stop exit with 1 when no server runs,
-    --status also when the server does not answer.
+    Hooks use it and are faster with it; with "server: auto" in the config file they start it. Ctrl-C stops it. --status
+    and --stop exit with 1 when no server runs, --status also when the server does not answer.
     """
     if stop:
         _tell_of_stop(ctx, _stopped(settings_of(ctx).vault))
@@ -59,7 +67,8 @@ def serve(
     from clawmem.app.serve.lifetime import Choices
     from clawmem.app.serve.lifetime import serve as serve_vault
 
-    chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch)
+    idle_exit_s = None if idle_exit is None else idle_exit * 60
+    chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
     serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, lambda url: _say(ctx, url))
 
 
@@ -81,10 +90,26 @@ def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
 
 
 def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
+    from clawmem.app.client.autostart import is_automatic, log_file, start_note
     from clawmem.app.client.probe import answers
+    from clawmem.app.interfaces.cli.rendering import show
 
     is_well = server is not None and answers(server)
-    _tell(ctx, server, "now", running=server is not None, answers=is_well)
+    vault = settings_of(ctx).vault
+    automatic, unfinished = is_automatic(os.environ), Path(start_note(vault)).exists()
+    _tell(
+        ctx,
+        server,
+        "now",
+        running=server is not None,
+        answers=is_well,
+        automatic=automatic,
+        unfinished=unfinished,
+    )
+    if not wants_json(ctx):
+        show("Hooks start a server when none runs." if automatic else "Hooks start no server.")
+    if unfinished:
+        typer.echo(f"A hook started a server that does not answer yet. See {log_file(vault)}", err=True)
     if server and not is_well:
         typer.echo("It does not answer. Stop it with: clawmem serve --stop", err=True)
     if not is_well:
@@ -107,7 +132,7 @@ def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bo
 
 def _found(vault: Path) -> Announcement | None:
     from clawmem.app.client.announcement import announced
-    from clawmem.app.serve.lifetime import is_running
+    from clawmem.app.client.probe import is_running
 
     return announced(vault) if is_running(vault) else None
 
@@ -117,7 +142,7 @@ def _stopped(vault: Path) -> Announcement | None:
     import signal
     from time import monotonic, sleep
 
-    from clawmem.app.serve.lifetime import is_running
+    from clawmem.app.client.probe import is_running
     from clawmem.ports.errors import ClawmemError
 
     there = _found(vault)

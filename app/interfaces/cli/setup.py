@@ -13,6 +13,7 @@ from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from clawmem.app.services.setup.curator import CuratorChange
@@ -39,13 +40,25 @@ def hooks(
         typer.Option("--with", help="One more hook: session-bootstrap, staleness-check or pretool-inject."),
     ] = None,
     http: Annotated[str, typer.Option(hidden=True, show_default=False)] = "",
+    client: Annotated[
+        str, typer.Option(help="claude-code, whose settings are changed, or codex, whose file is shown.")
+    ] = "claude-code",
+    server: Annotated[
+        bool | None,
+        typer.Option(
+            "--server/--no-server",
+            help="Whether the first hook starts a server in the background.  [default: yes, unless the config file says]",
+            show_default=False,
+        ),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take the hooks out.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
     """
-    Install the hooks of clawmem in Claude Code.
+    Install the hooks of clawmem in Claude Code, or show them for Codex.
 
-    All other settings of Claude Code stay unchanged.
+    One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
+    hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
     """
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.places import client_folder
@@ -58,9 +71,12 @@ def hooks(
             "--http was removed: hooks over HTTP print an error at every turn while no server runs. "
             "Run clawmem setup hooks without it: its commands use a running server and work without one.",
         )
+    if one_of("--client", client, ("claude-code", "codex")) == "codex":
+        _show_codex_hooks(ctx, profile, also)
+        return
     set_up = SetUpHooks(client_folder(os.environ), dry_run=dry_run)
-    wanted = [] if remove else entries(profile, also or (), _named_vault(ctx))
-    change = set_up.remove() if remove else set_up.install(wanted)
+    change = set_up.remove() if remove else set_up.install(_entries(ctx, set_up.options, profile, also))
+    chosen = "" if remove else _choose_server(server, dry_run=dry_run)
     if wants_json(ctx):
         hooks_now = {"hooks": change.hooks, "changed": change.changed, "dry_run": dry_run}
         show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
@@ -68,6 +84,8 @@ def hooks(
         show(change.text.rstrip("\n"))
     else:
         show(_told(change))
+    if chosen:
+        typer.echo(chosen, err=True)
 
 
 @setup.command("mcp")
@@ -179,34 +197,88 @@ def _told_of_servers(change: McpChange) -> str:
     )
 
 
+def _show_codex_hooks(ctx: typer.Context, profile: str | None, also: Sequence[str] | None) -> None:
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.services.setup.hook_entries import codex_hooks
+
+    shown, file = codex_hooks(_entries(ctx, {}, profile, also)), "~/.codex/hooks.json"
+    if wants_json(ctx):
+        show_json({"client": "codex", "file": file, "config": shown})
+        return
+    # On stderr, so that stdout holds only the text for the file.
+    typer.echo(f"Codex keeps its hooks in {file}; review them with /hooks. Put this in:", err=True)
+    show(shown)
+
+
 def installed(ctx: typer.Context) -> list[str]:
     """Install the default hooks; return the result as lines."""
     from clawmem.app.places import client_folder
     from clawmem.app.services.setup.hooks import SetUpHooks
 
-    return [_told(SetUpHooks(client_folder(os.environ)).install(entries(None, (), _named_vault(ctx))))]
+    set_up = SetUpHooks(client_folder(os.environ))
+    lines = [_told(set_up.install(_entries(ctx, set_up.options)))]
+    return [*lines, *filter(None, [_choose_server(None)])]
 
 
-def entries(profile: str | None, also: list[str] | tuple[str, ...], vault: Path | None) -> list[Entry]:
-    """Return the default hooks and those of *also*, with the commands of this installation."""
-    from clawmem.app.interfaces.hooks.registry import HOOKS
-    from clawmem.app.services.setup.hook_entries import Entry
+def _choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
+    """
+    Write to the config file whether hooks start a server; return what changed as a sentence.
 
-    optional = [name for name, hook in HOOKS.items() if not hook.installed]
-    wanted = {one_of("--with", name, optional) for name in also}
-    options = ["--vault", str(vault.resolve())] if vault else []
-    chosen = ["--profile", one_of("--profile", profile, PROFILES)] if profile else []
+    Args:
+        wanted: The choice; ``None`` keeps the one in the config file, and chooses yes if there is none.
+    """
+    from clawmem.app.client.autostart import AUTO, MANUAL, SETTING
+    from clawmem.app.config_file import choose, find_config, read_config
+    from clawmem.app.places import config_folder
+
+    file = find_config(config_folder(os.environ))
+    now = read_config(file).get(SETTING)
+    value = (now or AUTO) if wanted is None else AUTO if wanted else MANUAL
+    if value == now:
+        return ""
+    if dry_run:
+        return f"{file} would get: {SETTING}: {value}"
+    choose(file, SETTING, value)
+    if value == MANUAL:
+        return f"{file}: hooks start no server any more. Stop a running one with: clawmem serve --stop"
+    return (
+        f"{file}: the first hook that finds no server starts one; it exits when it is idle. "
+        "Undo: clawmem setup hooks --no-server"
+    )
+
+
+def _entries(
+    ctx: typer.Context, kept: Mapping[str, str], profile: str | None = None, also: Sequence[str] | None = None
+) -> list[Entry]:
+    """
+    Return one entry for each event, with the commands of this installation.
+
+    Args:
+        kept: Options of the installed entries, for those that are not given.
+        also: Optional hooks.
+    """
+    from clawmem.app.client.hook_registry import EVENTS, OPTIONAL_HOOKS, call_named
+    from clawmem.app.services.setup.hook_entries import PROFILE, VAULT, WITH, Entry
+
+    profile = one_of(PROFILE, profile, PROFILES) if profile else kept.get(PROFILE)
+    optional = ",".join(one_of(WITH, name, OPTIONAL_HOOKS) for name in also or ()) or kept.get(WITH, "")
+    named = _named_vault(ctx)
+    vault = str(named.resolve()) if named else kept.get(VAULT)
     start = start_of_command()
-    return [
-        Entry(
-            hook.event,
-            hook.matcher,
-            (*start, "hook", name, *options, *(chosen if name == "context-surfacing" else [])),
-            hook.patience_s,
-        )
-        for name, hook in HOOKS.items()
-        if hook.installed or name in wanted
-    ]
+    entries = []
+    for event in EVENTS:
+        call = call_named(event, optional)
+        if call is None or not call.hooks:
+            continue
+        added = [name for name in call.hooks if name in OPTIONAL_HOOKS]
+        options = {
+            VAULT: vault,
+            PROFILE: profile if "context-surfacing" in call.hooks else None,
+            WITH: ",".join(added),
+        }
+        given = (word for option, value in options.items() if value for word in (option, value))
+        entries.append(Entry(event, call.matcher, (*start, "hook", event, *given), call.patience_s))
+    return entries
 
 
 def start_of_command() -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from clawmem.app.interfaces.hooks.protocol import HookOutput, Offer
@@ -68,3 +68,30 @@ class HookContext:
         from clawmem.app.interfaces.hooks.at_stop import drained
 
         return drained(self.vault, spool, self.environ)
+
+
+class DeferringContext(HookContext):
+    """Context of a hook that shares its process with others: `process_deferred` processes the jobs of all at once."""
+
+    deferred: Spool | None = None
+
+    def work_off(self, spool: Spool) -> list[str]:
+        """Defer the jobs in *spool*; return no failures."""
+        self.deferred = spool
+        return []
+
+
+def process_deferred(contexts: Iterable[DeferringContext]) -> None:
+    """
+    Process the jobs that hooks deferred; the contexts belong to the same vault.
+
+    Raises:
+        JobsFailed: some jobs failed.
+    """
+    for context in contexts:
+        if context.deferred:
+            from clawmem.app.interfaces.hooks.spool import JobsFailed
+
+            if failures := HookContext(context.environ).work_off(context.deferred):
+                raise JobsFailed("; ".join(failures))
+            return

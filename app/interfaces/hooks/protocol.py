@@ -8,7 +8,7 @@ A hook is a new process for every prompt, so this module imports little. Its rec
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -61,6 +61,11 @@ class HookEvent(NamedTuple):
         return bool(self.agent_id)
 
     @property
+    def matched_value(self) -> str:
+        """The value that matchers of the event compare: the name of a tool, or the source of a session's start."""
+        return self.tool_name or self.source
+
+    @property
     def prompted_by_person(self) -> bool:
         """Whether a user, or a program on their behalf, wrote the prompt, and not a timer or a poll."""
         return self.source in PEOPLE
@@ -104,6 +109,17 @@ class HookOutput(NamedTuple):
 
 
 SILENCE = HookOutput()
+
+
+def joined(outputs: Sequence[HookOutput]) -> HookOutput:
+    """Return one output for the *outputs* of several hooks of an event: their texts, in order."""
+    return HookOutput(
+        context="\n\n".join(filter(None, (one.context for one in outputs))),
+        system_message="\n".join(filter(None, (one.system_message for one in outputs))),
+        suppress=bool(outputs) and all(one.suppress for one in outputs),
+        answers=next(filter(None, (one.answers for one in outputs)), ""),
+    )
+
 
 # Receives a provisional answer, which is sent if the hook misses its deadline. The last one counts.
 Offer = Callable[[HookOutput], None]

@@ -1,5 +1,5 @@
 """
-Process of one hook call, ``clawmem hook NAME``: always ends in time, with exit code 0 and one JSON object.
+Process of one hook call, ``clawmem hook EVENT`` or ``clawmem hook NAME``: one JSON object in time, with exit code 0.
 
 A client shows an error for any other exit code, and for 2 it erases the user's prompt. Therefore a second thread sends
 the provisional answer when the deadline has come, even if the work is not done.
@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from clawmem.app.interfaces.hooks.protocol import PRINTS_STDOUT, SILENCE, HookEvent, HookOutput, read_event
-from clawmem.app.interfaces.hooks.registry import HOOKS, HookRegistration, module_of
+from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS_VARIABLE, HookCall, call_named
+from clawmem.app.interfaces.hooks.protocol import (
+    PRINTS_STDOUT,
+    SILENCE,
+    HookEvent,
+    HookOutput,
+    joined,
+    read_event,
+)
+from clawmem.app.places import complete
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,73 +36,91 @@ MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log 
 MOST_TOLD = 2000  # characters of an error message, which may quote the client's input
 STDIN, STDOUT, STDERR = 0, 1, 2
 
-_UNKNOWN = HookRegistration("", 2)
+_UNKNOWN = HookCall("", ())
 
 
 # Options of the command, and the environment variables that they set.
-_OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE"}
+_OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE", "--with": OPTIONAL_HOOKS_VARIABLE}
 
 
 def run_process(arguments: Sequence[str]) -> NoReturn:
-    """Run the hook that the first of *arguments* names: read the event, write the answer, and exit."""
-    name = next(iter(arguments), "")
-    registered = HOOKS.get(name, _UNKNOWN)
-    answer = HookAnswer(_own_output(), registered.event)
-    deadline = threading.Timer(registered.deadline_s, answer.write_and_exit)
+    """Run the hooks that the first of *arguments* names: read the event, write the answer, and exit."""
+    name, inherited = next(iter(arguments), ""), {**os.environ}
+    os.environ.update(_variables_of(arguments[1:]))
+    with suppress(Exception):  # without the .env file the event is answered all the same
+        complete(os.environ)
+    called = call_named(name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, ""))
+    answer = HookAnswer(_own_output(), (called or _UNKNOWN).event)
+    deadline = threading.Timer((called or _UNKNOWN).deadline_s, answer.write_and_exit)
     deadline.daemon = True
     deadline.start()
-    os.environ.update(_variables_of(arguments[1:]))
-    answer.offer(run_hook(name, answer.offer))
+    run_hooks(name, called, answer, partial(_start_server, name, inherited))
     answer.write_and_exit()
 
 
 class HookAnswer:
-    """Answer of the process: the last offer, written exactly once, by the worker or by the deadline timer."""
+    """Answer of the process: the last offer of each hook, written exactly once, by the worker or by the timer."""
 
     def __init__(self, output: int, event_name: str) -> None:
+        self.afterwards: Callable[[], None] | None = None
+        """Called between the answer and the end of the process."""
         self._output = output
         self._event_name = event_name
-        self._best: HookOutput | str = SILENCE
+        self._offers: dict[str, HookOutput] = {}
+        self._line = ""
         self._written = threading.Lock()
 
-    def offer(self, output: HookOutput | str) -> None:
-        """Set the answer, to be replaced by a later offer; a string is written unchanged."""
-        self._best = output
+    def offer(self, name: str, output: HookOutput) -> None:
+        """Set the output of the hook *name*, to be replaced by a later offer."""
+        self._offers[name] = output
+
+    def set_line(self, line: str) -> None:
+        """Set the rendered answer of a server, to be written unchanged."""
+        self._line = line
 
     def write_and_exit(self) -> NoReturn:
         """Write the answer and end the process at once, without waiting for other threads."""
         self._written.acquire()  # never released: a second caller blocks until the process ends
         try:
             if self._event_name not in PRINTS_STDOUT:
-                _write(self._output, f"{self._rendered()}\n")
+                _write(self._output, f"{self._line or self._rendered()}\n")
+            if self.afterwards:
+                self.afterwards()
         finally:
             os._exit(0)
 
     def _rendered(self) -> str:
         try:
-            best = self._best
-            return best if isinstance(best, str) else best.render(self._event_name)
+            return joined([*self._offers.values()]).render(self._event_name)
         except Exception:  # noqa: BLE001  an answer that cannot be rendered
             return SILENCE.render(self._event_name)
 
 
-def run_hook(name: str, offer: Callable[[HookOutput], None]) -> HookOutput | str:
-    """
-    Return the answer of hook *name* to the event on standard input; silence after any error.
-
-    The answer of a server is returned as a string, already rendered.
-    """
+def run_hooks(
+    name: str, called: HookCall | None, answer: HookAnswer, start_server: Callable[[], None]
+) -> None:
+    """Pass the event on standard input to the hooks of *called*; report errors, and answer with silence then."""
     try:
         text = _standard_input()
-        if name not in HOOKS:
-            raise LookupError(f"There is no hook {name!r}. Choose: {', '.join(HOOKS)}")
-        from clawmem.app.places import complete
-
-        complete(os.environ)
-        return _answer_of_server(name, text) or _run_locally(name, text, offer)
-    except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
+        if called is None:
+            raise LookupError(f"There is no hook {name!r}. Choose: {', '.join((*EVENTS, *HOOKS))}")
+        if called.hooks and (line := _answer_of_server(name, text)):
+            answer.set_line(line)
+        else:
+            answer.afterwards = start_server
+            _run_locally(called, read_event(text, os.environ), answer)
+    except BaseException as error:  # noqa: BLE001  a client always gets an answer
         _report_error(name, error)
-        return SILENCE
+
+
+def _start_server(name: str, inherited: Mapping[str, str]) -> None:
+    """Start a server for the next events, if the settings say so; the current event does not wait for it."""
+    from clawmem.app.client.autostart import start_server
+
+    try:
+        start_server(os.environ, inherited)
+    except OSError as error:
+        _report_error(name, error)
 
 
 def _answer_of_server(name: str, text: str) -> str:
@@ -102,16 +130,38 @@ def _answer_of_server(name: str, text: str) -> str:
     return ask(name, text, os.environ, VERSION)
 
 
-def _run_locally(name: str, text: str, offer: Callable[[HookOutput], None]) -> HookOutput:
-    from clawmem.app.interfaces.hooks.context import HookContext
+def _run_locally(called: HookCall, event: HookEvent, answer: HookAnswer) -> None:
+    """Run the hooks in order, each in a thread until its own deadline; then process the jobs that they deferred."""
+    from clawmem.app.interfaces.hooks.context import DeferringContext, process_deferred
 
-    return call(name, read_event(text, os.environ), HookContext(os.environ, offer))
+    contexts = []
+    for name in called.hooks_for(event.matched_value):
+        contexts.append(DeferringContext(os.environ, partial(answer.offer, name)))
+        thread = threading.Thread(target=_run_hook, args=(name, event, contexts[-1]), daemon=True)
+        thread.start()
+        thread.join(HOOKS[name].deadline_s)
+    process_deferred(contexts)
+
+
+def _run_hook(name: str, event: HookEvent, context: HookContext) -> None:
+    try:
+        context.offer(call(name, event, context))
+    except BaseException as error:  # noqa: BLE001  a hook that calls sys.exit included
+        context.offer(SILENCE)
+        _report_error(name, error)
 
 
 def call(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     """Return the answer of the registered hook *name* to *event*; raise its errors."""
-    output: HookOutput = import_module(module_of(name)).run(event, context)
+    output = import_module(module_of(name)).run(event, context)
+    if not isinstance(output, HookOutput):
+        raise TypeError(f"The hook {name} returned {type(output).__name__} instead of HookOutput.")
     return output
+
+
+def module_of(name: str) -> str:
+    """Return the module whose function ``run`` implements the hook *name*."""
+    return f"clawmem.app.interfaces.hooks.{name.replace('-', '_')}"
 
 
 def _variables_of(options: Sequence[str]) -> dict[str, str]:
@@ -152,7 +202,7 @@ def _report_error(name: str, error: BaseException) -> None:
     """Write the error to standard error (the client's debug log) and to the error log; ignore failures of both."""
     try:
         _write(STDERR, f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
-        if name in HOOKS:
+        if name in HOOKS or name in EVENTS:
             from clawmem.app.places import default_vault
 
             log_error(default_vault(os.environ), name, error)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import NamedTuple
 
-from clawmem.app.places import config_place, models_place, place_below_home, text_in, vault_place
+from clawmem.app.places import models_place, place_below_home, vault_place
+from clawmem.app.plain_settings import plain_settings
 from clawmem.domain.surfacing.profiles import BALANCED, NUDGE_INTERVAL, ThresholdMode
 
-CONFIG_FILES = ("config.yaml", "index.yml")
 DEDUPE_S = 600.0
 RECALL_DAYS, RECEIPT_DAYS = 90, 30
 
-_SCALAR = r"(?m)^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$"
 _ASKED = ("CLAWMEM_LLM_", "CLAWMEM_RERANK_")
 _URLS = tuple(f"{beginning}URL" for beginning in _ASKED)
 _TRUE = frozenset({"1", "true", "yes", "on"})
@@ -51,7 +49,7 @@ class SurfacingSettings(NamedTuple):
 
 def surfacing_settings(env: Mapping[str, str]) -> SurfacingSettings:
     """Return the settings. Invalid values are ignored, so that no prompt fails because of them."""
-    lines = _plain_lines(env)
+    lines = plain_settings(env)
     read_only = _is_true(lines.get("read_only", ""))
     with_receipts = _is_true(lines.get("receipts", "true"))
     return SurfacingSettings(
@@ -85,15 +83,6 @@ def topics_place(env: Mapping[str, str]) -> str:
 def _servers(env: Mapping[str, str]) -> dict[str, str]:
     named = any(map(env.get, _URLS))
     return {name: value for name, value in env.items() if named and name.startswith(_ASKED)}
-
-
-def _plain_lines(env: Mapping[str, str]) -> dict[str, str]:
-    """Return the top-level ``key: value`` lines of the config file, without nested values."""
-    for name in CONFIG_FILES:
-        with suppress(OSError, UnicodeDecodeError):
-            found = re.findall(_SCALAR, text_in(f"{config_place(env)}/{name}"))
-            return {key: value.strip("'\"") for key, value in found}
-    return {}
 
 
 def _mode(text: str) -> ThresholdMode:

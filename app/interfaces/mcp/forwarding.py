@@ -5,10 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from clawmem.app.interfaces.mcp.sets import TOOLS_VARIABLE, ToolSet
 from clawmem.app.places import FILES_VARIABLE, default_vault
 from clawmem.app.version import VERSION
+
+if TYPE_CHECKING:
+    from clawmem.app.client.announcement import Announcement
 
 
 def forwarded_at_once(arguments: Sequence[str]) -> bool:
@@ -40,7 +44,11 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
     server = server_of(vault, environ, VERSION)
     if server is None or not answers(server):  # a server that hangs would block the assistant
         return False
+    from clawmem.app.client.autostart import found_or_started
     from clawmem.app.interfaces.mcp.lines import Lines
 
-    Bridge(lambda: server_of(vault, environ, VERSION), vault, environ, tools).run(Lines())
+    def find() -> Announcement | None:
+        return found_or_started(lambda: server_of(vault, environ, VERSION), environ)
+
+    Bridge(find, vault, environ, tools).run(Lines())
     return True

@@ -1,4 +1,4 @@
-"""``POST /hooks/NAME``: an event of a client, as `clawmem hook NAME` reads it from stdin."""
+"""``POST /hooks/EVENT``: an event of a client, as `clawmem hook EVENT` reads it from stdin."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from typing import Annotated, Any
 
 from fastapi import FastAPI, Header, Path, Request, Response
 
+from clawmem.app.client.hook_registry import EVENTS, HOOKS
 from clawmem.app.client.request import OPTIONS_HEADER
-from clawmem.app.interfaces.hooks.registry import HOOKS
 from clawmem.app.serve.inside import Inside
-from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.errors import InvalidInput
 
 # A hook reads the body as it reads stdin, and ignores unknown members and malformed events; FastAPI only describes it.
 EVENT = {"required": True, "content": {"application/json": {"schema": {"type": "object"}}}}
 
-HookName = Annotated[str, Path(description=f"One of: {', '.join(HOOKS)}.")]
+HookName = Annotated[str, Path(description=f"One of: {', '.join((*EVENTS, *HOOKS))}.")]
 
 
 def add_hook_route(app: FastAPI, inside: Inside) -> None:
@@ -23,7 +23,7 @@ def add_hook_route(app: FastAPI, inside: Inside) -> None:
 
     @app.post(
         "/hooks/{name}",
-        summary="Return what a hook says to an event.",
+        summary="Return what the hooks of an event say to it.",
         operation_id="POST /hooks/{name}",
         response_model=dict[str, Any],
         openapi_extra={"requestBody": EVENT},
@@ -31,8 +31,6 @@ def add_hook_route(app: FastAPI, inside: Inside) -> None:
     async def hook(
         name: HookName, request: Request, options: Annotated[str | None, Header(alias=OPTIONS_HEADER)] = None
     ) -> Response:
-        if name not in HOOKS:
-            raise NotFound("hook", name, suggestions=list(HOOKS))
         event = (await request.body()).decode("utf-8", "replace")
         line = await inside.hooks.answer(name, event, _choices(options))
         return Response(line, media_type="application/json")

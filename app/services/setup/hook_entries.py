@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
+
+from clawmem.app.client.hook_registry import OPTIONAL_HOOKS, HookCall, call_named
 
 Hooks = Mapping[str, Any]
 """Maps an event name to a list of groups, each a matcher with a list of handlers."""
 
-_OURS = re.compile(r"(?:^|[\s/\\\"'])clawmem(?:\.exe)?[\"']?\s+hook\s+([a-z-]+)")
+_OURS = re.compile(r"(?:^|[\s/\\\"'])clawmem(?:\.exe)?[\"']?\s+hook\s+([A-Za-z-]+)")
 # Earlier versions installed HTTP hooks, each of which prints an error at every turn while no server runs.
-_SERVED = re.compile(r"https?://[^/]+/hooks/([a-z-]+)")
+_SERVED = re.compile(r"https?://[^/]+/hooks/([A-Za-z-]+)")
 
 _TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
+PROFILE, VAULT, WITH = "--profile", "--vault", "--with"  # options of an entry
 
 
 class Entry(NamedTuple):
     """
-    One hook to install.
+    One entry to install.
 
     ``command`` is the program with its arguments, run without a shell; ``timeout_s`` the time that the client waits.
     """
@@ -29,35 +34,44 @@ class Entry(NamedTuple):
     timeout_s: int
 
     def group(self) -> dict[str, Any]:
-        """Return the entry in the format of a client's settings."""
+        """Return the entry in the format of Claude Code's settings."""
         program, *arguments = self.command
-        handler = {"type": "command", "command": program, "args": arguments, "timeout": self.timeout_s}
+        return self._group({"command": program, "args": arguments})
+
+    def shell_group(self) -> dict[str, Any]:
+        """Return the entry in the format of Codex, which runs the command in a shell."""
+        return self._group({"command": shlex.join(self.command)})
+
+    def _group(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        handler = {"type": "command", **command, "timeout": self.timeout_s}
         return {"matcher": self.matcher, "hooks": [handler]}
 
 
-def name_of(handler: Any) -> str | None:
-    """Return the name of the clawmem hook that a handler runs, in any supported format; ``None`` for other handlers."""
-    if not isinstance(handler, Mapping):
+def call_of(handler: Any) -> HookCall | None:
+    """Return the call of clawmem hooks that a handler makes, in any supported format; ``None`` for other handlers."""
+    name, options = _named(handler)
+    if not name:
         return None
-    if handler.get("type") == "http" and _TOKEN_VARIABLE in str(handler.get("headers")):
-        asked = _SERVED.fullmatch(str(handler.get("url")))
-        return asked[1] if asked else None
-    arguments = handler.get("args")
-    words = [handler.get("command"), *(arguments if isinstance(arguments, list) else [])]
-    found = _OURS.search(" ".join(map(str, words)))
-    return found[1] if found else None
+    return call_named(name, options.get(WITH, "")) or HookCall("", (name,))
 
 
 def installed(hooks: Hooks) -> list[tuple[str, str]]:
-    """Return the clawmem hooks in *hooks* in order: the name of each, and its program or address."""
-    handlers = [
-        handler
-        for groups in hooks.values()
-        for group in (groups if isinstance(groups, list) else [])
-        for handler in _handlers(group)
+    """Return the clawmem hooks that *hooks* run, in order: the name of each, and its program or address."""
+    return [
+        (name, str(handler.get("command") or handler.get("url")))
+        for handler in _every_handler(hooks)
+        if (call := call_of(handler))
+        for name in call.hooks
     ]
-    named = ((name_of(handler), handler) for handler in handlers)
-    return [(name, str(handler.get("command") or handler.get("url"))) for name, handler in named if name]
+
+
+def installed_options(hooks: Hooks) -> dict[str, str]:
+    """Return the options of the installed entries: profile, vault, and the names of optional hooks."""
+    found: dict[str, str] = {}
+    for handler in _every_handler(hooks):
+        found |= _named(handler)[1]
+    optional = [name for name, _ in installed(hooks) if name in OPTIONAL_HOOKS]
+    return {**found, WITH: ",".join(dict.fromkeys(optional))}
 
 
 def is_over_http(target: str) -> bool:
@@ -71,6 +85,12 @@ def with_entries(hooks: Hooks, entries: Sequence[Entry]) -> dict[str, Any]:
     for entry in entries:
         merged[entry.event] = [*merged.get(entry.event, []), entry.group()]
     return merged
+
+
+def codex_hooks(entries: Sequence[Entry]) -> str:
+    """Return the content of a ``hooks.json`` of Codex with *entries*."""
+    groups = {entry.event: [entry.shell_group()] for entry in entries}
+    return json.dumps({"hooks": groups}, ensure_ascii=False, indent=2)
 
 
 def without_entries(hooks: Hooks) -> dict[str, Any]:
@@ -88,10 +108,32 @@ def without_entries(hooks: Hooks) -> dict[str, Any]:
 
 def _without_ours(group: Any) -> Any:
     handlers = _handlers(group)
-    others = [handler for handler in handlers if name_of(handler) is None]
+    others = [handler for handler in handlers if call_of(handler) is None]
     if len(others) == len(handlers):
         return group
     return {**group, "hooks": others} if others else None
+
+
+def _named(handler: Any) -> tuple[str, dict[str, str]]:
+    """Return the name after ``clawmem hook`` and the options after it; an empty name for other handlers."""
+    if not isinstance(handler, Mapping):
+        return "", {}
+    if handler.get("type") == "http" and _TOKEN_VARIABLE in str(handler.get("headers")):
+        asked = _SERVED.fullmatch(str(handler.get("url")))
+        return asked[1] if asked else "", {}
+    given = handler.get("args")
+    arguments = list(map(str, given)) if isinstance(given, list) else []
+    found = _OURS.search(" ".join([str(handler.get("command")), *arguments]))
+    if not found:
+        return "", {}
+    words = arguments[arguments.index(found[1]) + 1 :] if found[1] in arguments else []
+    return found[1], dict(zip(words[::2], words[1::2], strict=False))
+
+
+def _every_handler(hooks: Hooks) -> Iterator[Any]:
+    for groups in hooks.values():
+        for group in groups if isinstance(groups, list) else []:
+            yield from _handlers(group)
 
 
 def _handlers(group: Any) -> list[Any]:

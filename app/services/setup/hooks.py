@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.app.services.setup.hook_entries import Entry, installed, with_entries, without_entries
+from clawmem.app.services.setup.hook_entries import (
+    Entry,
+    installed,
+    installed_options,
+    with_entries,
+    without_entries,
+)
 from clawmem.ports.errors import ConfigError
 
 
@@ -38,6 +44,11 @@ class SetUpHooks:
     def __init__(self, folder: Path, *, dry_run: bool = False) -> None:
         self._settings = ClientSettings(folder)
         self._dry_run = dry_run
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The options of the installed entries, see `installed_options`."""
+        return installed_options(self._settings.hooks)
 
     def install(self, entries: Sequence[Entry]) -> Change:
         """

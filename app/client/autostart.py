@@ -1,0 +1,142 @@
+"""
+Start of a server in the background, by the first hook that finds none.
+
+The process that starts it neither waits nor shares anything with it. Of two servers that start at once the lock of the
+vault ends one. A start that failed is repeated after `RETRY_S`, so that prompts do not pay for it each time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from time import sleep, time
+from typing import TYPE_CHECKING
+
+from clawmem.app.client.announcement import Announcement
+from clawmem.app.places import vault_place
+from clawmem.app.plain_settings import plain_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETTING, AUTO, MANUAL = "server", "auto", "manual"
+OFF_VARIABLE = "CLAWMEM_NO_SERVER"
+RETRY_S = 300.0
+START_S, PAUSE_S = 10.0, 0.05
+IDLE_MINUTES = 30
+MOST_LOG_BYTES = 256_000
+
+_FALSE = frozenset({"", "0", "false", "no", "off"})
+_NOTE, _LOG = ".server-start", ".server-log"  # suffixes of the name of the vault file
+
+
+def start_note(vault: Path | str) -> str:
+    """Return the path of the file that marks a start: the server deletes it as soon as it answers."""
+    return f"{vault}{_NOTE}"
+
+
+def log_file(vault: Path | str) -> str:
+    """Return the path of the log of servers of *vault* that were started in the background."""
+    return f"{vault}{_LOG}"
+
+
+def is_automatic(environ: Mapping[str, str]) -> bool:
+    """Whether hooks start a server: the settings say so, and neither CI nor the environment forbids it."""
+    forbidden = any(environ.get(name, "").lower() not in _FALSE for name in ("CI", OFF_VARIABLE))
+    return not forbidden and os.name != "nt" and plain_settings(environ).get(SETTING) == AUTO
+
+
+def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bool:
+    """
+    Start a server of the vault of *environ* if hooks are to start one and none runs; return whether one was started.
+
+    Args:
+        inherited: Environment of the server, apart from its vault.
+
+    Raises:
+        OSError: the server cannot be started.
+    """
+    vault = os.path.abspath(vault_place(environ))  # noqa: PTH100
+    if not is_automatic(environ) or not os.path.isfile(vault) or _age_s(start_note(vault)) < RETRY_S:  # noqa: PTH113
+        return False
+    if _is_served(vault) or not _claim(start_note(vault)):
+        return False
+    _spawn(vault, inherited)
+    return True
+
+
+def found_or_started(
+    find: Callable[[], Announcement | None], environ: Mapping[str, str]
+) -> Announcement | None:
+    """Return the server that *find* finds; start one if hooks may, and wait for it at most `START_S` seconds."""
+    server = find()
+    if server is None and is_automatic(environ):
+        with suppress(OSError):
+            start_server(environ, environ)
+        note = start_note(vault_place(environ))
+        while server is None and _age_s(note) < START_S:
+            sleep(PAUSE_S)
+            server = find()
+    return server or find()
+
+
+def _is_served(vault: str) -> bool:
+    """Whether a process serves *vault* or is about to, even one of another version or one that hangs."""
+    from pathlib import Path
+
+    from clawmem.app.client.probe import is_running
+
+    return is_running(Path(vault))
+
+
+def _claim(note: str) -> bool:
+    """Create the file *note* in place of an old one; return false if another process does so at the same time."""
+    try:
+        with suppress(FileNotFoundError):
+            os.unlink(note)  # noqa: PTH108
+        os.close(os.open(note, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    except FileExistsError:
+        return False
+    return True
+
+
+def _age_s(note: str) -> float:
+    """Return the seconds since *note* was created; infinite if it does not exist."""
+    try:
+        return abs(time() - os.stat(note).st_mtime)  # noqa: PTH116
+    except FileNotFoundError:
+        return float("inf")
+
+
+def _spawn(vault: str, inherited: Mapping[str, str]) -> None:
+    """Start the server in a session of its own; only the log is passed on of all open files."""
+    import subprocess
+
+    isolation = "-I" if sys.flags.isolated else "-P"
+    command = [sys.executable, isolation, "-m", "clawmem", "serve"]
+    options = ["--idle-exit", str(IDLE_MINUTES), "--log", log_file(vault)]
+    log = _opened_log(log_file(vault))
+    try:
+        subprocess.Popen(
+            [*command, *options],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=os.path.dirname(vault),  # noqa: PTH120
+            env={**inherited, "INDEX_PATH": vault},
+            start_new_session=True,
+        )
+    finally:
+        os.close(log)
+
+
+def _opened_log(file: str) -> int:
+    """Open the log for appending, readable by the owner only; one that is too long becomes the previous log."""
+    log = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    if os.fstat(log).st_size > MOST_LOG_BYTES:
+        os.replace(file, f"{file}.1")  # noqa: PTH105
+        os.close(log)
+        return _opened_log(file)
+    return log

@@ -1,0 +1,104 @@
+"""Registry of hooks: the event of each hook, its time limit, and whether it runs by default."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+_OWN_RESERVE_S = 1.0  # subtracted from the client's timeout, for start-up and for answering
+
+OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
+"""Names the optional hooks that run with their event, separated by commas."""
+
+
+class HookRegistration(NamedTuple):
+    """
+    Registration of one hook.
+
+    ``matcher`` restricts the event by the ``source`` of a session's start or by the name of a tool. ``patience_s`` is the
+    hook's share of the timeout that setup configures in the client; ``is_default`` is false for optional hooks.
+    """
+
+    event: str
+    patience_s: int
+    matcher: str = ""
+    is_default: bool = True
+
+    @property
+    def deadline_s(self) -> float:
+        """Seconds after which the provisional answer of the hook counts."""
+        return self.patience_s - _OWN_RESERVE_S
+
+    def matches(self, value: str) -> bool:
+        """Whether the hook handles an event with the source or tool name *value*."""
+        return not self.matcher or value in self.matcher.split("|")
+
+
+# Hooks of one event run in this order. The longest context is last, because a joined answer is cut at its end.
+HOOKS = {
+    "context-surfacing": HookRegistration("UserPromptSubmit", 8),
+    "postcompact-inject": HookRegistration("SessionStart", 5, matcher="compact"),
+    "curator-nudge": HookRegistration("SessionStart", 5, matcher="startup"),
+    "staleness-check": HookRegistration("SessionStart", 5, matcher="startup", is_default=False),
+    "session-bootstrap": HookRegistration(
+        "SessionStart", 5, matcher="startup|resume|clear", is_default=False
+    ),
+    "precompact-extract": HookRegistration("PreCompact", 5),
+    "postcompact-capture": HookRegistration("PostCompact", 10),
+    "decision-extractor": HookRegistration("Stop", 30),
+    "handoff-generator": HookRegistration("Stop", 30),
+    "feedback-loop": HookRegistration("Stop", 30),
+    "pretool-inject": HookRegistration(
+        "PreToolUse", 3, matcher="Edit|MultiEdit|Write|NotebookEdit", is_default=False
+    ),
+}
+EVENTS = tuple(dict.fromkeys(hook.event for hook in HOOKS.values()))
+OPTIONAL_HOOKS = tuple(name for name, hook in HOOKS.items() if not hook.is_default)
+
+
+class HookCall(NamedTuple):
+    """
+    A call by a client: the event that the answer is for, and the hooks to run.
+
+    ``filters`` is false for a call of one hook by its name, whose matcher the client has applied.
+    """
+
+    event: str
+    hooks: tuple[str, ...]
+    filters: bool = True
+
+    @property
+    def patience_s(self) -> int:
+        """The timeout for the client: enough for every hook to use up its own."""
+        return sum(HOOKS[name].patience_s for name in self.hooks)
+
+    @property
+    def deadline_s(self) -> float:
+        """Seconds after the start of the process when the answer is sent, complete or not."""
+        return max(1.0, self.patience_s - _OWN_RESERVE_S)
+
+    @property
+    def matcher(self) -> str:
+        """The values for which at least one hook runs, separated by ``|``; empty if every value does."""
+        matchers = [HOOKS[name].matcher for name in self.hooks]
+        return "|".join(dict.fromkeys("|".join(matchers).split("|"))) if all(matchers) else ""
+
+    def hooks_for(self, value: str) -> list[str]:
+        """Return the hooks that handle an event with the source or tool name *value*."""
+        return [name for name in self.hooks if not self.filters or HOOKS[name].matches(value)]
+
+
+def call_named(name: str, optional: str = "") -> HookCall | None:
+    """
+    Return the call of an event or of one hook; ``None`` for an unknown name.
+
+    Args:
+        name: An event, which runs all its hooks, or a hook.
+        optional: The optional hooks to run with their event, separated by commas.
+    """
+    if name in HOOKS:
+        return HookCall(HOOKS[name].event, (name,), filters=False)
+    if name not in EVENTS:
+        return None
+    also = {one.strip() for one in optional.split(",")}
+    of_event = (one for one, hook in HOOKS.items() if hook.event == name and (hook.is_default or one in also))
+    return HookCall(name, tuple(of_event))

@@ -1,0 +1,281 @@
+"""``server: auto``: the first hook that finds no server starts one in the background, and does not wait for it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hook_process import Answered, answered, ask, command
+from server_process import COMMAND, serving
+from typer.testing import Result
+
+from clawmem.app.client.announcement import Announcement, announced
+from clawmem.app.client.autostart import RETRY_S, is_automatic, log_file, start_note
+from clawmem.app.client.probe import is_running
+
+Invoke = Callable[..., Result]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+QUESTION = "where do login sessions live, and for how many days?"
+PATIENCE_S = 60.0
+
+
+class Home:
+    """A home with a vault, whose hooks may start a server."""
+
+    def __init__(self, home: Path, environ: dict[str, str]) -> None:
+        self.home = home
+        self.environ = {name: value for name, value in environ.items() if name != "CLAWMEM_NO_SERVER"}
+        self.vault = home / ".cache" / "clawmem" / "index.sqlite"
+        self.log, self.note = Path(log_file(self.vault)), Path(start_note(self.vault))
+        self.config = home / ".config" / "clawmem" / "config.yaml"
+
+    def prompt(self, name: str = "UserPromptSubmit", **variables: str) -> Answered:
+        told = {"hook_event_name": "UserPromptSubmit", "session_id": os.urandom(4).hex(), "prompt": QUESTION}
+        return ask({**self.environ, **variables}, self.home, name, told)
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*COMMAND, *arguments],
+            check=False,
+            capture_output=True,
+            text=True,
+            cwd=self.home,
+            env=self.environ,
+        )
+
+    def server(self) -> Announcement:
+        """The server that answers; fails if none comes up."""
+        eventually(lambda: is_running(self.vault) and announced(self.vault) and not self.note.exists())
+        found = announced(self.vault)
+        assert found
+        return found
+
+    def starts(self) -> int:
+        """How many servers have begun to answer."""
+        return self.log.read_text().count("is served at") if self.log.exists() else 0
+
+    def end(self) -> None:
+        """End the server, also one that is still starting."""
+        if self.note.exists() and self.log.exists() and "Error" not in self.log.read_text():
+            eventually(lambda: not self.note.exists() or "Error" in self.log.read_text())
+        self.run("serve", "--stop")
+
+
+def eventually(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def here(remembered: Invoke, home: Path, environ: dict[str, str]) -> Iterator[Home]:
+    """A home with the setting; its server ends with the test."""
+    found = Home(home, environ)
+    with found.config.open("a") as file:
+        file.write("server: auto\n")
+    yield found
+    found.end()
+
+
+def test_the_first_prompt_starts_a_server(here: Home) -> None:
+    """It is answered cold; the server shares nothing with it, and answers the next one."""
+    cold = (
+        here.prompt()
+    )  # returns when the pipes are closed, which a server that inherited them would prevent
+    server = here.server()
+    warm = here.prompt()
+
+    assert "Redis for 14 days" in cold.context and cold.context == warm.context
+    assert (cold.log, warm.log) == ("", "")
+    assert os.getsid(server.pid) == server.pid
+    eventually(lambda: here.starts() == 1)
+    assert {
+        file.stat().st_mode & 0o777 for file in (here.log, here.vault.with_name("index.sqlite.token"))
+    } == {0o600}
+    if sys.platform == "linux":
+        process = Path(f"/proc/{server.pid}")
+        files = [str((process / "fd" / str(number)).readlink()) for number in (0, 1, 2)]
+        assert files == ["/dev/null", str(here.log), str(here.log)]
+        assert (process / "cwd").resolve() == here.vault.parent
+        assert b"--idle-exit\x0030\x00" in (process / "cmdline").read_bytes()
+    told = json.loads(here.run("serve", "--status", "--json").stdout)
+    assert (told["running"], told["answers"], told["automatic"]) == (True, True, True)
+
+
+def test_two_prompts_at_once_start_one_server(here: Home) -> None:
+    """Whoever comes second finds that a start has been made."""
+    running = [
+        subprocess.Popen(
+            command("UserPromptSubmit"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            cwd=here.home, env=here.environ,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    for number, one in enumerate(running):
+        assert one.stdin
+        event = {"hook_event_name": "UserPromptSubmit", "session_id": f"{number}", "prompt": QUESTION}
+        one.stdin.write(json.dumps(event).encode())
+        one.stdin.close()
+        one.stdin = None
+    for one in running:
+        output, log = one.communicate(timeout=PATIENCE_S)
+        assert "Redis for 14 days" in answered("UserPromptSubmit", one.returncode, output, log).context
+
+    here.server()
+    eventually(lambda: here.starts() == 1)
+    assert "runs already" not in here.log.read_text()
+
+
+def test_a_server_that_was_killed_is_replaced(here: Home) -> None:
+    """The next prompt is answered cold and starts another one; a hook of any event and name does."""
+    here.prompt()
+    first = here.server()
+    os.kill(first.pid, signal.SIGKILL)
+    eventually(lambda: not is_running(here.vault))
+
+    cold = here.prompt("context-surfacing")
+
+    assert "Redis for 14 days" in cold.context
+    assert here.server().pid != first.pid
+    eventually(lambda: here.starts() == 2)
+
+
+@pytest.mark.parametrize(
+    ("variables", "setting"),
+    [({"CI": "true"}, "auto"), ({"CLAWMEM_NO_SERVER": "1"}, "auto"), ({}, "manual"), ({}, ""),
+     ({"INDEX_PATH": "none.sqlite"}, "auto")],
+)  # fmt: skip
+def test_who_starts_none(here: Home, variables: dict[str, str], setting: str) -> None:
+    """CI, a variable, a setting, or a vault that does not exist."""
+    text = here.config.read_text().replace("server: auto\n", f"server: {setting}\n" if setting else "")
+    here.config.write_text(text)
+
+    here.prompt(**variables)
+
+    assert not here.note.exists() and not here.log.exists()
+    assert not list(here.home.glob("none.sqlite*"))
+
+
+def test_a_start_that_fails_is_noted_and_not_repeated_at_once(here: Home) -> None:
+    """The log has the reason, and `serve --status` names the log; some minutes later it is tried again."""
+    broken = {"CLAWMEM_VAULTS": "{"}
+    first = here.prompt(**broken)
+    eventually(lambda: "CLAWMEM_VAULTS must be JSON" in here.log.read_text())
+    size = here.log.stat().st_size
+
+    again = here.prompt(**broken)
+
+    assert "Redis for 14 days" in first.context and "Redis for 14 days" in again.context
+    status = here.run("serve", "--status")
+    assert (status.returncode, str(here.log) in status.stderr) == (1, True)
+    assert "Hooks start a server" in status.stdout
+    assert here.log.stat().st_size == size
+
+    os.utime(here.note, (0, time.time() - RETRY_S - 1))
+    here.prompt()
+    assert here.server()
+
+
+def test_a_server_of_another_version_is_left_alone(here: Home) -> None:
+    """It ends when it is idle; until then no second one is tried."""
+    with serving(here.environ, here.home):
+        file = here.vault.with_name("index.sqlite.server")
+        file.write_text(json.dumps({**json.loads(file.read_text()), "version": "0.0.9"}))
+
+        assert "Redis for 14 days" in here.prompt().context
+        assert not here.note.exists()
+
+
+def test_an_idle_server_exits(here: Home) -> None:
+    """Requests keep it, the watcher and the lanes do not; nothing is left but its token and its lock file."""
+    with serving(here.environ, here.home, "--port", "0", "--idle-exit", "0.05") as server:
+        began = time.monotonic()
+        while time.monotonic() - began < 4:
+            assert server.ask("GET", "/health").status == 200
+            time.sleep(0.5)
+        assert server.process.wait(PATIENCE_S) == 0
+    assert announced(here.vault) is None
+
+
+def test_a_long_log_is_bounded(here: Home) -> None:
+    """What is in it becomes the previous log, of which there is one."""
+    here.log.write_text("x" * 300_000)
+    here.prompt()
+    here.server()
+
+    assert here.log.stat().st_size < 1_000
+    assert here.log.with_name(f"{here.log.name}.1").stat().st_size == 300_000
+
+
+def test_tools_of_a_server_that_exited(here: Home) -> None:
+    """`clawmem mcp` starts it again, and the call is answered."""
+
+    def call(number: int, method: str, **params: Any) -> bytes:
+        return (
+            json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode() + b"\n"
+        )
+
+    here.prompt()
+    first = here.server()
+    with subprocess.Popen(
+        [*COMMAND, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=here.home, env=here.environ
+    ) as process:
+        assert process.stdin and process.stdout
+        client = {"name": "test", "version": "1"}
+        process.stdin.write(
+            call(1, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=client)
+        )
+        process.stdin.flush()
+        assert "result" in json.loads(process.stdout.readline())
+        os.kill(first.pid, signal.SIGTERM)
+        eventually(lambda: not is_running(here.vault))
+
+        process.stdin.write(call(2, "tools/list"))
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        process.stdin.close()
+
+    assert answer["result"]["tools"]
+    assert here.server().pid != first.pid
+
+
+class TestSetup:
+    """``setup hooks`` chooses; what was chosen stays."""
+
+    def test_it_is_chosen_by_default(self, here: Home) -> None:
+        """Unless the config file says otherwise; `--server` and `--no-server` change it, a dry run does not."""
+        environ = {**here.environ, "HOME": str(here.home)}
+        here.config.write_text(here.config.read_text().replace("server: auto\n", ""))
+        before = here.config.read_text()
+
+        dry = here.run("setup", "hooks", "--dry-run")
+        assert here.config.read_text() == before and "server: auto" in dry.stderr
+        assert not is_automatic(environ)
+        assert "--no-server" in here.run("setup", "hooks").stderr
+        assert is_automatic(environ)
+        here.run("setup", "hooks", "--no-server")
+        assert not is_automatic(environ)
+        here.run("setup", "hooks")
+        assert not is_automatic(environ)
+        here.run("setup", "hooks", "--server")
+        assert is_automatic(environ)
+        assert here.run("status").returncode == 0
+
+    def test_one_without_a_server(self, here: Home) -> None:
+        """The choice is kept when hooks are installed again."""
+        here.config.write_text(here.config.read_text().replace("server: auto\n", ""))
+        here.run("setup", "hooks", "--no-server")
+        here.run("setup", "hooks")
+
+        assert not is_automatic(here.environ)

@@ -1,0 +1,145 @@
+"""``clawmem hook EVENT``: one process runs all hooks of an event, in order, and gives one answer."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from hook_process import ONCE, TURNS, Client, answered, ask
+from typer.testing import Result
+
+from clawmem.app.client.hook_registry import EVENTS
+from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS
+from clawmem.app.interfaces.hooks.state import state_folder
+
+Invoke = Callable[..., Result]
+
+CHECKS = "session-bootstrap,staleness-check"
+DUE = "---\nreview_by: 2024-01-01\n---\n# Plan\n\nText of it.\n"
+LESSON = "---\ncontent_type: decision\n---\n# Never format the migrations\n\nschema_v2.sql must keep its line ends.\n"
+
+
+@pytest.fixture
+def vault(notes: Path, invoke: Invoke, home: Path) -> Path:
+    """A vault with a note that is due, a lesson about a file, and a report of the curator."""
+    (notes / "plan.md").write_text(DUE, "utf-8")
+    (notes / "lesson.md").write_text(LESSON, "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+    file = home / ".cache/clawmem/index.sqlite"
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    file.with_name("curator-report.json").write_text(
+        json.dumps({"timestamp": now, "actions": ["pin 2 notes"]}), "utf-8"
+    )
+    return file
+
+
+def start(source: str) -> dict[str, Any]:
+    return {"hook_event_name": "SessionStart", "session_id": "5f0c", "source": source}
+
+
+def test_the_end_of_a_turn(vault: Path, environ: dict[str, str], home: Path) -> None:
+    """One process does what three did: decision and handoff are stored, and no job is left."""
+    client = Client(home, environ)
+    before = client.memories()
+
+    done = client.ask("Stop", last_assistant_message=TURNS[-1][1])
+
+    assert (done.answer, done.log) == ({"continue": True, "suppressOutput": False}, "")
+    assert client.memories() - before == ONCE
+    assert not client.waiting()
+
+
+def test_contexts_are_joined(vault: Path, environ: dict[str, str], home: Path) -> None:
+    """Every enabled hook that matches the source contributes, in order; optional hooks only when they are named."""
+    default = ask(environ, home, "SessionStart", start("startup"))
+    every = ask(environ, home, "SessionStart", start("startup"), "--with", CHECKS)
+    resumed = ask(environ, home, "SessionStart", start("resume"), "--with", CHECKS)
+    (home / ".config/clawmem/.env").write_text(f"CLAWMEM_HOOKS={CHECKS}\n")
+    by_variable = ask(environ, home, "SessionStart", start("startup"))
+
+    tags = ["<vault-curator>", "<vault-staleness>", "<vault-session>"]
+    assert [tag in default.context for tag in tags] == [True, False, False]
+    assert sorted(tags, key=every.context.index) == tags
+    assert [tag in resumed.context for tag in tags] == [False, False, True]
+    assert [tag in by_variable.context for tag in tags] == [True, True, True]
+    assert len(json.dumps(every.answer, ensure_ascii=False)) < MOST_CHARACTERS
+
+
+def test_tools_are_matched(vault: Path, environ: dict[str, str], home: Path) -> None:
+    """A lesson before an edit of the file, nothing before a read, and nothing while the hook is not enabled."""
+
+    def said(tool: str, *options: str) -> str:
+        told = {
+            "hook_event_name": "PreToolUse",
+            "tool_name": tool,
+            "tool_input": {"file_path": "/db/schema_v2.sql"},
+        }
+        return ask(environ, home, "PreToolUse", told, *options).context
+
+    assert "must keep its line ends" in said("Edit", "--with", "pretool-inject")
+    assert not said("Read", "--with", "pretool-inject")
+    assert not said("Edit")
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_every_event_is_silent_without_a_vault(event: str, environ: dict[str, str], home: Path) -> None:
+    """Exit code 0, one object of the event's own shape, and an unchanged disk."""
+    told = {"hook_event_name": event, "source": "startup", "prompt": "why did we move?", "tool_name": "Edit"}
+
+    done = ask(environ, home, event, told, "--with", f"{CHECKS},pretool-inject")
+
+    assert (done.code, done.context, done.log) == (0, "", "")
+    assert list(home.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "fault",
+    ["raise SystemExit(2)", "raise ValueError('broken')", "return None", "__import__('time').sleep(60)"],
+)
+def test_a_hook_that_fails_costs_the_others_nothing(
+    fault: str, vault: Path, environ: dict[str, str], home: Path
+) -> None:
+    """An error is logged, a hook that hangs is left at its own deadline, and the others are answered."""
+    code = f"""
+from clawmem.app.client import hook_registry
+from clawmem.app.interfaces.hooks import curator_nudge, runner
+def run(event, context):
+    {fault}
+curator_nudge.run = run
+hook_registry.HOOKS["curator-nudge"] = hook_registry.HOOKS["curator-nudge"]._replace(patience_s=2)
+runner.run_process(["SessionStart", "--with", "staleness-check"])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        check=False, input=json.dumps(start("startup")).encode(), capture_output=True, cwd=home, env=environ,
+        timeout=60,
+    )  # fmt: skip
+
+    said = answered("SessionStart", done.returncode, done.stdout, done.stderr)
+    assert said.code == 0
+    assert "Plan (notes/plan.md" in said.context
+    assert ("curator-nudge" in said.log) == ("sleep" not in fault)
+
+
+def test_a_job_that_cannot_be_done_is_logged_and_kept(
+    vault: Path, environ: dict[str, str], home: Path
+) -> None:
+    """A locked vault costs the answer nothing; the next end of a turn does the work."""
+    client = Client(home, environ)
+    with closing(apsw.Connection(str(vault))) as other:
+        other.execute("begin immediate")
+        done = client.ask("Stop")
+
+    assert done.answer == {"continue": True, "suppressOutput": False}
+    assert client.waiting() and "Stop" in done.log
+    assert (state_folder(vault) / "errors.log").exists()
+    client.ask("Stop")
+    assert not client.waiting()
