@@ -10,7 +10,7 @@ from clawmem.app.version import VERSION
 
 
 def main() -> None:
-    """Run the command line of this process; ``--version``, hooks and served questions avoid most imports."""
+    """Run the command line of this process; ``--version``, and hooks avoid most imports."""
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"clawmem {VERSION}\n")
         return
@@ -26,13 +26,6 @@ def main() -> None:
         from clawmem.app.interfaces.mcp.forwarding import forwarded_at_once
 
         if forwarded_at_once(sys.argv[2:]):  # an assistant waits for this at every start
-            return
-    from clawmem.app.interfaces.cli.arguments import is_question, parted
-
-    if is_question(parted(sys.argv[1:])[1]):
-        from clawmem.app.interfaces.cli.served import quickly_answered
-
-        if quickly_answered(sys.argv[1:]):
             return
     from clawmem.app.interfaces.cli.command_line import cli
 

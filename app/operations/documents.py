@@ -110,8 +110,12 @@ class Text(Place):
 
     @property
     def verbatim(self) -> str:
-        """The text as it was written, orders of others included: for people, never for agents."""
-        return self._verbatim
+        """
+        The text as it was written, orders of others included: for people, never for agents.
+
+        It is not part of the record, so that a result from a server has only the text without these orders.
+        """
+        return self._verbatim or self.text
 
     @property
     def remarks(self) -> Sequence[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import ClawmemError, InvalidInput
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -86,3 +86,14 @@ def fault_of(one: ErrorDetails) -> str:
     for prefix in PREFIXES:
         said = said.removeprefix(prefix)
     return said.rstrip(".")
+
+
+def error_record(error: ClawmemError) -> dict[str, Any]:
+    """
+    Return *error* as a record: ``error`` is the message and ``code`` its name, as in the REST API.
+
+    ``suggestions``, ``candidates`` and the other details of the error are added if it has any.
+    """
+    more = {name: list(getattr(error, name, ())) for name in ("suggestions", "candidates")}
+    named = {name: found for name, found in more.items() if found}
+    return {**named, **error.details, "error": str(error), "code": error.code}

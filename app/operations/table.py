@@ -7,6 +7,8 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from clawmem.ports.errors import NotFound
+
 if TYPE_CHECKING:
     from clawmem.app.operations.operation import Operation
 
@@ -48,5 +50,13 @@ def all_operations() -> list[Operation[Any, Any]]:
 
 
 def operation_named(name: str) -> Operation[Any, Any]:
-    """Return the operation *name*, which is a name in the table."""
-    return next(one for one in all_operations() if one.name == name)
+    """
+    Return the operation *name*.
+
+    Raises:
+        NotFound: There is no such operation.
+    """
+    known = {one.name: one for one in all_operations()}
+    if name not in known:
+        raise NotFound("operation", name)
+    return known[name]

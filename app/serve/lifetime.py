@@ -175,8 +175,8 @@ def _answer(
     tell: Callable[[str], None],
 ) -> None:
     from clawmem.app.interfaces.hooks.state import write_whole
-    from clawmem.app.interfaces.rest.application import application
     from clawmem.app.interfaces.rest.security import names_of
+    from clawmem.app.serve.application import application
     from clawmem.app.serve.host import Host
     from clawmem.app.serve.inside import Inside
 

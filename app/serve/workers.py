@@ -10,23 +10,14 @@ from queue import Full, Queue
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
+from clawmem.app.operations.dispatch import Busy
 from clawmem.app.serve.warm_vault import WarmVault
-from clawmem.ports.errors import ClawmemError
 
 T = TypeVar("T")
 
 THREADS = 4
 PATIENCE_S = 0.05  # time that a thread may hold the scheduling lock before others run concurrently
 WAITING = 16  # tasks that may wait for a thread; further ones are rejected
-
-
-class Busy(ClawmemError):
-    """The task queue is full."""
-
-    code = "BUSY"
-
-    def __init__(self) -> None:
-        super().__init__("The server has enough to do just now. Try again in a moment.")
 
 
 class _Task(NamedTuple):

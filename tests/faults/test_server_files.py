@@ -12,8 +12,8 @@ import pytest
 from hook_process import KNOWN, QUESTION, Client, ask
 
 from clawmem.adapters.system.holder import holder_id
+from clawmem.app.client.operations import result_from_server
 from clawmem.app.client.request import ask as ask_server
-from clawmem.app.interfaces.cli.served import quickly_answered
 from clawmem.app.version import VERSION
 
 
@@ -71,7 +71,7 @@ def test_anything_in_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed
         Path(f"{vault}.server").write_text(text, "utf-8")
 
         assert ask_server("context-surfacing", "{}", dict(os.environ), VERSION) == ""
-        assert not quickly_answered(["search", "x"])
+        assert result_from_server("search", {"query": "x"}, None) is None
 
 
 @pytest.mark.parametrize("answer", ["", "[]", "nothing", '{"refused": null}', "[" * 60_000])
@@ -82,9 +82,9 @@ def test_an_answer_of_somebody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("INDEX_PATH", str(vault))
     Path(f"{vault}.server").write_text(json.dumps(announcement(vault)), "utf-8")
-    monkeypatch.setattr("clawmem.app.interfaces.cli.served.posted", lambda *given, **more: answer)
+    monkeypatch.setattr("clawmem.app.client.operations.posted", lambda *given, **more: answer)
 
-    assert not quickly_answered(["search", "x"])
+    assert result_from_server("search", {"query": "x"}, None) is None
 
 
 def test_a_question_and_a_hook(client: Client) -> None:

@@ -9,17 +9,18 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from rest_world import POSTGRES, REDIS, World, world_at
-from server_process import Served, serving
+from server_process import Served as ServerProcess
+from server_process import serving
 from typer.testing import CliRunner
 
+from clawmem.app.client import operations
 from clawmem.app.client import request as server_request
-from clawmem.app.interfaces.cli.arguments import QUESTIONS
 from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.interfaces.cli.served import quickly_answered
+from clawmem.app.operations.table import all_operations
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -53,7 +54,6 @@ ANSWERED = (
     ("why",),
     ("status",),
     ("index-stats",),
-    ("budget",),
     ("collection", "list"),
     ("diary", "read"),
     ("graph", "causes", REDIS),
@@ -63,8 +63,6 @@ ANSWERED = (
     ("lifecycle", "status"),
     ("lifecycle", "search", "sessions"),
     ("lifecycle", "log"),
-    ("lanes", "status"),
-    ("lanes", "journal", "--lane", "light"),
     ("reflect", "30"),
 )  # fmt: skip
 ODD = "# Odd\r\n\tA \x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere"
@@ -83,28 +81,21 @@ REFUSED = (
     ("get", "../../etc/passwd"),
     ("list", "-c", "elsewhere"),
     ("why", "999999"),
-    ("budget", "--last", "0"),
 )  # fmt: skip
 FOR_THE_COMMAND = (
-    ("search",),
-    ("search", "x", "-n", "few"),
-    ("search", "--help"),
     ("search", "x", "--alone"),
     ("search", "x", "--backend=sqlite"),
-    ("search", "x", "--vault", "nobody"),
     ("search", "x", "--vault", "nowhere.sqlite"),
-    ("search", "x", "--vault", ""),
-    ("list", "--alone"),
-    ("graph", "causes"),
-    ("lifecycle", "log", "-h"),
-    ("search", "not \udce9 text"),
 )
-# What a question has no need of when it is asked of a server: what opens a vault, and what reads a command line.
+# A command that asks a server opens no vault and computes no vectors.
 NEVER = {
-    "apsw", "asyncio", "clawmem.app.interfaces.cli.command_line", "clawmem.app.bootstrap.services", "clawmem.app.services", "clawmem.domain",
-    "dataclasses", "dependency_injector", "fastapi", "http.client", "importlib.metadata", "numpy", "onnxruntime", "pydantic", "rich",
-    "sqlite3", "starlette", "typer",
-}  # fmt: skip
+    "apsw",
+    "clawmem.adapters.sqlite",
+    "clawmem.app.bootstrap.services",
+    "dependency_injector",
+    "numpy",
+    "sqlite3",
+}
 
 
 class Heard(NamedTuple):
@@ -143,24 +134,46 @@ def at_home(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     return world
 
 
+class Served(NamedTuple):
+    """Commands in the process of the test, and whether a server answered each of them."""
+
+    answers: list[bool]
+
+    def __call__(self, *arguments: str) -> Heard:
+        """Run a command that a server has to answer."""
+        heard = self.run(*arguments)
+        assert self.answers == [True]
+        return heard
+
+    def run(self, *arguments: str) -> Heard:
+        """Run a command."""
+        self.answers.clear()
+        done = CliRunner().invoke(cli, [*arguments])
+        return Heard(done.stdout, done.stderr, done.exit_code)
+
+
 @pytest.fixture
-def served(at_home: World, capsys: pytest.CaptureFixture[str]) -> Callable[..., Heard]:
-    """A command as the server answers it."""
+def served(at_home: World, monkeypatch: pytest.MonkeyPatch) -> Served:
+    """Commands that may ask the server."""
+    answers: list[bool] = []
+    ask = operations.result_from_server
 
-    def ask(*arguments: str) -> Heard:
-        code = 0
+    def recorded(*given: Any) -> Any:
         try:
-            assert quickly_answered(arguments)
-        except SystemExit as left:
-            code = int(left.code or 0)
-        return Heard(*capsys.readouterr(), code)
+            result = ask(*given)
+        except operations.Refused:
+            answers.append(True)
+            raise
+        answers.append(result is not None)
+        return result
 
-    return ask
+    monkeypatch.setattr(operations, "result_from_server", recorded)
+    return Served(answers)
 
 
 def alone(*arguments: str) -> Heard:
     """The same as its own process answers it."""
-    done = CliRunner().invoke(cli, [*arguments])
+    done = CliRunner().invoke(cli, ["--alone", *arguments])
     return Heard(done.stdout, done.stderr, done.exit_code)
 
 
@@ -179,9 +192,7 @@ def steady(heard: Heard) -> Heard:
 class TestBothWays:
     @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
     @pytest.mark.parametrize("arguments", ANSWERED, ids=" ".join)
-    def test_answers(
-        self, served: Callable[..., Heard], arguments: tuple[str, ...], form: tuple[str, ...]
-    ) -> None:
+    def test_answers(self, served: Served, arguments: tuple[str, ...], form: tuple[str, ...]) -> None:
         """To the letter, what is said on stderr included."""
         verb, *rest = arguments
 
@@ -192,24 +203,25 @@ class TestBothWays:
 
     @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
     @pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
-    def test_refusals(
-        self, served: Callable[..., Heard], arguments: tuple[str, ...], form: tuple[str, ...]
-    ) -> None:
+    def test_refusals(self, served: Served, arguments: tuple[str, ...], form: tuple[str, ...]) -> None:
         """The same sentence, error record and exit code."""
         verb, *rest = arguments
-        told = served(verb, *form, *rest)
+        told = served.run(verb, *form, *rest)
 
         assert told == alone(verb, *form, *rest)
         assert told.err.startswith("clawmem: ")
         assert told.code in (2, 3)
 
-    def test_every_question_is_looked_at(self) -> None:
-        """A new one has to be put into the table."""
-        asked = {words[: 1 + (words[0] not in QUESTIONS)] for words in ANSWERED}
+    def test_every_reading_command_is_looked_at(self) -> None:
+        """A command of a new operation that reads has to be put into the table."""
+        commands = {
+            one.words for operation in all_operations() if operation.reads for one in operation.commands
+        }
+        asked = {" ".join(words[:n]) for words in ANSWERED for n in (1, 2)}
 
-        assert {" ".join(words) for words in asked} == {*QUESTIONS}
+        assert commands - asked == {"path", "trust list", "vault list"}
 
-    def test_receipts(self, served: Callable[..., Heard], at_home: World) -> None:
+    def test_receipts(self, served: Served, at_home: World) -> None:
         """Both ways leave one, that says the same."""
         served("search", *QUESTION)
         alone("search", *QUESTION)
@@ -226,7 +238,7 @@ class TestBothWays:
     @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
     @pytest.mark.parametrize("options", [(), ("--replay",)], ids=["as it was", "replay"])
     def test_why(
-        self, served: Callable[..., Heard], at_home: World, form: tuple[str, ...], options: tuple[str, ...]
+        self, served: Served, at_home: World, form: tuple[str, ...], options: tuple[str, ...]
     ) -> None:
         """One receipt, and the question asked again."""
         served("query", *QUESTION)
@@ -242,7 +254,7 @@ class TestBothWays:
         "arguments", [("search", "sessions"), ("list",), ("collection", "list")], ids=" ".join
     )
     def test_a_vault_with_a_name(
-        self, served: Callable[..., Heard], arguments: tuple[str, ...], form: tuple[str, ...]
+        self, served: Served, arguments: tuple[str, ...], form: tuple[str, ...]
     ) -> None:
         """The server of the usual vault opens it, and says of it what the command would."""
         told = served(*form, "--vault", "work", *arguments)
@@ -252,7 +264,7 @@ class TestBothWays:
         assert "redis" not in told.out
 
     def test_a_vault_by_its_file(
-        self, served: Callable[..., Heard], at_home: World, monkeypatch: pytest.MonkeyPatch
+        self, served: Served, at_home: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whichever way it is written; of a file that it does not have open the server says nothing."""
         vault = at_home.home / ".cache" / "clawmem" / "index.sqlite"
@@ -263,54 +275,56 @@ class TestBothWays:
         for said in (str(vault), "~/.cache/clawmem/index.sqlite", "./index.sqlite", "index.sqlite"):
             assert served("list", f"--vault={said}") == expected
         assert REDIS in expected.out
-        assert not quickly_answered(("list", "--vault", str(other)))
+        assert served.run("list", "--vault", str(other)).code == 0
+        assert served.answers == [False]
 
     @pytest.mark.parametrize("arguments", FOR_THE_COMMAND, ids=ascii)
-    def test_what_is_for_the_command_itself(self, at_home: World, arguments: tuple[str, ...]) -> None:
-        """Usage, help, and whatever a server knows nothing of."""
-        assert not quickly_answered(arguments)
+    def test_what_is_for_the_command_itself(self, served: Served, arguments: tuple[str, ...]) -> None:
+        """Options of the process, and vaults that no server has open."""
+        served.run(*arguments)
+
+        assert not any(served.answers)
 
     @pytest.mark.parametrize(
         ("name", "value"), [("CLAWMEM_PROFILE", "deep"), ("XDG_DATA_HOME", "/elsewhere")]
     )
     def test_other_variables(
-        self, at_home: World, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+        self, served: Served, monkeypatch: pytest.MonkeyPatch, name: str, value: str
     ) -> None:
-        """Whose answer may differ is not asked."""
-        assert quickly_answered(("sessions",))
+        """A server whose answer may differ is not asked."""
+        served("sessions")
         monkeypatch.setenv(name, value)
-        assert not quickly_answered(("sessions",))
+        served.run("sessions")
+
+        assert served.answers == [False]
 
 
 @pytest.mark.parametrize(
-    ("verb", "arguments", "status"),
+    ("name", "parameters", "status"),
     [
-        ("search", ["x", "--vault", "work"], 400),
-        ("search", ["--alone", "x"], 400),
-        ("search", ["--help"], 400),
-        ("search", ["x", "--no-such-option"], 400),
-        ("search", [], 400),
-        ("forget", [REDIS], 404),
-        ("--version", [], 404),
-        ("query", ["x", "--json"], 200),
+        ("search", {"query": "x"}, 200),
+        ("search", {"query": "x", "limit": 0}, 400),
+        ("search", {"query": "x", "vault": "work"}, 400),
+        ("search", {}, 400),
+        ("no_such_operation", {}, 404),
     ],
 )
-def test_the_route(world: World, verb: str, arguments: list[str], status: int) -> None:
-    """Questions to the server's own vault, and nothing else that a command line can do."""
-    found, told = world.post(f"/cli/{verb}", arguments=arguments)
+def test_the_route(world: World, name: str, parameters: dict[str, Any], status: int) -> None:
+    """The request of an operation is validated, and an unknown operation or parameter is refused."""
+    found, told = world.post(f"/operations/{name}", request=parameters)
 
     assert found == status
     assert (told.keys() == {"error", "code"}) == (status != 200)
 
 
 def test_what_a_question_loads(world: World) -> None:
-    """A process asks the server with little more than the standard library, and says what it would say alone."""
+    """A process that asks the server opens no vault, and writes what it would write alone."""
     code = (
         "import sys; already = {*sys.modules}\n"
         "from clawmem.app.client import request; request.PATIENCE_S = 20.0\n"
         "from clawmem.app.main import main\n"
-        "main()\n"
-        "print(*({*sys.modules} - already), file=sys.stderr)\n"
+        "try: main()\n"
+        "finally: print(*({*sys.modules} - already), file=sys.stderr)\n"
     )
 
     asked = _ran(world, "-c", code, "query", *QUESTION)
@@ -318,7 +332,7 @@ def test_what_a_question_loads(world: World) -> None:
 
     modules = asked.stderr.split()
     assert {never for never in NEVER if any(f"{one}.".startswith(f"{never}.") for one in modules)} == set()
-    assert "clawmem.app.interfaces.cli.served" in modules
+    assert "clawmem.app.client.operations" in modules
     assert (asked.stdout, answered.stderr) == (answered.stdout, "")
 
 
@@ -332,7 +346,7 @@ def test_without_vectors(
 
     with serving(environ, home) as server:
         told = [_ran(world, "-m", "clawmem", "vsearch", "x"), _ran(world, "-m", "clawmem", "query", "Redis")]
-        refusal = json.loads(server.ask("POST", "/cli/vsearch", {"arguments": ["x"]}).body)
+        refusal = json.loads(server.ask("POST", "/operations/vsearch", {"request": {"query": "x"}}).body)
         _hang_up(server)
         assert server.end() == 0
         log = server.log.read_text()
@@ -356,11 +370,11 @@ def _without_times(text: str) -> str:
     return re.sub(r'"(?:asked_at|took_ms|ms)": [^,\n]+', "", text)
 
 
-def _hang_up(server: Served) -> None:
+def _hang_up(server: ServerProcess) -> None:
     """Begin a question, and do not wait until it may be asked."""
     with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
         head = [
-            "POST /cli/search HTTP/1.1",
+            "POST /operations/search HTTP/1.1",
             f"Host: 127.0.0.1:{server.port}",
             f"Authorization: Bearer {server.token}",
             "Content-Type: application/json",

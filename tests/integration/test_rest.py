@@ -28,7 +28,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /stats": ("/stats", {}),
     "GET /collections": ("/collections", {}),
     "POST /hooks/{name}": ("/hooks/context-surfacing", {"prompt": QUESTION, "session_id": "s"}),
-    "POST /cli/{verb}": ("/cli/query", {"arguments": [QUESTION, "--explain"]}),
+    "POST /operations/{name}": ("/operations/query", {"request": {"query": QUESTION}}),
     "POST /search": ("/search", {"query": QUESTION}),
     "POST /vsearch": ("/vsearch", {"query": QUESTION, "compact": False}),
     "POST /query": ("/query", {"query": QUESTION, "purpose": "operations", "explain": True}),

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.system.holder import holder_id
+from clawmem.app.client import operations
 from clawmem.app.client.announcement import Announcement, announcement_file, places_in, variables_in
-from clawmem.app.interfaces.cli import served
 from clawmem.app.places import default_vault
 from clawmem.app.version import VERSION
 
@@ -104,15 +104,15 @@ def test_a_server_that_sends_away(ask: Callable[[Behave], CommandOutcome]) -> No
 
 def test_a_person_waits_for_seconds() -> None:
     """Not until somebody presses Ctrl-C; longer than a question takes whose models give up."""
-    assert 0 < served.FIRST_S <= 2
-    assert 20 <= served.ANSWER_S <= 60
+    assert 0 < operations.FIRST_S <= 2
+    assert 20 <= operations.ANSWER_S <= 60
 
 
 def _asked(listener: socket.socket, behave: Behave, environ: dict[str, str], home: Path) -> CommandOutcome:
     threading.Thread(target=_serve, args=(listener, behave), daemon=True).start()
     code = (
-        "from clawmem.app.interfaces.cli import served\n"
-        f"served.FIRST_S, served.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
+        "from clawmem.app.client import operations\n"
+        f"operations.FIRST_S, operations.ANSWER_S = {FIRST_S}, {ANSWER_S}\n"
         "from clawmem.app.main import main\n"
         "main()"
     )

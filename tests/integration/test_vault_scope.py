@@ -15,13 +15,13 @@ import pytest
 from typer.testing import CliRunner
 from vault_scope import CLOSED, NOTE, OPEN, OWN, QUESTION, USUAL, World
 
-from clawmem.app.interfaces.cli.arguments import QUESTIONS
 from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.rest.application import ROUTES, rest_application
 from clawmem.app.interfaces.rest.routes import RestRoute
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
+from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.serve.inside import Inside
 
@@ -120,19 +120,9 @@ OF_NO_VAULT = {
 }
 
 
-OF_TWO_WORDS = {
-    "collection list": [],
-    "diary read": [],
-    "graph causes": [FILE],
-    "graph entities": ["animal"],
-    "graph facts": ["animal"],
-    "graph evolution": [FILE],
-    "lanes status": [],
-    "lanes journal": [],
-    "lifecycle status": [],
-    "lifecycle search": ["animal"],
-    "lifecycle log": [],
-}
+REQUIRED = {  # values of required parameters, by name
+    "docid": FILE, "entity": "animal", "file": FILE, "id": "1", "pattern": "**/*.md", "query": QUESTION, "words": "animal"
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -207,18 +197,19 @@ class TestRoutes:
 
         asyncio.run(ask())
 
-    def test_of_a_command_line(self, world: World) -> None:
-        """What ``--vault NAME`` asks is answered from that vault alone."""
+    def test_of_an_operation(self, world: World) -> None:
+        """A request of a command with ``--vault NAME`` is answered from that vault alone."""
 
         async def ask() -> list[str]:
             async with client_of(world) as client:
                 answers = []
-                for question in QUESTIONS:
-                    verb, *second = question.split()
-                    line = [*second, *(OF_TWO_WORDS[question] if second else VERBS[verb])]
+                for operation in (one for one in all_operations() if one.reads and one.any_vault):
+                    fields = operation.request.model_fields.items()
+                    request = {name: REQUIRED[name] for name, field in fields if field.is_required()}
                     with world.opening(OPEN, USUAL):  # its own: threads of the server may still be warming up
-                        found = await client.post(f"/cli/{verb}", json={"arguments": line, "vault": OPEN})
-                    assert found.status_code == 200, (question, found.text)
+                        body = {"request": request, "vault": OPEN}
+                        found = await client.post(f"/operations/{operation.name}", json=body)
+                    assert found.status_code == 200, (operation.name, found.text)
                     world.told(found.text, OPEN)
                     answers.append(found.text.lower())
                 return answers
@@ -232,8 +223,8 @@ class TestRoutes:
             async with client_of(world) as client:
                 for name in ("nobody", "", f"{CLOSED} ", f"../{CLOSED}.sqlite", str(world.places[CLOSED])):
                     with world.opening(USUAL):
-                        found = await client.post("/cli/list", json={"arguments": [], "vault": name})
-                    assert found.status_code == 404
+                        found = await client.post("/operations/list", json={"vault": name})
+                    assert found.json()["refused"]["code"] == "NOT_FOUND"
 
         asyncio.run(ask())
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, NoReturn
 
+from clawmem.app.operations.refusals import error_record
 from clawmem.ports.errors import ClawmemError
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
@@ -64,17 +65,6 @@ def leave(message: str, code: int, record: Mapping[str, Any] | None = None) -> N
             sys.stdout.flush()
         sys.stderr.write(f"clawmem: {message}\n")
     sys.exit(code)
-
-
-def error_record(error: ClawmemError) -> dict[str, Any]:
-    """
-    Return *error* as a record: ``error`` is the message and ``code`` its name, as in the REST API.
-
-    ``suggestions``, ``candidates`` and the other details of the error are added if it has any.
-    """
-    more = {name: list(getattr(error, name, ())) for name in ("suggestions", "candidates")}
-    named = {name: found for name, found in more.items() if found}
-    return {**named, **error.details, **_record(str(error), error.code)}
 
 
 def usage_record(message: str) -> dict[str, Any]:

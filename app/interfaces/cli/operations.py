@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from inspect import Parameter
 from types import MappingProxyType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
@@ -14,7 +13,7 @@ from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.confirming import CONFIRM, OPTIONS, run_confirmed
-from clawmem.app.interfaces.cli.session import opened_for, tell, wants_json
+from clawmem.app.interfaces.cli.session import chosen_by, opened_for, tell, wants_json
 from clawmem.app.operations.operation import (
     Command,
     Flag,
@@ -88,11 +87,11 @@ def operations_about(module: str) -> str:
 def _function(operation: Operation[Any, Any], command: Command) -> Any:
     def run(ctx: typer.Context, *, yes: bool = False, preview: bool = False, **given: Any) -> None:
         if command.otherwise and any(given[name] is None for name in required):
-            _answer(ctx, command.otherwise, command.otherwise.request)
+            _answer(ctx, command.otherwise, command.otherwise.request())
             return
         given = {**given, **command.fixed}
         if operation.reads:
-            _answer(ctx, operation, partial(_request, operation, given))
+            _answer(ctx, operation, _request(operation, given))
         else:
             _execute(ctx, operation, _request(operation, given), agreed=yes, only_preview=preview)
 
@@ -127,12 +126,23 @@ def _parameter_of(flag: Flag) -> str:
     return flag.name.strip("-").replace("-", "_")
 
 
-def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Callable[[], Request]) -> None:
-    """Write the result of an operation that reads; a server may validate the request and run it."""
+def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request) -> None:
+    """Write the result of an operation that reads; a running server runs it, if there is one."""
+    from clawmem.app.interfaces.cli.rendering import show_said
+
+    chosen = chosen_by(ctx)
+    if not chosen.alone and not chosen.backend:
+        from clawmem.app.client.operations import result_from_server
+
+        parameters = request.model_dump(mode="json", exclude_unset=True)
+        record = result_from_server(operation.name, parameters, chosen.vault)
+        if record is not None:
+            show_said(_said(ctx, operation, operation.result.model_validate(record)))
+            return
     tell(
         ctx,
-        lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request())),
-        lambda: opened_for(ctx, operation, request()),
+        lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
+        lambda: opened_for(ctx, operation, request),
     )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
-from clawmem.app.operations.output import Part, Table, Verbatim, printable, table
+from clawmem.app.operations.output import Part, Verbatim, printable, table
 
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 
@@ -43,13 +43,6 @@ def json_part(value: object) -> str:
 def show(text: str) -> None:
     """Print a line of text without the terminal escapes that a note may contain."""
     show_part(printable(text))
-
-
-def part_of(told: Any) -> Part:
-    """Return the part that *told*, decoded from JSON, represents."""
-    if isinstance(told, str):
-        return told
-    return Verbatim(*told) if len(told) == len(Verbatim._fields) else Table(*told)
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:

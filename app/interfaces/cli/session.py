@@ -21,13 +21,12 @@ Say = Callable[["Services"], "Said"]
 
 
 class Chosen(NamedTuple):
-    """The global options; ``hand_on`` receives the command's output function if another process prints the output."""
+    """The global options."""
 
     vault: Path | None = None
     backend: str | None = None
     json: bool = False
     alone: bool = False
-    hand_on: Callable[[Say], object] | None = None
 
 
 def wants_json(ctx: typer.Context) -> bool:
@@ -113,18 +112,13 @@ def tell(
     ctx: typer.Context, say: Say, open_vault: Callable[[], AbstractContextManager[Services]] | None = None
 ) -> None:
     """
-    Print what *say* returns for the chosen vault, or pass *say* to ``hand_on``.
-
-    *say* may read only the vault and the settings in the services, because it may run in another process.
+    Print what *say* returns for the chosen vault.
 
     Args:
         open_vault: Opens the vault; by default for reading.
     """
     from clawmem.app.interfaces.cli.rendering import show_said
 
-    if hand_on := chosen_by(ctx).hand_on:
-        hand_on(say)
-        return
     with open_vault() if open_vault else opened(ctx, read_only=True, or_read=True) as services:
         said = say(services)
         show_said(said)

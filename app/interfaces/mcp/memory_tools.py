@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, ConfigDict, Field
 
-from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.knowledge.memory_graph import MemoryGraph
 from clawmem.domain.knowledge.entity_card import EntityCard

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import copy
 from inspect import Parameter
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, EmbeddedResource, TextResourceContents, ToolAnnotations
 from pydantic import AliasChoices
 from pydantic.fields import FieldInfo
 
-from clawmem.app.bootstrap.opening import unopened_services
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.interfaces.mcp.progress import progress_for
+from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
 from clawmem.app.operations.operation import (
     Attachment,
     Effect,
     Opening,
     Operation,
-    Request,
-    Result,
     option_of,
 )
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.records.parameters import Vault
-from clawmem.app.serve.dispatcher import Dispatcher
-
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
 
 CALLER = "mcp"
 
@@ -57,18 +50,11 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
     has_own_vault = "vault" in fields
 
     async def tool(*, ctx: Context[Any, Any], **given: Any) -> CallToolResult:
-        vault = given.get("vault") if has_own_vault else given.pop("vault", None)
-        progress = progress_for(ctx)
+        vault = None if has_own_vault else given.pop("vault", None)
         request = operation.request(**{fields[name]: value for name, value in given.items()})
-
-        def work(services: Services) -> Result:
-            result: Result = operation.run(services.called_by(CALLER, progress), request)
-            result.finish()
-            return result
-
-        if operation.settings:
-            operation.settings(dispatcher.settings, request, CALLER)
-        result = await _run(dispatcher, operation, request, work, vault)
+        result = await run(
+            dispatcher, operation, request, caller=CALLER, vault=vault, progress=progress_for(ctx)
+        )
         attached = operation.attachments(result) if operation.attachments else ()
         text = "\n".join([as_lines(operation.text(result)), *result.remarks]).strip()
         return answer(text, result, *map(_resource, attached))
@@ -111,17 +97,3 @@ def _older_names(operation: Operation[Any, Any]) -> dict[str, str]:
         for older in several.choices
         if older != name
     }
-
-
-async def _run(
-    dispatcher: Dispatcher,
-    operation: Operation[Any, Any],
-    request: Request,
-    work: Callable[[Services], Result],
-    vault: str | None,
-) -> Result:
-    if operation.opens is Opening.NOTHING:
-        return work(unopened_services(dispatcher.settings))
-    if operation.changes_nothing(request):
-        return await dispatcher.read(work, vault)
-    return await dispatcher.write(work, vault, create=operation.opens is Opening.CREATED)

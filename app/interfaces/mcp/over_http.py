@@ -10,25 +10,26 @@ from typing import TYPE_CHECKING, Any
 from starlette.routing import BaseRoute, Route
 
 from clawmem.app.interfaces.mcp.sets import ToolSet, path_of
-from clawmem.app.interfaces.rest.security import MOST_BYTES
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from clawmem.app.interfaces.mcp.calling import ToolServer
-    from clawmem.app.serve.inside import Inside
+    from clawmem.app.operations.dispatch import Dispatcher
 
 
-class McpDoor:
+class McpServers:
     """
     MCP servers of all tool sets, without sessions, so that a client that disconnects leaves no state.
 
     Args:
-        inside: Runtime whose dispatcher runs the tools.
+        dispatcher: Runs the tools.
+        most_bytes: Largest body of a request.
     """
 
-    def __init__(self, inside: Inside) -> None:
-        self._inside = inside
+    def __init__(self, dispatcher: Dispatcher, most_bytes: int) -> None:
+        self._dispatcher = dispatcher
+        self._most_bytes = most_bytes
         self._made: dict[ToolSet, Any] = {}
         self._servers: list[ToolServer] = []
         self._waiting: asyncio.Queue[tuple[ToolSet, asyncio.Future[Any]]] = asyncio.Queue()
@@ -80,9 +81,11 @@ class McpDoor:
         from clawmem.app.interfaces.mcp.server import make_server
 
         # Host, origin and token were checked before.
-        server = make_server(self._inside.dispatcher, chosen)
+        server = make_server(self._dispatcher, chosen)
         self._servers.append(server)
-        return StreamableHTTPSessionManager(server.protocol, stateless=True, max_request_body_size=MOST_BYTES)
+        return StreamableHTTPSessionManager(
+            server.protocol, stateless=True, max_request_body_size=self._most_bytes
+        )
 
 
 def _settle(asked: asyncio.Future[Any], outcome: Any) -> None:
@@ -97,10 +100,10 @@ def _settle(asked: asyncio.Future[Any], outcome: Any) -> None:
 class _Entrance:
     """ASGI application of a tool set; a class, because routes take a function for a request handler."""
 
-    def __init__(self, door: McpDoor, chosen: ToolSet) -> None:
-        self._door = door
+    def __init__(self, servers: McpServers, chosen: ToolSet) -> None:
+        self._servers = servers
         self._chosen = chosen
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        manager = await self._door.manager(self._chosen)
+        manager = await self._servers.manager(self._chosen)
         await manager.asgi_app(scope, receive, send)

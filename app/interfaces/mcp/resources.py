@@ -9,7 +9,7 @@ from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from pydantic import Field
 
 from clawmem.app.interfaces.mcp.calling import ToolServer
-from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 

@@ -20,8 +20,8 @@ from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
 from clawmem.app.interfaces.mcp.operations import add_operation
 from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
 from clawmem.app.interfaces.mcp.sets import ToolSet
+from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.operations.table import all_operations, operations_in
-from clawmem.app.serve.dispatcher import Dispatcher
 
 Tool = Callable[..., Any]
 

@@ -14,11 +14,11 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
+from clawmem.app.operations.dispatch import Busy
 from clawmem.app.operations.fields import Place
 from clawmem.app.operations.forgetting import WouldForget
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.refusals import refusal_of_errors
-from clawmem.app.serve.workers import Busy
 from clawmem.ports.errors import (
     Ambiguous,
     ClawmemError,

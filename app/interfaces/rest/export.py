@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.operation import Nothing, as_json
 from clawmem.app.interfaces.rest.routes import RestRoute
-from clawmem.app.serve.inside import Inside
+from clawmem.app.interfaces.rest.runtime import Runtime
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.records import Document
 
@@ -29,13 +29,13 @@ class Export(TypedDict):
     count: int
 
 
-async def export(inside: Inside, asked: Nothing) -> Response:
+async def export(runtime: Runtime, asked: Nothing) -> Response:
     """Export every document with its text, page by page; a page has the state at its own reading time."""
-    first = await _page(inside, 0)  # read first, so that an unreadable vault causes an error response
-    return StreamingResponse(_exported(inside, first), media_type="application/json")
+    first = await _page(runtime, 0)  # read first, so that an unreadable vault causes an error response
+    return StreamingResponse(_exported(runtime, first), media_type="application/json")
 
 
-async def _exported(inside: Inside, page: list[dict[str, Any]]) -> AsyncIterator[bytes]:
+async def _exported(runtime: Runtime, page: list[dict[str, Any]]) -> AsyncIterator[bytes]:
     from clawmem.adapters.system.clock import SystemClock
 
     head = {"version": EXPORT_VERSION, "exported_at": iso_utc(SystemClock().now_ms())}
@@ -44,17 +44,17 @@ async def _exported(inside: Inside, page: list[dict[str, Any]]) -> AsyncIterator
     while page:
         yield (b"," if count else b"") + b",".join(map(as_json, page))
         count += len(page)
-        page = await _page(inside, page[-1]["id"])
+        page = await _page(runtime, page[-1]["id"])
     yield f'],"count":{count}}}'.encode()
 
 
-async def _page(inside: Inside, after: int) -> list[dict[str, Any]]:
+async def _page(runtime: Runtime, after: int) -> list[dict[str, Any]]:
     def read(services: Services) -> list[dict[str, Any]]:
         stored = services.vault.documents
         found: Iterable[Document] = stored.following(after, PAGE)
         return [{**_document(one), "body": stored.body(one.id) or ""} for one in found]
 
-    return await inside.dispatcher.read(read)
+    return await runtime.dispatcher.read(read)
 
 
 def _document(one: Document) -> dict[str, Any]:

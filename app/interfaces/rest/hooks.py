@@ -9,7 +9,7 @@ from fastapi import FastAPI, Header, Path, Request, Response
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS
 from clawmem.app.client.request import OPTIONS_HEADER
-from clawmem.app.serve.inside import Inside
+from clawmem.app.interfaces.rest.runtime import Runtime
 from clawmem.ports.errors import InvalidInput
 
 # A hook reads the body as it reads stdin, and ignores unknown members and malformed events; FastAPI only describes it.
@@ -18,7 +18,7 @@ EVENT = {"required": True, "content": {"application/json": {"schema": {"type": "
 HookName = Annotated[str, Path(description=f"One of: {', '.join((*EVENTS, *HOOKS))}.")]
 
 
-def add_hook_route(app: FastAPI, inside: Inside) -> None:
+def add_hook_route(app: FastAPI, runtime: Runtime) -> None:
     """Add the route for events to *app*."""
 
     @app.post(
@@ -32,7 +32,7 @@ def add_hook_route(app: FastAPI, inside: Inside) -> None:
         name: HookName, request: Request, options: Annotated[str | None, Header(alias=OPTIONS_HEADER)] = None
     ) -> Response:
         event = (await request.body()).decode("utf-8", "replace")
-        line = await inside.hooks.answer(name, event, _choices(options))
+        line = await runtime.hooks.answer(name, event, _choices(options))
         return Response(line, media_type="application/json")
 
 

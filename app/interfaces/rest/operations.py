@@ -1,35 +1,71 @@
-"""Routes derived from operations."""
+"""Routes derived from operations, and the route for the requests of the command line."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from clawmem.app.interfaces.rest.routes import RestRoute, with_vault
-from clawmem.app.operations.operation import Operation, Result
-from clawmem.app.operations.table import all_operations
+from fastapi import Response
+from pydantic import BaseModel, Field, ValidationError
 
-if TYPE_CHECKING:
-    from clawmem.app.bootstrap.services import Services
+from clawmem.app.interfaces.rest.routes import Json, RestRoute
+from clawmem.app.interfaces.rest.runtime import Runtime
+from clawmem.app.operations.dispatch import Busy, run
+from clawmem.app.operations.operation import Operation, Request
+from clawmem.app.operations.refusals import error_record, refusal_of
+from clawmem.app.operations.table import all_operations, operation_named
+from clawmem.ports.errors import ClawmemError, IndexBusy, VaultLocked
 
 CALLER = "rest"
+# Temporary errors: a command does not report them, because it repeats the work itself a moment later.
+TEMPORARY = (Busy, VaultLocked, IndexBusy)
+
+
+class OperationCall(Request):
+    """A request to an operation, as the command line validated it."""
+
+    name: str = Field(description="The name of the operation.")
+    request: dict[str, Any] = Field({}, description="The parameters of the operation.")
+    vault: str | None = Field(None, description="The name of a vault; by default the usual one.")
+
+
+class OperationAnswer(BaseModel):
+    """The result of an operation; ``refused`` is the error record if the operation raised an error."""
+
+    result: dict[str, Any] | None = None
+    refused: dict[str, Any] | None = None
+    exit_code: int = 0
+
+
+async def call(runtime: Runtime, asked: OperationCall) -> Response:
+    """Run an operation that reads, for a command; errors that the command would report are part of the answer."""
+    operation = operation_named(asked.name)
+    try:
+        request = operation.request.model_validate(asked.request)
+        result = await run(runtime.dispatcher, operation, request, caller="cli", vault=asked.vault)
+    except ValidationError as error:
+        raise refusal_of(error) from error
+    except TEMPORARY:
+        raise
+    except ClawmemError as error:
+        return Json(OperationAnswer(refused=error_record(error), exit_code=error.exit_code))
+    return Json(OperationAnswer(result=result.record(), exit_code=result.exit_code))
 
 
 def route_of(operation: Operation[Any, Any]) -> RestRoute:
     """Return the route of *operation*."""
 
-    def work(services: Services, request: Any) -> object:
-        result: Result = operation.run(services.called_by(CALLER), request)
-        result.finish()
-        return result.record()
+    async def respond(runtime: Runtime, request: Any) -> Response:
+        result = await run(runtime.dispatcher, operation, request, caller=CALLER)
+        return Json(result.record())
 
     return RestRoute(
-        operation.method,
-        operation.route,
-        operation.about,
-        operation.request,
-        operation.result,
-        with_vault(work, reads=operation.reads),
+        operation.method, operation.route, operation.about, operation.request, operation.result, respond
     )
 
 
-OPERATIONS = tuple(route_of(one) for one in all_operations() if one.route)
+OPERATIONS = (
+    RestRoute(
+        "POST", "/operations/{name}", "Run an operation for a command.", OperationCall, OperationAnswer, call
+    ),
+    *(route_of(one) for one in all_operations() if one.route),
+)

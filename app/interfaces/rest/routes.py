@@ -15,12 +15,12 @@ from pydantic_core import to_json
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.errors import HINT
 from clawmem.app.interfaces.rest.limits import StrictRoute
+from clawmem.app.interfaces.rest.runtime import Runtime
 from clawmem.app.operations.operation import NoParameters
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
-from clawmem.app.serve.inside import Inside
 
-Respond = Callable[[Inside, Any], Awaitable[Response]]
+Respond = Callable[[Runtime, Any], Awaitable[Response]]
 
 _PATH = re.compile(r"{(\w+)")
 
@@ -53,20 +53,20 @@ class Json(Response):
 def with_vault(work: Callable[[Services, Any], object], *, reads: bool) -> Respond:
     """Return a function that runs *work* with the vault open; several that read run at a time."""
 
-    async def respond(inside: Inside, request: Any) -> Response:
+    async def respond(runtime: Runtime, request: Any) -> Response:
         def do(services: Services) -> Json:
             return Json(work(services, request))
 
-        return await (inside.dispatcher.read(do) if reads else inside.dispatcher.write(do))
+        return await (runtime.dispatcher.read(do) if reads else runtime.dispatcher.write(do))
 
     return respond
 
 
-def add_route(app: FastAPI, inside: Inside, route: RestRoute) -> None:
+def add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:
     """Add *route* to *app*; FastAPI describes it, and validates requests."""
 
     async def endpoint(**given: Any) -> Response:
-        return await route.respond(inside, _request(route.request, given))
+        return await route.respond(runtime, _request(route.request, given))
 
     app.router.add_api_route(
         route.path,
