@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.settings import load_settings
 

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.explain import Explain
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.recalls import Recalls
-    from clawmem.app.services.retrieval.receipts import Receipt
-    from clawmem.app.services.retrieval.replay import Replay
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.app.services.retrieval.why import ReceiptReader
     from clawmem.ports.files import FileSource
@@ -315,12 +313,6 @@ class Services:
         from clawmem.app.services.retrieval.why import ReceiptReader
 
         return ReceiptReader(self.vault, self.clock)
-
-    def replay(self, receipt: Receipt) -> Replay:
-        """Ask the question of *receipt* again, and compare the answers; nothing is recorded."""
-        from clawmem.app.replaying import asked_again
-
-        return asked_again(self, receipt)
 
     @property
     def report(self) -> Report:

@@ -6,6 +6,9 @@ from typing import NamedTuple
 
 _OWN_RESERVE_S = 1.0  # subtracted from the client's timeout, for start-up and for answering
 
+MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
+SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID", "CLAWMEM_SESSION_ID")
+
 OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
 """Names the optional hooks that run with their event, separated by commas."""
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
+from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.places import CURATOR_REPORT
-from clawmem.app.records.provenance import TitledFile, titled_file
 from clawmem.app.services.briefing import reflecting
 from clawmem.app.services.lifecycle.duplicates import Duplicates
 from clawmem.app.services.lifecycle.examining import Examination, examine, recommended

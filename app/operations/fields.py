@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.operations.operation import Option, Result
-from clawmem.app.records.provenance import titled_file
+from clawmem.app.operations.provenance import titled_file
 from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.domain.retrieval.succession import successor_label
 from clawmem.ports.errors import NotFound

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from clawmem.app.operations.fields import Address, Place, place_of
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
-from clawmem.app.records.provenance import provenance_of, title_of
+from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.graph.build import SIMILAR
 from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from clawmem.app.operations.fields import Address, Limit, Place, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
-from clawmem.app.records.provenance import provenance_of
+from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.knowledge.ending import in_ids
 from clawmem.app.services.knowledge.evolution import versions
 from clawmem.app.services.knowledge.facts import entity_facts

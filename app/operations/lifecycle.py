@@ -18,7 +18,7 @@ from clawmem.app.operations.operation import (
     Request,
     Result,
 )
-from clawmem.app.records.provenance import TitledFile, titled_file
+from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.services.lifecycle.archiving import to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.lifecycle.sweeping import SweepOutcome

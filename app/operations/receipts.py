@@ -11,6 +11,7 @@ from pydantic import Field
 from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, confidence_text, table
+from clawmem.app.operations.replay import asked_again
 from clawmem.app.services.retrieval.replay import ResultChange
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _line(entry: ReceiptEntry) -> ReceiptLine:
 def show(services: Services, request: ReceiptRequest) -> Receipt:
     """Show how an answer came about; with replay, ask its question again."""
     found = services.why.find(request.id)
-    comparison = _compared(services.replay(found)) if request.replay else None
+    comparison = _compared(asked_again(services, found)) if request.replay else None
     return Receipt(**_record(found), replay=comparison)
 
 

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.interfaces.hooks.at_stop import drained
-from clawmem.app.interfaces.hooks.protocol import SESSION_VARIABLES
 from clawmem.app.interfaces.hooks.runner import log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.app.serve.dispatcher import Dispatcher, Line

@@ -174,11 +174,11 @@ def _answer(
     environ: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> None:
-    from clawmem.app.interfaces.hooks.state import write_whole
     from clawmem.app.interfaces.rest.security import names_of
     from clawmem.app.serve.application import application
     from clawmem.app.serve.host import Host
     from clawmem.app.serve.inside import Inside
+    from clawmem.app.state_files import write_whole
 
     vault = settings.vault
 

@@ -46,8 +46,8 @@ class WatcherThread:
 
     def _watch(self) -> None:
         from clawmem.app.bootstrap.opening import open_services
+        from clawmem.app.serve.watching import watch
         from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S
-        from clawmem.app.watching import watch
 
         with open_services(self._settings, create=False) as services:
             watch(services, self._stop, self._hear, every_s=FULL_PASS_EVERY_S)

@@ -22,10 +22,10 @@ from typer.testing import Result
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.cli import addresses
 from clawmem.app.interfaces.mcp.calling import CODE, DETAILS
 from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.serve.inside import Inside

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
+from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.settings import load_settings
 from clawmem.domain.retrieval.relevance import POSSIBLE

@@ -18,7 +18,7 @@ from typer.testing import Result
 
 from clawmem.app.client.hook_registry import EVENTS
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS
-from clawmem.app.interfaces.hooks.state import state_folder
+from clawmem.app.state_files import state_folder
 
 Invoke = Callable[..., Result]
 

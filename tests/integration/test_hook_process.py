@@ -17,7 +17,7 @@ from typer.testing import Result
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.interfaces.hooks.protocol import PRINTS_STDOUT
-from clawmem.app.interfaces.hooks.state import state_folder
+from clawmem.app.state_files import state_folder
 from clawmem.app.version import VERSION
 
 Invoke = Callable[..., Result]

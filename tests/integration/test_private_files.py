@@ -10,7 +10,7 @@ import pytest
 from hook_process import ask, transcript
 from typer.testing import Result
 
-from clawmem.app.interfaces.hooks.topics import Topics
+from clawmem.app.session_topics import Topics
 
 Invoke = Callable[..., Result]
 

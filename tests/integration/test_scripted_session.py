@@ -12,7 +12,7 @@ from hook_process import Answered, ask, transcript
 from typer.testing import Result
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.interfaces.hooks.state import state_folder
+from clawmem.app.state_files import state_folder
 from clawmem.ports.records import Document
 
 Invoke = Callable[..., Result]

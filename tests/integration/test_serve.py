@@ -20,11 +20,11 @@ from server_process import COMMAND, Served, serving
 from typer.testing import Result
 
 import clawmem
+from clawmem.app import surfacing_settings as surfacing_choices
 from clawmem.app.client import request as server_request
 from clawmem.app.client.announcement import PLACES
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS, call_named
-from clawmem.app.interfaces.hooks import surfacing_choices
-from clawmem.app.interfaces.hooks.state import state_folder
+from clawmem.app.state_files import state_folder
 from clawmem.app.version import VERSION
 
 Invoke = Callable[..., Result]

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 from vault_scope import CLOSED, NOTE, OPEN, OWN, QUESTION, USUAL, World
 
+from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.cli.command_line import FAMILIES, cli
 from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.interfaces.rest.application import ROUTES, rest_application
 from clawmem.app.interfaces.rest.routes import RestRoute
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS

@@ -12,8 +12,8 @@ import pytest
 from mcp import Client
 from server_process import Served, serving
 
+from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
-from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.retrieval.lacking import NO_VECTORS
 from clawmem.app.settings import load_settings

@@ -26,23 +26,24 @@ from clawmem.app.operations.table import VERBS
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
-# The module of each verb: only the module of the verb in the command line is imported.
+# The module of each verb that is no operation: only the module of the verb in the command line is imported.
+CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"
 FAMILIES = {
-    "vault": ("bootstrap", "doctor"),
-    "repairing": ("repair",),
-    "graph_export": ("graph",),
-    "bench": ("bench",),
-    "report": ("report",),
-    "models": ("models",),
-    "conformance": ("conformance",),
-    "focus": ("focus",),
-    "lanes": ("lanes",),
-    "surface": ("surface", "budget"),
-    "hook": ("hook",),
-    "setup": ("setup",),
-    "serve": ("serve",),
-    "mcp": ("mcp",),
-    "watch": ("watch", "install-service"),
+    f"{CLI}.vault": ("bootstrap", "doctor"),
+    f"{CLI}.repairing": ("repair",),
+    f"{CLI}.graph_export": ("graph",),
+    f"{CLI}.bench": ("bench",),
+    f"{CLI}.report": ("report",),
+    f"{CLI}.models": ("models",),
+    f"{CLI}.conformance": ("conformance",),
+    f"{CLI}.focus": ("focus",),
+    f"{CLI}.lanes": ("lanes",),
+    f"{DAEMON}.surface": ("surface", "budget"),
+    f"{DAEMON}.hook": ("hook",),
+    f"{CLI}.setup": ("setup",),
+    f"{DAEMON}.serve": ("serve",),
+    f"{DAEMON}.mcp": ("mcp",),
+    f"{DAEMON}.watch": ("watch", "install-service"),
 }
 EVERYWHERE = "--vault, --backend, --alone and --json may stand here as well; see clawmem --help."
 
@@ -124,7 +125,7 @@ def _commands_with(verb: str) -> typer.Typer | None:
     """Return the commands of the module that has *verb*; ``None`` if there is no such verb."""
     for family, verbs in FAMILIES.items():
         if verb in verbs:
-            return cast(typer.Typer, import_module(f"clawmem.app.interfaces.cli.{family}").cli)
+            return cast(typer.Typer, import_module(family).cli)
     if modules := [module for module, verbs in VERBS.items() if verb in verbs]:
         from clawmem.app.interfaces.cli.operations import commands_in
 

@@ -107,9 +107,9 @@ def run(
     if dry_run:
         _rehearse(ctx, lane, now=now, keep_on=keep_on)
         return
-    from clawmem.app.interfaces.cli.watch import _until_told
+    from clawmem.app.interfaces.cli.progress import stop_event
 
-    stop = _until_told() if keep_on else None
+    stop = stop_event() if keep_on else None
     with opened(ctx) as services:
         service = services.lanes()
         if stop is not None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
@@ -65,3 +67,11 @@ class _Drawing:
         bar.add_task(self._label)
         bar.start()
         return bar
+
+
+def stop_event() -> threading.Event:
+    """Return an event that SIGINT and SIGTERM set; installed early, because a signal may arrive during startup."""
+    stop = threading.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: stop.set())
+    return stop

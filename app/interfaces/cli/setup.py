@@ -99,8 +99,8 @@ def mcp(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is ours, change nothing.")] = False,
 ) -> None:
     """Register clawmem as an MCP server of an assistant."""
+    from clawmem.app.client.tool_sets import ToolSet
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.interfaces.mcp.sets import ToolSet
     from clawmem.app.places import client_servers
     from clawmem.app.services.setup.mcp import CLIENTS, EDITED, SetUpMcp, entry_of, with_environment
 

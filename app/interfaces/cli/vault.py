@@ -63,11 +63,11 @@ def doctor(ctx: typer.Context) -> None:
     It changes one thing: files of the vault, and the config file, are made private if other users can read them.
     """
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.interfaces.hooks.surfacing_choices import topics_place
     from clawmem.app.private_files import files_of_vault
     from clawmem.app.services.maintenance.disk_checks import disk_findings
     from clawmem.app.services.maintenance.permissions import permission_finding
     from clawmem.app.services.maintenance.server_checks import client_findings
+    from clawmem.app.surfacing_settings import topics_place
 
     folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
     # Checked before the vault is opened, because opening makes its files private without a report.

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clawmem.app.interfaces.hooks.surfacing_choices import SurfacingSettings
+from clawmem.app.surfacing_settings import SurfacingSettings
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault

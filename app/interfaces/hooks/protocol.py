@@ -11,6 +11,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from clawmem.app.client.hook_registry import SESSION_VARIABLES
+
 if TYPE_CHECKING:
     from typing import Any
 
@@ -25,7 +27,6 @@ PRINTS_STDOUT = frozenset({"PreCompact", "PostCompact"})
 
 MOST_NAME = 4096  # characters of a path, an id or another name; longer values are ignored
 
-SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID", "CLAWMEM_SESSION_ID")
 PEOPLE = frozenset({"", "user", "sdk"})  # sources of prompts that are not timers or the client itself
 
 

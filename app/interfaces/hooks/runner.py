@@ -15,7 +15,14 @@ from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS_VARIABLE, HookCall, call_named
+from clawmem.app.client.hook_registry import (
+    EVENTS,
+    HOOKS,
+    MOST_INPUT,
+    OPTIONAL_HOOKS_VARIABLE,
+    HookCall,
+    call_named,
+)
 from clawmem.app.interfaces.hooks.protocol import (
     PRINTS_STDOUT,
     SILENCE,
@@ -32,7 +39,6 @@ if TYPE_CHECKING:
 
     from clawmem.app.interfaces.hooks.context import HookContext
 
-MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
 MOST_TOLD = 2000  # characters of an error message, which may quote the client's input
 STDIN, STDOUT, STDERR = 0, 1, 2
 
@@ -220,7 +226,7 @@ def log_error(vault: Path, name: str, error: BaseException) -> None:
     from time import gmtime, strftime
     from traceback import format_exception
 
-    from clawmem.app.interfaces.hooks.state import append_to_error_log
+    from clawmem.app.state_files import append_to_error_log
     from clawmem.ports.errors import ClawmemError
 
     is_expected = isinstance(error, ClawmemError)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from clawmem.app.interfaces.hooks.surfacing_choices import SurfacingSettings
 from clawmem.app.interfaces.hooks.word_models import PromptModels
+from clawmem.app.surfacing_settings import SurfacingSettings
 
 if TYPE_CHECKING:
     from clawmem.app.interfaces.hooks.embed_server import EmbedServer

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.interfaces.mcp.sets import TOOLS_VARIABLE, ToolSet
+from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
 from clawmem.app.places import FILES_VARIABLE, default_vault
 from clawmem.app.version import VERSION
 

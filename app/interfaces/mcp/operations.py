@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
 from mcp.types import CallToolResult, EmbeddedResource, TextResourceContents, ToolAnnotations
-from pydantic import AliasChoices
+from pydantic import AliasChoices, Field
 from pydantic.fields import FieldInfo
 
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
@@ -24,9 +24,9 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.signatures import parameters_of, with_signature
-from clawmem.app.records.parameters import Vault
 
 CALLER = "mcp"
+Vault = Annotated[str | None, Field(description="Another vault than the usual one; see list_vaults.")]
 
 ANNOTATIONS = {
     effect: ToolAnnotations(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.routing import BaseRoute, Route
 
-from clawmem.app.interfaces.mcp.sets import ToolSet, path_of
+from clawmem.app.client.tool_sets import ToolSet, path_of
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

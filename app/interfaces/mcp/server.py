@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from mcp.types import CallToolResult, ToolAnnotations
 from pydantic import BaseModel
 
+from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.interfaces.mcp.instructions import (
     FILES_INSTRUCTIONS,
@@ -19,7 +20,6 @@ from clawmem.app.interfaces.mcp.instructions import (
 from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
 from clawmem.app.interfaces.mcp.operations import add_operation
 from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
-from clawmem.app.interfaces.mcp.sets import ToolSet
 from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.operations.table import all_operations, operations_in
 

@@ -42,7 +42,7 @@ class Topics:
                 "INVALID_INPUT",
                 f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
             )
-        from clawmem.app.interfaces.hooks.state import make_folder, write_whole
+        from clawmem.app.state_files import make_folder, write_whole
 
         file = self._file(session_id)
         try:

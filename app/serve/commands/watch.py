@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -14,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clawmem.app.interfaces.cli.progress import stop_event
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, wants_json
 
 if TYPE_CHECKING:
@@ -51,10 +50,10 @@ def watch(
     object. It also runs the lanes that the settings turn on: see clawmem lanes.
     """
     from clawmem.app.serve.lanes import at_work, lane_threads
-    from clawmem.app.watching import watch as watch_vault
+    from clawmem.app.serve.watching import watch as watch_vault
 
     settings = settings_of_usual(ctx, "watch")
-    stop = _until_told()
+    stop = stop_event()
     lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
     with opened(ctx, create=True) as services, at_work(lanes):
         if services.lost_vault:
@@ -137,14 +136,6 @@ def _run(command: str) -> None:
         raise ConfigError(
             f"The file is written; {command!r} ended with {done.returncode}: {done.stderr.strip()}"
         )
-
-
-def _until_told() -> threading.Event:
-    """Return an event that SIGINT and SIGTERM set; installed early, because a signal may arrive during startup."""
-    stop = threading.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: stop.set())
-    return stop
 
 
 def _teller(ctx: typer.Context) -> Callable[[WatchEvent], None]:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
 from clawmem.app.interfaces.cli.session import one_of
 from clawmem.app.interfaces.mcp.forwarding import forwarded
-from clawmem.app.interfaces.mcp.sets import TOOLS_VARIABLE, ToolSet
 
 if TYPE_CHECKING:
     from clawmem.app.serve.dispatcher import Dispatcher

@@ -36,10 +36,10 @@ def asked_again(services: Services, receipt: Receipt) -> Replay:
 
 def _surface_again(services: Services, receipt: Receipt) -> Ask:
     """Return a search as the hook runs it, with the profile of the receipt, without records and earlier prompts."""
-    from clawmem.app.interfaces.hooks.surfacing_choices import surfacing_settings
     from clawmem.app.interfaces.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import Turns
+    from clawmem.app.surfacing_settings import surfacing_settings
     from clawmem.domain.surfacing.profiles import profile_named
 
     chosen = surfacing_settings(os.environ)._replace(remembers=False, forgets=False)

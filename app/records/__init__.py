@@ -1,1 +1,0 @@
-"""Plain JSON records of documents, facts and reports, with the same field names in every interface."""
