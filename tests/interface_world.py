@@ -17,7 +17,7 @@ import httpx2
 from hook_process import ask
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from server_process import Served, serving
+from server_process import ServerProcess, serving
 
 import clawmem
 
@@ -25,7 +25,7 @@ import clawmem
 class InterfaceWorld:
     """A home whose vault holds the notes of ``home/notes``, and its server."""
 
-    def __init__(self, home: Path, environ: dict[str, str], server: Served) -> None:
+    def __init__(self, home: Path, environ: dict[str, str], server: ServerProcess) -> None:
         self.home = home
         self.environ = environ
         self._server = server

@@ -19,7 +19,7 @@ from clawmem.app.interfaces.cli.command_line import CommandLine, cli
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.operations.operation import Operation
 from clawmem.app.operations.table import all_operations
-from clawmem.app.serve.inside import Inside
+from clawmem.app.serve.runtime import ServerRuntime
 
 ROOT = Path(__file__).parents[1]
 MADE = "made from the table of operations by `make reference`"
@@ -92,7 +92,7 @@ def mcp_page() -> str:
 
 def rest_page() -> str:
     """Return the reference of the REST routes, as the server describes them."""
-    described = rest_application(Inside(Path("vault.sqlite"), {})).openapi()
+    described = rest_application(ServerRuntime(Path("vault.sqlite"), {})).openapi()
     shared = described["components"]["schemas"]
     lines = ["# REST routes", "", f"<!-- {MADE} -->", "", described["info"]["description"], ""]
     for path, methods in described["paths"].items():

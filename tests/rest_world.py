@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from jsonschema import Draft202012Validator
-from server_process import Served, serving
+from server_process import ServerProcess, serving
 from typer.testing import CliRunner
 
 import clawmem
@@ -39,7 +39,7 @@ REDIS, POSTGRES = "notes/decisions/redis.md", "notes/decisions/postgres.md"
 class World:
     """A home, its server, and its command line."""
 
-    def __init__(self, home: Path, environ: dict[str, str], server: Served) -> None:
+    def __init__(self, home: Path, environ: dict[str, str], server: ServerProcess) -> None:
         self.home = home
         self.environ = environ
         self.server = server

@@ -25,7 +25,7 @@ class Heard(NamedTuple):
     body: bytes
 
 
-class Served(NamedTuple):
+class ServerProcess(NamedTuple):
     """A server that answers, and where."""
 
     process: subprocess.Popen[str]
@@ -57,7 +57,7 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def serving(environ: dict[str, str], home: Path, *options: str) -> Iterator[Served]:
+def serving(environ: dict[str, str], home: Path, *options: str) -> Iterator[ServerProcess]:
     """A server, from its first word on; ended in any case."""
     with NamedTemporaryFile() as log, subprocess.Popen(
         [*COMMAND, "serve", "--json", *(options or ("--port", "0"))],
@@ -71,7 +71,7 @@ def serving(environ: dict[str, str], home: Path, *options: str) -> Iterator[Serv
             token = Path(f"{told['vault']}.token")
             port = int(told["url"].rpartition(":")[2])
             secret = token.read_text().strip() if token.exists() else ""
-            yield Served(process, port, secret, Path(log.name))
+            yield ServerProcess(process, port, secret, Path(log.name))
         finally:
             if process.poll() is None:
                 os.kill(process.pid, signal.SIGCONT)

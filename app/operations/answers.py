@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Place, Successor
+from clawmem.app.operations.fields import DocumentReference, Successor
 from clawmem.app.operations.operation import Result, SelectedResult
 
 
-class FoundDocument(SelectedResult, Place):
+class FoundDocument(SelectedResult, DocumentReference):
     """A document that may answer, and the lines that do. A compact result has only some of the keys."""
 
     score: float = Field(description="0 to 1, for the order within one answer only.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Address, Place, Why, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, Why, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Request
 from clawmem.domain.security.quoting import title_to_read
 
@@ -38,7 +38,7 @@ class Snooze(Request):
     why: Why = ""
 
 
-class Treatment(Place):
+class Treatment(DocumentReference):
     """A note and how it is treated now; ``changed`` is false where it was so before."""
 
     action: str

@@ -32,7 +32,7 @@ class NewEntry(Request):
     ] = AGENT
 
 
-class Written(Result):
+class WrittenEntry(Result):
     """Where an entry stands."""
 
     action: str
@@ -68,10 +68,10 @@ class Entries(Result):
     entries: list[Entry]
 
 
-def write(services: Services, request: NewEntry) -> Written:
+def write(services: Services, request: NewEntry) -> WrittenEntry:
     """Add an entry to the diary; it can be searched like any note."""
     document = services.diary.write(request.entry, request.topic, request.agent)
-    return Written(action="inserted", id=document.id, file=document.display_path)
+    return WrittenEntry(action="inserted", id=document.id, file=document.display_path)
 
 
 def read(services: Services, request: LastEntries) -> Entries:
@@ -93,7 +93,7 @@ def _entry(one: DiaryEntry) -> Entry:
     )
 
 
-def _written_text(result: Written) -> str:
+def _written_text(result: WrittenEntry) -> str:
     return f"Written: {result.file}"
 
 
@@ -106,7 +106,7 @@ OPERATIONS = (
     Operation(
         name="diary_write",
         request=NewEntry,
-        result=Written,
+        result=WrittenEntry,
         run=write,
         effect=Effect.ADDS,
         route="/diary",

@@ -10,8 +10,8 @@ from pydantic import Field, PrivateAttr
 
 from clawmem.app.operations.fields import (
     Address,
+    DocumentReference,
     Names,
-    Place,
     Successor,
     named_collections,
     place_from,
@@ -96,7 +96,7 @@ class ListDocuments(Request):
     ] = ""
 
 
-class Text(Place):
+class Text(DocumentReference):
     """Lines of a document."""
 
     content_type: str
@@ -182,7 +182,7 @@ class Texts(Result):
         return [one.message for one in self.errors]
 
 
-class ListedDocument(Place):
+class ListedDocument(DocumentReference):
     """A document in a list."""
 
     content_type: str

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Confirm, Docid, Place, Why, place_of
+from clawmem.app.operations.fields import Confirm, Docid, DocumentReference, Why, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request
 from clawmem.app.operations.output import age
 from clawmem.domain.documents.address import read_address
@@ -35,7 +35,7 @@ class Forget(Request):
     ] = False
 
 
-class WouldForget(Place):
+class WouldForget(DocumentReference):
     """A note that would be forgotten, and the documents that were derived from it."""
 
     authored_at: str
@@ -44,7 +44,7 @@ class WouldForget(Place):
     derived_files: list[str]
 
 
-class Forgotten(Place):
+class Forgotten(DocumentReference):
     """A forgotten note; if it was forgotten before, ``changed`` is false, and docid and title are empty."""
 
     action: str = "forgotten"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Address, Place, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, place_of
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
 from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.docids import docids
@@ -78,7 +78,7 @@ class CausesRequest(Request):
     )
 
 
-class CausalLink(Place):
+class CausalLink(DocumentReference):
     """A document of a chain; ``origin`` is that of the less trusted end of its link to the chain."""
 
     depth: int
@@ -90,7 +90,7 @@ class CausalLink(Place):
 class CausalLinks(Result):
     """The causes and the effects of a document."""
 
-    source: Place
+    source: DocumentReference
     direction: str
     links: list[CausalLink]
 
@@ -124,7 +124,7 @@ def find_causes(services: Services, request: CausesRequest) -> CausalLinks:
     chain = services.causal_links(document, Direction(request.direction), request.depth)
     names = docids(services.vault.documents, [step.document for step in chain])
     return CausalLinks(
-        source=Place(**place_of(services, document)),
+        source=DocumentReference(**place_of(services, document)),
         direction=request.direction,
         links=[_link(step, names[step.document.id]) for step in chain],
     )

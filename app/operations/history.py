@@ -12,7 +12,7 @@ from clawmem.app.operations.answering import sessions_of
 from clawmem.app.operations.answers import SessionRecord
 from clawmem.app.operations.fields import (
     Address,
-    Place,
+    DocumentReference,
     Successor,
     place_from,
     successor_of,
@@ -52,7 +52,7 @@ class TimelineRequest(Request):
     as_of: AsOf = ""
 
 
-class Moment(Place):
+class TimelineDocument(DocumentReference):
     """A document of a timeline."""
 
     id: int
@@ -65,9 +65,9 @@ class Moment(Place):
 class Timeline(Result):
     """The documents written around a document, oldest first, and the session of the document."""
 
-    focus: Moment
-    before: list[Moment]
-    after: list[Moment]
+    focus: TimelineDocument
+    before: list[TimelineDocument]
+    after: list[TimelineDocument]
     total_in_range: int
     session_id: str | None = None
     session_summary: str | None = None
@@ -114,9 +114,9 @@ def session_log(services: Services, request: SessionLog) -> Sessions:
     return Sessions(count=len(found), sessions=sessions_of(found))
 
 
-def _moment(entry: timelines.Entry) -> Moment:
+def _moment(entry: timelines.Entry) -> TimelineDocument:
     document = entry.document
-    return Moment(
+    return TimelineDocument(
         **place_from(document, entry.docid),
         id=document.id,
         content_type=document.content_type,
@@ -126,14 +126,14 @@ def _moment(entry: timelines.Entry) -> Moment:
     )
 
 
-def _marked(result: Timeline) -> Iterator[tuple[str, Moment]]:
+def _marked(result: Timeline) -> Iterator[tuple[str, TimelineDocument]]:
     """Yield the documents of a timeline in their order, with a mark before the document asked for."""
     yield from (("", one) for one in result.before)
     yield ">", result.focus
     yield from (("", one) for one in result.after)
 
 
-def _title(one: Moment) -> str:
+def _title(one: TimelineDocument) -> str:
     return with_successor(title_to_read(one.title, one.origin), one.superseded_by)
 
 

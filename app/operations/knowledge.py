@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Address, Limit, Place, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.knowledge.ending import in_ids
@@ -130,7 +130,7 @@ class NoteVersion(Result):
     """A version of a note next to the one before, whose fields are empty for the first version."""
 
     version: int
-    triggered_by: Place | None = Field(
+    triggered_by: DocumentReference | None = Field(
         default=None, description="The document that caused the version; null for the document itself."
     )
     origin: str = Field(description="rules, or the model that wrote it.")
@@ -147,7 +147,7 @@ class NoteVersion(Result):
 class Evolution(Result):
     """A document, and the versions of the note about it, newest first."""
 
-    document: Place
+    document: DocumentReference
     count: int
     timeline: list[NoteVersion]
 
@@ -191,7 +191,9 @@ def find_versions(services: Services, request: VersionsRequest) -> Evolution:
         _version(services, one, document.origin)
         for one in versions(services.vault, document.id, request.limit)
     ]
-    return Evolution(document=Place(**place_of(services, document)), count=len(timeline), timeline=timeline)
+    return Evolution(
+        document=DocumentReference(**place_of(services, document)), count=len(timeline), timeline=timeline
+    )
 
 
 def _entity(one: Entity) -> EntityRecord:
@@ -222,7 +224,7 @@ def _version(services: Services, one: Version, origin: Origin) -> NoteVersion:
     before, after = one.before, one.note
     return NoteVersion(
         version=after.version,
-        triggered_by=Place(**place_of(services, one.cause)) if one.cause else None,
+        triggered_by=DocumentReference(**place_of(services, one.cause)) if one.cause else None,
         origin=after.origin,
         previous_keywords=list(before.keywords) if before else [],
         new_keywords=list(after.keywords),

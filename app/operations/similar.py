@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from clawmem.app.operations.answer_text import result_parts, result_text
 from clawmem.app.operations.answering import found_document
 from clawmem.app.operations.answers import FoundDocument
-from clawmem.app.operations.fields import Address, Limit, Place, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, SelectedResult
 from clawmem.app.operations.questions import AsOf, Compact
 from clawmem.app.services.retrieval.similar import LIMIT
@@ -30,7 +30,7 @@ class SimilarTo(Request):
 class SimilarDocuments(SelectedResult):
     """Documents near to a document in meaning, nearest first; a score is a cosine."""
 
-    reference: Place
+    reference: DocumentReference
     count: int
     results: list[FoundDocument]
     degraded: dict[str, str]
@@ -48,7 +48,7 @@ def find_similar(services: Services, request: SimilarTo) -> SimilarDocuments:
     found = services.find_similar(document, now_ms=now_ms, limit=request.limit, as_of=request.as_of)
     results = [found_document(one, compact=request.compact) for one in found.answer.results]
     return SimilarDocuments(
-        reference=Place(**place_of(services, document)),
+        reference=DocumentReference(**place_of(services, document)),
         count=len(results),
         results=results,
         degraded=dict(found.answer.trace.degraded),

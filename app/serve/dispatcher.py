@@ -44,7 +44,7 @@ class Dispatcher:
         self._own = ThreadPoolExecutor(READERS, "clawmem-read"), ThreadPoolExecutor(1, "clawmem-write")
         self._reading: Line = reading or self._own[0].submit
         self._writing: Line = writing or self._own[1].submit
-        self._kept = _Kept()
+        self._kept = _OpenServices()
         self._named: set[Path] = set()
 
     @property
@@ -119,7 +119,7 @@ class Dispatcher:
         return chosen
 
 
-class _Kept(threading.local):
+class _OpenServices(threading.local):
     """Per-thread cache of open services by vault name, with the identity of the files they were opened from."""
 
     def __init__(self) -> None:

@@ -177,7 +177,7 @@ def _answer(
     from clawmem.app.interfaces.rest.security import names_of
     from clawmem.app.serve.application import application
     from clawmem.app.serve.host import Host
-    from clawmem.app.serve.inside import Inside
+    from clawmem.app.serve.runtime import ServerRuntime
     from clawmem.app.state_files import write_whole
 
     vault = settings.vault
@@ -191,7 +191,7 @@ def _answer(
         announcement_file(vault).unlink(missing_ok=True)
         app.state.hang_up()
 
-    inside = Inside(vault, environ, settings if choices.watch else None, settings)
+    inside = ServerRuntime(vault, environ, settings if choices.watch else None, settings)
     app = application(inside, names_of(here.host, here.port, choices.names), token)
     gc.freeze()  # modules and routes live until the end; scanning them for garbage slows every answer by 5 %
     try:

@@ -80,7 +80,7 @@ class WarmVault:
         self._file = file
 
 
-class Warm(HookContext):
+class ResidentContext(HookContext):
     """Hook context inside a server: it uses the thread's open vault and defers slow jobs to the background."""
 
     def __init__(

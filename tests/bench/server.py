@@ -32,7 +32,7 @@ import hook_cost
 from artefacts import FOLDER, write_facts
 from judged import surroundings
 from latency import asked
-from server_process import Served, serving
+from server_process import ServerProcess, serving
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.services.bench.measures import percentile
@@ -81,7 +81,7 @@ TOGETHER = WAYS[2]
 class Client:
     """One connection that is kept."""
 
-    def __init__(self, server: Served) -> None:
+    def __init__(self, server: ServerProcess) -> None:
         self._connection = HTTPConnection("127.0.0.1", server.port)
         self._said = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
 
@@ -109,7 +109,7 @@ class Client:
         self._connection.close()
 
 
-def one_by_one(server: Served, way: Endpoint, texts: Iterator[str], number: int) -> dict[str, Any]:
+def one_by_one(server: ServerProcess, way: Endpoint, texts: Iterator[str], number: int) -> dict[str, Any]:
     """What one client pays for a way of asking; ends the run when anything is refused."""
     with closing(Client(server)) as client:
         for _ in range(WARM_UP):
@@ -131,7 +131,7 @@ def one_by_one(server: Served, way: Endpoint, texts: Iterator[str], number: int)
     }
 
 
-def together(server: Served, seconds: float) -> dict[str, Any]:
+def together(server: ServerProcess, seconds: float) -> dict[str, Any]:
     """What several clients get that ask at once."""
     before, began = cpu_ms(server), monotonic()
     with ThreadPoolExecutor(CLIENTS) as threads:
@@ -151,7 +151,7 @@ def together(server: Served, seconds: float) -> dict[str, Any]:
     }
 
 
-def _asking(server: Served, number: int, until: float) -> Iterator[tuple[int, float]]:
+def _asking(server: ServerProcess, number: int, until: float) -> Iterator[tuple[int, float]]:
     with closing(Client(server)) as client:
         for place in count(number):
             if monotonic() > until:
@@ -159,7 +159,7 @@ def _asking(server: Served, number: int, until: float) -> Iterator[tuple[int, fl
             yield client.ask(TOGETHER, QUESTIONS[place % len(QUESTIONS)])
 
 
-def with_tools(server: Served) -> dict[str, Any]:
+def with_tools(server: ServerProcess) -> dict[str, Any]:
     """What it takes once every tool that only reads was asked, whether that has an answer or not."""
     with closing(Client(server)) as client:
         tools = [one for one in client.tool("tools/list")["tools"] if one["annotations"].get("readOnlyHint")]
@@ -169,13 +169,13 @@ def with_tools(server: Served) -> dict[str, Any]:
     return {"tools": len(tools), "memory_mb": memory_mb(server)}
 
 
-def cpu_ms(server: Served) -> float:
+def cpu_ms(server: ServerProcess) -> float:
     """What the server's threads have spent, user and system."""
     told = Path(f"/proc/{server.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(told[11]) + int(told[12])) * TICK_MS
 
 
-def memory_mb(server: Served) -> int:
+def memory_mb(server: ServerProcess) -> int:
     """What of it lies in memory."""
     lines = Path(f"/proc/{server.process.pid}/status").read_text().splitlines()
     [kilobytes] = (line.split()[1] for line in lines if line.startswith("VmRSS"))

@@ -28,7 +28,7 @@ from clawmem.app.interfaces.mcp.calling import CODE, DETAILS
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.interfaces.rest.application import rest_application
 from clawmem.app.serve.dispatcher import Dispatcher
-from clawmem.app.serve.inside import Inside
+from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.settings import load_settings
 from clawmem.contracts.samples import fetch, id_of
@@ -138,7 +138,7 @@ def by_route(method: str, path: str, **body: Any) -> Heard:
     """Send a request to the REST interface."""
 
     async def send() -> httpx2.Response:
-        inside = Inside(load_settings().vault, os.environ)
+        inside = ServerRuntime(load_settings().vault, os.environ)
         with inside.at_work():
             app: Any = rest_application(inside)
             transport = httpx2.ASGITransport(app, raise_app_exceptions=False)

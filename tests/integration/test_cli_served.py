@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 from rest_world import POSTGRES, REDIS, World, world_at
-from server_process import Served as ServerProcess
-from server_process import serving
+from server_process import ServerProcess, serving
 from typer.testing import CliRunner
 
 from clawmem.app.client import operations
@@ -134,7 +133,7 @@ def at_home(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
     return world
 
 
-class Served(NamedTuple):
+class CommandRunner(NamedTuple):
     """Commands in the process of the test, and whether a server answered each of them."""
 
     answers: list[bool]
@@ -153,7 +152,7 @@ class Served(NamedTuple):
 
 
 @pytest.fixture
-def served(at_home: World, monkeypatch: pytest.MonkeyPatch) -> Served:
+def served(at_home: World, monkeypatch: pytest.MonkeyPatch) -> CommandRunner:
     """Commands that may ask the server."""
     answers: list[bool] = []
     ask = operations.result_from_server
@@ -168,7 +167,7 @@ def served(at_home: World, monkeypatch: pytest.MonkeyPatch) -> Served:
         return result
 
     monkeypatch.setattr(operations, "result_from_server", recorded)
-    return Served(answers)
+    return CommandRunner(answers)
 
 
 def alone(*arguments: str) -> Heard:
@@ -192,7 +191,7 @@ def steady(heard: Heard) -> Heard:
 class TestBothWays:
     @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
     @pytest.mark.parametrize("arguments", ANSWERED, ids=" ".join)
-    def test_answers(self, served: Served, arguments: tuple[str, ...], form: tuple[str, ...]) -> None:
+    def test_answers(self, served: CommandRunner, arguments: tuple[str, ...], form: tuple[str, ...]) -> None:
         """To the letter, what is said on stderr included."""
         verb, *rest = arguments
 
@@ -203,7 +202,7 @@ class TestBothWays:
 
     @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
     @pytest.mark.parametrize("arguments", REFUSED, ids=" ".join)
-    def test_refusals(self, served: Served, arguments: tuple[str, ...], form: tuple[str, ...]) -> None:
+    def test_refusals(self, served: CommandRunner, arguments: tuple[str, ...], form: tuple[str, ...]) -> None:
         """The same sentence, error record and exit code."""
         verb, *rest = arguments
         told = served.run(verb, *form, *rest)
@@ -221,7 +220,7 @@ class TestBothWays:
 
         assert commands - asked == {"path", "trust list", "vault list"}
 
-    def test_receipts(self, served: Served, at_home: World) -> None:
+    def test_receipts(self, served: CommandRunner, at_home: World) -> None:
         """Both ways leave one, that says the same."""
         served("search", *QUESTION)
         alone("search", *QUESTION)
@@ -238,7 +237,7 @@ class TestBothWays:
     @pytest.mark.parametrize("form", [(), ("--json",)], ids=["plain", "json"])
     @pytest.mark.parametrize("options", [(), ("--replay",)], ids=["as it was", "replay"])
     def test_why(
-        self, served: Served, at_home: World, form: tuple[str, ...], options: tuple[str, ...]
+        self, served: CommandRunner, at_home: World, form: tuple[str, ...], options: tuple[str, ...]
     ) -> None:
         """One receipt, and the question asked again."""
         served("query", *QUESTION)
@@ -254,7 +253,7 @@ class TestBothWays:
         "arguments", [("search", "sessions"), ("list",), ("collection", "list")], ids=" ".join
     )
     def test_a_vault_with_a_name(
-        self, served: Served, arguments: tuple[str, ...], form: tuple[str, ...]
+        self, served: CommandRunner, arguments: tuple[str, ...], form: tuple[str, ...]
     ) -> None:
         """The server of the usual vault opens it, and says of it what the command would."""
         told = served(*form, "--vault", "work", *arguments)
@@ -264,7 +263,7 @@ class TestBothWays:
         assert "redis" not in told.out
 
     def test_a_vault_by_its_file(
-        self, served: Served, at_home: World, monkeypatch: pytest.MonkeyPatch
+        self, served: CommandRunner, at_home: World, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Whichever way it is written; of a file that it does not have open the server says nothing."""
         vault = at_home.home / ".cache" / "clawmem" / "index.sqlite"
@@ -279,7 +278,7 @@ class TestBothWays:
         assert served.answers == [False]
 
     @pytest.mark.parametrize("arguments", FOR_THE_COMMAND, ids=ascii)
-    def test_what_is_for_the_command_itself(self, served: Served, arguments: tuple[str, ...]) -> None:
+    def test_what_is_for_the_command_itself(self, served: CommandRunner, arguments: tuple[str, ...]) -> None:
         """Options of the process, and vaults that no server has open."""
         served.run(*arguments)
 
@@ -289,7 +288,7 @@ class TestBothWays:
         ("name", "value"), [("CLAWMEM_PROFILE", "deep"), ("XDG_DATA_HOME", "/elsewhere")]
     )
     def test_other_variables(
-        self, served: Served, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+        self, served: CommandRunner, monkeypatch: pytest.MonkeyPatch, name: str, value: str
     ) -> None:
         """A server whose answer may differ is not asked."""
         served("sessions")

@@ -21,7 +21,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
-from server_process import COMMAND, Served, serving
+from server_process import COMMAND, ServerProcess, serving
 
 import clawmem
 from clawmem.app.interfaces.mcp.calling import CODE, UNEXPECTED
@@ -154,13 +154,13 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
 
 
 @pytest.fixture(scope="module")
-def server(home: Home) -> Iterator[Served]:
+def server(home: Home) -> Iterator[ServerProcess]:
     with serving(home.environ, home.folder) as one:
         yield one
 
 
 @asynccontextmanager
-async def over_http(server: Served, tools: str = "", mode: str = "auto") -> AsyncIterator[Client]:
+async def over_http(server: ServerProcess, tools: str = "", mode: str = "auto") -> AsyncIterator[Client]:
     """A client of the server, with its token."""
     headers = {"Authorization": f"Bearer {server.token}"}
     url = f"http://127.0.0.1:{server.port}/mcp{tools}"
@@ -185,7 +185,7 @@ def text_of(result: Any) -> str:
 class TestOneSession:
     """From the first word to every tool, over HTTP, with the client's own check of every answer's schema."""
 
-    def test_every_tool_once(self, home: Home, server: Served) -> None:
+    def test_every_tool_once(self, home: Home, server: ServerProcess) -> None:
         folder = {"vault": "spare", "content_root": str(home.folder / "memories")}
         calls = (*CALLS, ("vault_sync", folder, "1 added"))
 
@@ -207,7 +207,7 @@ class TestOneSession:
 
         asyncio.run(session())
 
-    def test_what_cannot_be_meant(self, server: Served) -> None:
+    def test_what_cannot_be_meant(self, server: ServerProcess) -> None:
         async def session() -> None:
             async with over_http(server) as client:
                 for name, arguments, code, words in REFUSED:
@@ -219,7 +219,7 @@ class TestOneSession:
 
         asyncio.run(session())
 
-    def test_addresses_and_prompts(self, server: Served) -> None:
+    def test_addresses_and_prompts(self, server: ServerProcess) -> None:
         async def session() -> None:
             async with over_http(server) as client:
                 read = await client.read_resource(f"clawmem://{REDIS}")
@@ -243,7 +243,7 @@ class TestOneSession:
         ],
     )
     def test_a_wrong_prompt_is_refused_with_the_remedy(
-        self, server: Served, prompt: str, arguments: dict[str, str], code: str, words: str
+        self, server: ServerProcess, prompt: str, arguments: dict[str, str], code: str, words: str
     ) -> None:
         async def session() -> None:
             async with over_http(server) as client:
@@ -253,7 +253,7 @@ class TestOneSession:
 
         asyncio.run(session())
 
-    def test_the_same_as_on_the_command_line(self, home: Home, server: Served) -> None:
+    def test_the_same_as_on_the_command_line(self, home: Home, server: ServerProcess) -> None:
         async def asked() -> Any:
             async with over_http(server) as client:
                 return await client.call_tool("search", {**QUESTION, "compact": False})
@@ -274,10 +274,10 @@ class TestWays:
         self._talk(lambda: over_stdio(home, "--alone"))
 
     @pytest.mark.parametrize("mode", ["auto", "legacy"])
-    def test_over_the_bridge(self, home: Home, server: Served, mode: str) -> None:
+    def test_over_the_bridge(self, home: Home, server: ServerProcess, mode: str) -> None:
         self._talk(lambda: over_stdio(home, mode=mode))
 
-    def test_a_program_syncs_only_listed_folders(self, home: Home, server: Served) -> None:
+    def test_a_program_syncs_only_listed_folders(self, home: Home, server: ServerProcess) -> None:
         """Neither credentials nor notes that nobody listed, and no vault comes into being."""
         (home.folder / "diary").mkdir(exist_ok=True)
         (home.folder / "diary" / "day.md").write_text("# Monday\n\nRain.\n", "utf-8")
@@ -299,7 +299,7 @@ class TestWays:
 
         asyncio.run(session())
 
-    def test_a_server_with_other_named_vaults_is_not_asked(self, home: Home, server: Served) -> None:
+    def test_a_server_with_other_named_vaults_is_not_asked(self, home: Home, server: ServerProcess) -> None:
         """The client's own CLAWMEM_VAULTS decide which vault a name means."""
         other = home.folder / "other.sqlite"
         named = {"CLAWMEM_VAULTS": json.dumps({"spare": str(other)})}
@@ -322,7 +322,7 @@ class TestWays:
         asyncio.run(session())
         assert other.exists()
 
-    def test_in_the_old_protocol_over_http(self, server: Served) -> None:
+    def test_in_the_old_protocol_over_http(self, server: ServerProcess) -> None:
         self._talk(lambda: over_http(server, mode="legacy"))
 
     def _talk(self, opened: Callable[[], Any]) -> None:
@@ -345,7 +345,7 @@ class TestWays:
         ],
     )
     def test_progress_of_what_takes_long(
-        self, server: Served, tool: str, arguments: dict[str, Any], steps: set[str]
+        self, server: ServerProcess, tool: str, arguments: dict[str, Any], steps: set[str]
     ) -> None:
         """Progress names the phase; the report of the last phase may be overtaken by the result."""
         told: list[str | None] = []
@@ -360,7 +360,7 @@ class TestWays:
         asyncio.run(session())
         assert told and {*told} <= steps
 
-    def test_the_bridge_imports_nothing_heavy(self, home: Home, server: Served) -> None:
+    def test_the_bridge_imports_nothing_heavy(self, home: Home, server: ServerProcess) -> None:
         code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.main import main; main(); print(*sys.modules)"
         done = subprocess.run(
             [COMMAND[0], "-P", "-c", code], check=True, capture_output=True, text=True,
@@ -377,7 +377,7 @@ class TestEnds:
 
     @pytest.mark.parametrize("options", [("--alone",), ()])
     def test_everything_is_answered_before_the_end(
-        self, home: Home, server: Served, options: tuple[str, ...]
+        self, home: Home, server: ServerProcess, options: tuple[str, ...]
     ) -> None:
         done = subprocess.run(
             [*COMMAND, "mcp", *options], check=False, capture_output=True, input=_opening(_call(7)),
@@ -390,11 +390,11 @@ class TestEnds:
         assert REDIS in heard[1]["result"]["content"][0]["text"]
 
     @pytest.mark.parametrize("options", [("--alone",), ()])
-    def test_told_to_end(self, home: Home, server: Served, options: tuple[str, ...]) -> None:
+    def test_told_to_end(self, home: Home, server: ServerProcess, options: tuple[str, ...]) -> None:
         with _started(home, *options) as process:
             assert _ended_after_opening(process) == b""
 
-    def test_a_server_that_hangs(self, home: Home, server: Served) -> None:
+    def test_a_server_that_hangs(self, home: Home, server: ServerProcess) -> None:
         """Nobody waits for its first word: the work is done here."""
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
@@ -403,7 +403,7 @@ class TestEnds:
         finally:
             os.kill(server.process.pid, signal.SIGCONT)
 
-    def test_a_client_that_was_killed(self, home: Home, server: Served) -> None:
+    def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
         """What it started ends by itself, and the server goes on."""
         with subprocess.Popen(
             [sys.executable, "-c", STARTS_AND_STAYS, *COMMAND, "mcp"], stdout=subprocess.PIPE, text=True,
@@ -474,7 +474,7 @@ class TestEnds:
 class TestOtherSets:
     """The tools of others: their names, their shapes, their words."""
 
-    def test_the_knowledge_graph(self, server: Served) -> None:
+    def test_the_knowledge_graph(self, server: ServerProcess) -> None:
         eve = {"name": "Eve", "entityType": "person", "observations": ["sails", "sails", "a\n## b"]}
         acme = {"name": "Acme", "entityType": "company", "observations": []}
         works = {"from": "Eve", "to": "Acme", "relationType": "works_at"}

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 from hook_process import ask, transcript
-from server_process import COMMAND, Served, serving
+from server_process import COMMAND, ServerProcess, serving
 from typer.testing import Result
 
 import clawmem
@@ -85,7 +85,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="module")
-def server(world: World) -> Iterator[Served]:
+def server(world: World) -> Iterator[ServerProcess]:
     """One server for them."""
     with serving(world.environ, world.home) as one:
         yield one
@@ -98,7 +98,7 @@ def prompted(prompt: str, session: str) -> dict[str, Any]:
 class TestTheDoor:
     """Who comes in, and what they hear."""
 
-    def test_health(self, world: World, server: Served) -> None:
+    def test_health(self, world: World, server: ServerProcess) -> None:
         """That it answers, and from what; its numbers, which take longer, are asked for by another name."""
         told = json.loads(server.ask("GET", "/health").body)
         stats = json.loads(server.ask("GET", "/stats").body)
@@ -125,7 +125,9 @@ class TestTheDoor:
             (400, {"Clawmem-Options": "{"}),
         ],
     )
-    def test_who_is_sent_away(self, server: Served, status: int, headers: dict[str, str | None]) -> None:
+    def test_who_is_sent_away(
+        self, server: ServerProcess, status: int, headers: dict[str, str | None]
+    ) -> None:
         """Before anything is done, in JSON, and never with leave for a page of another place."""
         answer = server.ask("POST", "/hooks/context-surfacing", prompted(QUESTION, ""), **headers)
 
@@ -133,7 +135,7 @@ class TestTheDoor:
         assert "access-control-allow-origin" not in answer.headers
         assert set(json.loads(answer.body)) == {"error", "code"}
 
-    def test_our_own_pages(self, server: Served) -> None:
+    def test_our_own_pages(self, server: ServerProcess) -> None:
         """A page that this server gave out may ask it."""
         assert server.ask("GET", "/health", Origin=f"http://localhost:{server.port}").status == 200
 
@@ -141,7 +143,7 @@ class TestTheDoor:
         ("method", "path", "status"),
         [("GET", "/hooks/context-surfacing", 405), ("GET", "/none", 404), ("POST", "/hooks/%3Cb%3E", 404)],
     )
-    def test_what_is_not_there(self, server: Served, method: str, path: str, status: int) -> None:
+    def test_what_is_not_there(self, server: ServerProcess, method: str, path: str, status: int) -> None:
         """An error says what; of a request it repeats nothing that a browser could take for a page."""
         answer = server.ask(method, path, {} if method == "POST" else None)
 
@@ -150,7 +152,7 @@ class TestTheDoor:
         assert json.loads(answer.body)["code"] in {"NOT_FOUND", "METHOD_NOT_ALLOWED"}
         assert b"<" not in answer.body
 
-    def test_a_body_that_is_no_event(self, server: Served) -> None:
+    def test_a_body_that_is_no_event(self, server: ServerProcess) -> None:
         """An answer all the same, as the command gives it."""
         for body in (b"", b"{", b"\xff\xfe", b"[" * 100_000):
             answer = server.ask("POST", "/hooks/pretool-inject", body)
@@ -168,7 +170,7 @@ class TestHooks:
             *(event for event in EVENTS if event != "Stop"),
         ],
     )
-    def test_the_same_answer_both_ways(self, world: World, server: Served, name: str) -> None:
+    def test_the_same_answer_both_ways(self, world: World, server: ServerProcess, name: str) -> None:
         """Through the server and alone."""
         called = call_named(name)
         assert called
@@ -184,7 +186,7 @@ class TestHooks:
         if called.event == "UserPromptSubmit":
             assert "Redis for 14 days" in served["hookSpecificOutput"]["additionalContext"]
 
-    def test_what_a_client_chose_counts(self, world: World, server: Served) -> None:
+    def test_what_a_client_chose_counts(self, world: World, server: ServerProcess) -> None:
         """As it would in a process of its own."""
         told = prompted(QUESTION, "chosen")
         silent = world.hook("context-surfacing", told, CLAWMEM_HEARTBEAT_PATTERNS="where do")
@@ -192,7 +194,9 @@ class TestHooks:
         assert silent["hookSpecificOutput"]["additionalContext"] == ""
         assert world.hook("context-surfacing", told)["hookSpecificOutput"]["additionalContext"]
 
-    def test_a_client_cannot_choose_another_vault(self, world: World, server: Served, tmp_path: Path) -> None:
+    def test_a_client_cannot_choose_another_vault(
+        self, world: World, server: ServerProcess, tmp_path: Path
+    ) -> None:
         """The server has one, whatever it is told."""
         other = json.dumps({"INDEX_PATH": str(tmp_path / "other.sqlite"), "CLAWMEM_FOCUS_ROOT": "/"})
 
@@ -217,7 +221,7 @@ class TestHooks:
             *PLACES,
         }
 
-    def test_what_asking_costs(self, world: World, server: Served) -> None:
+    def test_what_asking_costs(self, world: World, server: ServerProcess) -> None:
         """Modules, not milliseconds: no storage, no HTTP library, no framework."""
         code = (
             "import os, sys\n"
@@ -250,7 +254,7 @@ class TestHooks:
         heavy = {"apsw", "sqlite3", "asyncio", "http", "email", "ssl", "dataclasses", "inspect", "subprocess"}
         assert not loaded & heavy
 
-    def test_one_request_for_an_event(self, world: World, server: Served) -> None:
+    def test_one_request_for_an_event(self, world: World, server: ServerProcess) -> None:
         """The server runs the hooks of the event that the caller's options enable, in order."""
         told = {"hook_event_name": "SessionStart", "session_id": "new", "source": "startup"}
         options = json.dumps({"CLAWMEM_HOOKS": "session-bootstrap"})
@@ -324,7 +328,7 @@ class TestLife:
             assert second.ask("GET", "/health").status == 200
             assert second.end() == 0
 
-    def test_a_server_that_hangs(self, world: World, server: Served) -> None:
+    def test_a_server_that_hangs(self, world: World, server: ServerProcess) -> None:
         """Hooks do not wait for it: nothing was sent to who did not answer. Who asks how it is hears it."""
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
@@ -342,7 +346,7 @@ class TestLife:
         assert (told["running"], told["answers"], told["pid"]) == (True, False, server.process.pid)
         assert json.loads(world.run("serve", "--status", "--json").stdout)["answers"]
 
-    def test_who_is_served_by_nobody_else(self, world: World, server: Served, tmp_path: Path) -> None:
+    def test_who_is_served_by_nobody_else(self, world: World, server: ServerProcess, tmp_path: Path) -> None:
         """A vault in a copied folder, with the announcement beside it; another clawmem; another configuration."""
         copy = tmp_path / "copy"
         shutil.copytree(world.vault.parent, copy)
@@ -380,7 +384,7 @@ class TestLife:
             assert b"Redis for 14 days" in b"".join(iter(lambda: line.recv(1 << 16), b""))
             assert server.process.wait(15) == 0
 
-    def test_ports(self, world: World, server: Served, tmp_path: Path) -> None:
+    def test_ports(self, world: World, server: ServerProcess, tmp_path: Path) -> None:
         """One that was named has to be free; of the usual one nobody depends."""
         here = World(tmp_path / "home", world)
         taken = here.run("serve", "--port", str(server.port))

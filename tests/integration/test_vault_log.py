@@ -18,7 +18,7 @@ from clawmem.adapters.sqlite.checkpoint import checkpoint_log
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.serve import drainer
-from clawmem.app.serve.inside import Inside
+from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import VaultError
 
@@ -76,7 +76,7 @@ def test_a_server_does_it_for_whom_it_was_asked(
         vaults = f'{{"work": "{vault.location}", "other": "{other.location}"}}'
         environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "CLAWMEM_VAULTS": vaults}
         SqliteVault(str(tmp_path / "usual.sqlite")).close()
-        inside = Inside(tmp_path / "usual.sqlite", environ)
+        inside = ServerRuntime(tmp_path / "usual.sqlite", environ)
         with inside.at_work():
             found = asyncio.run(
                 inside.dispatcher.read(lambda services: services.lookup.get("notes/a.md").text, "work")
@@ -91,7 +91,7 @@ def test_a_server_does_it_now_and_then(vault: SqliteVault, monkeypatch: pytest.M
     """By itself, whoever wrote."""
     monkeypatch.setattr(drainer, "LOOKS_AGAIN_S", 0.05)
     home = str(Path(vault.location).parent)
-    with Inside(Path(vault.location), {"HOME": home, "PATH": os.environ["PATH"]}).at_work():
+    with ServerRuntime(Path(vault.location), {"HOME": home, "PATH": os.environ["PATH"]}).at_work():
         for name in ("b.md", "c.md"):
             save(vault, name, f"Harbour {name}.")
             _eventually(lambda: log_is_empty(vault.location))

@@ -23,7 +23,7 @@ from clawmem.app.interfaces.rest.routes import RestRoute
 from clawmem.app.operations.table import VERBS as OPERATION_VERBS
 from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.dispatcher import Dispatcher
-from clawmem.app.serve.inside import Inside
+from clawmem.app.serve.runtime import ServerRuntime
 
 FILE = f"notes/{NOTE}"
 
@@ -282,7 +282,7 @@ async def answered(server: Any, tool: Any, more: Mapping[str, Any]) -> str:
 @asynccontextmanager
 async def client_of(world: World) -> AsyncIterator[httpx2.AsyncClient]:
     """The routes of a server of the usual vault, without the door before them."""
-    inside = Inside(world.places[USUAL], world.environ)
+    inside = ServerRuntime(world.places[USUAL], world.environ)
     with inside.at_work():
         app: Any = rest_application(inside)
         transport = httpx2.ASGITransport(app, raise_app_exceptions=False)

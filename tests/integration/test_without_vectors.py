@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from mcp import Client
-from server_process import Served, serving
+from server_process import ServerProcess, serving
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
@@ -33,14 +33,14 @@ QUESTION = "how do login sessions of Redis work"
 
 
 @pytest.fixture
-def server(invoke: Invoke, notes: Path, environ: dict[str, str], home: Path) -> Iterator[Served]:
+def server(invoke: Invoke, notes: Path, environ: dict[str, str], home: Path) -> Iterator[ServerProcess]:
     """Of a vault that was filled, and not embedded."""
     invoke("bootstrap", notes, "--skip-embed")
     with serving(environ, home) as one:
         yield one
 
 
-def test_what_is_degraded(invoke: Invoke, server: Served) -> None:
+def test_what_is_degraded(invoke: Invoke, server: ServerProcess) -> None:
     """Not one door keeps silent about what another says; what is found by words alone lacks nothing."""
     for verb, route, tool, more, is_lacking in QUESTIONS:
         said = invoke(verb, QUESTION).stderr
@@ -54,7 +54,7 @@ def test_what_is_degraded(invoke: Invoke, server: Served) -> None:
     assert json.loads(by_words.body)["degraded"] == {}
 
 
-def test_what_is_refused(invoke: Invoke, server: Served) -> None:
+def test_what_is_refused(invoke: Invoke, server: ServerProcess) -> None:
     """What only vectors could answer."""
     for verb, route, tool, asked in (
         ("vsearch", "/vsearch", "vsearch", {"query": QUESTION}),

@@ -21,7 +21,7 @@ from clawmem.app.interfaces.cli.leaving import (
     swallow_output,
     usage_record,
 )
-from clawmem.app.interfaces.cli.session import Chosen
+from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.table import VERBS
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -212,4 +212,4 @@ def root(
     ] = False,
 ) -> None:
     """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
-    ctx.obj = (ctx.obj or Chosen())._replace(vault=vault, backend=backend, json=json, alone=alone)
+    ctx.obj = (ctx.obj or GlobalOptions())._replace(vault=vault, backend=backend, json=json, alone=alone)

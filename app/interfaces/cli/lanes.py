@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.interfaces.cli.rendering import CommandOutput
     from clawmem.app.operations.output import Part
     from clawmem.app.services.maintenance.account import RunDescription
     from clawmem.app.services.maintenance.lanes import LaneTick
@@ -50,13 +50,13 @@ def status(ctx: typer.Context, limit: HowMany = 10) -> None:
     The last runs follow.
     """
 
-    def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part
+    def say(services: Services) -> CommandOutput:
+        from clawmem.app.interfaces.cli.rendering import CommandOutput, json_part
 
         told, runs = _told(services), services.vault.journal.runs(limit)
         if wants_json(ctx):
-            return Said([json_part({**told, "runs": [asdict(run) for run in runs]})])
-        return Said([*_status_parts(told), *([_runs_part(runs)] if runs else [])])
+            return CommandOutput([json_part({**told, "runs": [asdict(run) for run in runs]})])
+        return CommandOutput([*_status_parts(told), *([_runs_part(runs)] if runs else [])])
 
     tell(ctx, say)
 
@@ -73,16 +73,16 @@ def journal(
     A run without work is listed with the reason.
     """
 
-    def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part
+    def say(services: Services) -> CommandOutput:
+        from clawmem.app.interfaces.cli.rendering import CommandOutput, json_part
         from clawmem.app.operations.output import printable
         from clawmem.app.services.maintenance.account import describe_run
 
         runs = services.vault.journal.runs(limit, lane.value if lane else "")
         accounts = [describe_run(services.vault, run) for run in runs]
         if wants_json(ctx):
-            return Said([json_part({"runs": [_record(one) for one in accounts]})])
-        return Said([*map(printable, map(_journal_text, accounts))])
+            return CommandOutput([json_part({"runs": [_record(one) for one in accounts]})])
+        return CommandOutput([*map(printable, map(_journal_text, accounts))])
 
     tell(ctx, say)
 

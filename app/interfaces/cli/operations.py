@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.interfaces.cli.rendering import CommandOutput
     from clawmem.app.operations.output import Part
 
 CALLER = "cli"
@@ -293,12 +293,12 @@ def _address_of(operation: Operation[Any, Any]) -> str:
     return next((name for name, field in fields if option_of(field).is_address), "")
 
 
-def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) -> Said:
-    from clawmem.app.interfaces.cli.rendering import Said, json_part
+def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) -> CommandOutput:
+    from clawmem.app.interfaces.cli.rendering import CommandOutput, json_part
     from clawmem.app.operations.output import parts_of
 
     if wants_json(ctx):
         parts: list[Part] = [json_part(result.record())]
     else:
         parts = parts_of((operation.terminal or operation.text)(result))
-    return Said(parts, result.left_out, list(result.remarks), result.finish)
+    return CommandOutput(parts, result.left_out, list(result.remarks), result.finish)

@@ -16,7 +16,7 @@ from clawmem.app.operations.output import Part, Verbatim, printable, table
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 
 
-class Said(NamedTuple):
+class CommandOutput(NamedTuple):
     """
     The output of a command.
 
@@ -63,7 +63,7 @@ def show_part(part: Part) -> None:
             _show_line(line)
 
 
-def show_said(said: Said) -> None:
+def show_said(said: CommandOutput) -> None:
     """Print the output of a command; degraded parts and asides go to stderr in every format."""
     for part in said.parts:
         show_part(part)

@@ -12,15 +12,15 @@ import typer
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.interfaces.cli.rendering import CommandOutput
     from clawmem.app.operations.operation import Operation, Request
     from clawmem.app.settings import Settings
 
 
-Say = Callable[["Services"], "Said"]
+Say = Callable[["Services"], "CommandOutput"]
 
 
-class Chosen(NamedTuple):
+class GlobalOptions(NamedTuple):
     """The global options."""
 
     vault: Path | None = None
@@ -149,6 +149,6 @@ def _refuse_unknown(backend: str) -> None:
     refuse_unknown(backend)  # before anything is created or written
 
 
-def chosen_by(ctx: typer.Context) -> Chosen:
+def chosen_by(ctx: typer.Context) -> GlobalOptions:
     """Return the global options of a command line."""
-    return ctx.obj if isinstance(ctx.obj, Chosen) else Chosen()
+    return ctx.obj if isinstance(ctx.obj, GlobalOptions) else GlobalOptions()

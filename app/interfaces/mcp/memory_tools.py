@@ -67,20 +67,20 @@ class Relations(_Model):
     relations: list[Relation]
 
 
-class Added(_Model):
+class AddedObservations(_Model):
     """The new observations of an entity."""
 
     entityName: str  # noqa: N815
     addedObservations: list[str]  # noqa: N815
 
 
-class AddedAll(_Model):
+class AddedObservationsOfAll(_Model):
     """The new observations by entity."""
 
-    results: list[Added]
+    results: list[AddedObservations]
 
 
-class Done(_Model):
+class MemoryChange(_Model):
     """A confirmation, also if there was nothing to delete."""
 
     success: bool
@@ -116,25 +116,27 @@ class MemoryTools:
 
         return _result(Relations(relations=await self._change(work)))
 
-    async def add_observations(self, observations: list[Observations]) -> Annotated[CallToolResult, AddedAll]:
+    async def add_observations(
+        self, observations: list[Observations]
+    ) -> Annotated[CallToolResult, AddedObservationsOfAll]:
         """Add observations to existing entities."""
 
-        def work(graph: MemoryGraph) -> list[Added]:
+        def work(graph: MemoryGraph) -> list[AddedObservations]:
             return [
-                Added(
+                AddedObservations(
                     entityName=one.entityName, addedObservations=graph.observe(one.entityName, one.contents)
                 )
                 for one in observations
             ]
 
-        return _result(AddedAll(results=await self._change(work)))
+        return _result(AddedObservationsOfAll(results=await self._change(work)))
 
-    async def delete_entities(self, entityNames: Names) -> Annotated[CallToolResult, Done]:  # noqa: N803
+    async def delete_entities(self, entityNames: Names) -> Annotated[CallToolResult, MemoryChange]:  # noqa: N803
         """Delete entities, and the relations from and to them."""
         await self._change(lambda graph: graph.delete(entityNames))
-        return _result(Done(success=True, message="Entities deleted successfully"))
+        return _result(MemoryChange(success=True, message="Entities deleted successfully"))
 
-    async def delete_observations(self, deletions: list[Deletion]) -> Annotated[CallToolResult, Done]:
+    async def delete_observations(self, deletions: list[Deletion]) -> Annotated[CallToolResult, MemoryChange]:
         """Delete observations of entities."""
 
         def work(graph: MemoryGraph) -> None:
@@ -142,9 +144,9 @@ class MemoryTools:
                 graph.forget_observations(one.entityName, one.observations)
 
         await self._change(work)
-        return _result(Done(success=True, message="Observations deleted successfully"))
+        return _result(MemoryChange(success=True, message="Observations deleted successfully"))
 
-    async def delete_relations(self, relations: list[Relation]) -> Annotated[CallToolResult, Done]:
+    async def delete_relations(self, relations: list[Relation]) -> Annotated[CallToolResult, MemoryChange]:
         """Delete relations."""
 
         def work(graph: MemoryGraph) -> None:
@@ -152,7 +154,7 @@ class MemoryTools:
                 graph.unrelate(one.source, (one.relationType, one.to))
 
         await self._change(work)
-        return _result(Done(success=True, message="Relations deleted successfully"))
+        return _result(MemoryChange(success=True, message="Relations deleted successfully"))
 
     async def read_graph(self) -> Annotated[CallToolResult, Graph]:
         """Read the whole knowledge graph."""

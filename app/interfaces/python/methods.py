@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     )
     from clawmem.app.operations.curation import Treatment
     from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection
-    from clawmem.app.operations.diary import Entries, Written
+    from clawmem.app.operations.diary import Entries, WrittenEntry
     from clawmem.app.operations.documents import Content, Listing, Texts
     from clawmem.app.operations.enriching import Enriched
     from clawmem.app.operations.forgetting import Forgotten
@@ -100,9 +100,9 @@ class Methods:
         found: CuratorReport = self._run("curate", locals())
         return found
 
-    def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> Written:
+    def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> WrittenEntry:
         """Add an entry to the diary; it can be searched like any note."""
-        found: Written = self._run("diary_write", locals())
+        found: WrittenEntry = self._run("diary_write", locals())
         return found
 
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:

@@ -15,7 +15,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 
 from clawmem.app.operations.dispatch import Busy
-from clawmem.app.operations.fields import Place
+from clawmem.app.operations.fields import DocumentReference
 from clawmem.app.operations.forgetting import WouldForget
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.refusals import refusal_of_errors
@@ -53,7 +53,7 @@ HINT = "See /openapi.json for what can be asked."
 UNEXPECTED = "Something went wrong here; what it was stands in the log of the server."
 
 
-class Choice(Place):
+class Choice(DocumentReference):
     """A document that an address may refer to; ``state`` is empty while it is served."""
 
     state: str

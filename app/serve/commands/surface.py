@@ -11,7 +11,7 @@ from clawmem.app.interfaces.cli.session import settings_of, tell, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import Said
+    from clawmem.app.interfaces.cli.rendering import CommandOutput
     from clawmem.app.operations.output import Part
     from clawmem.app.services.surfacing.spending import SurfacingUse
 
@@ -57,16 +57,16 @@ def budget(
 ) -> None:
     """Show the tokens added to prompts, and how much was used."""
 
-    def say(services: Services) -> Said:
-        from clawmem.app.interfaces.cli.rendering import Said, json_part
+    def say(services: Services) -> CommandOutput:
+        from clawmem.app.interfaces.cli.rendering import CommandOutput, json_part
         from clawmem.ports.errors import InvalidInput
 
         if last < 1:
             raise InvalidInput("OUT_OF_BOUNDS", f"{last} sessions cannot be shown; choose 1 or more.")
         found = _spent(services, session, last)
         if not wants_json(ctx):
-            return Said([_spent_part(found)])
-        return Said(
+            return CommandOutput([_spent_part(found)])
+        return CommandOutput(
             [json_part([{**spent._asdict(), "share_referenced": spent.share_referenced} for spent in found])]
         )
 

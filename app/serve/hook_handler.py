@@ -12,14 +12,14 @@ from clawmem.app.client.request import CHOICES
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, joined, read_event
 from clawmem.app.interfaces.hooks.runner import call, log_error
 from clawmem.app.places import default_vault
-from clawmem.app.serve.warm_vault import Warm, WarmVault
+from clawmem.app.serve.warm_vault import ResidentContext, WarmVault
 from clawmem.app.serve.workers import Workers
 from clawmem.ports.errors import NotFound
 
 ON_THE_WAY_S = 0.3  # part of the client's deadline reserved for the transfer
 
 
-class HookDesk:
+class HookHandler:
     """
     Handler of hook events for the vault that *environ* names.
 
@@ -58,7 +58,7 @@ class HookDesk:
         so_far = [SILENCE]
 
         def work(vault: WarmVault) -> HookOutput:
-            return call(name, event, Warm(environ, so_far.append, vault, self._later))
+            return call(name, event, ResidentContext(environ, so_far.append, vault, self._later))
 
         future = asyncio.wrap_future(self._workers.submit(work))
         try:

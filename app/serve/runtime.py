@@ -13,7 +13,7 @@ from clawmem.app.interfaces.hooks.runner import log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.app.serve.dispatcher import Dispatcher, Line
 from clawmem.app.serve.drainer import Drainer
-from clawmem.app.serve.hook_desk import HookDesk
+from clawmem.app.serve.hook_handler import HookHandler
 from clawmem.app.serve.lanes import lane_threads
 from clawmem.app.serve.warm_vault import WarmVault
 from clawmem.app.serve.watcher import WatcherThread
@@ -27,7 +27,7 @@ HANDS_S = 2.0  # grace period for each group of threads at shutdown
 MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
 
 
-class Inside:
+class ServerRuntime:
     """
     Components of the server; their threads start in `at_work`.
 
@@ -53,7 +53,7 @@ class Inside:
         self.writer = Workers(lambda: WarmVault(self.environ), count=1)
         self.dispatcher = Dispatcher(self._settings, _line(self.workers), _line(self.writer))
         self.drainer = Drainer(self._drain, self._complain)
-        self.hooks = HookDesk(self.workers, self.environ, self.drainer.wake)
+        self.hooks = HookHandler(self.workers, self.environ, self.drainer.wake)
         self.watcher = WatcherThread(watched, self._complain_of_watching) if watched else None
         self.lanes = lane_threads(upkept, self._complain_of_lanes)
 
