@@ -161,7 +161,7 @@ class Settings(BaseModel):
 
     @property
     def kept_receipt_days(self) -> int:
-        """How long receipts are stored; 0 stores none."""
+        """Days for which receipts are stored; 0 stores none."""
         return self.receipt_days if self.receipts else 0
 
     @property

@@ -92,7 +92,7 @@ def _is_served(vault: str) -> bool:
 
 
 def _claim(note: str) -> bool:
-    """Create the file *note* in place of an old one; return false if another process does so at the same time."""
+    """Replace the file *note*; return false if another process does so at the same time."""
     try:
         with suppress(FileNotFoundError):
             os.unlink(note)  # noqa: PTH108

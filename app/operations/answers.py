@@ -22,7 +22,7 @@ class FoundDocument(SelectedResult, DocumentReference):
         default=None, description="The confidence in a word: likely, possible or unlikely."
     )
     age: str = Field(default="", description="When it was written, such as 3 weeks ago.")
-    start_line: int = Field(description="Where the lines that answer begin.")
+    start_line: int = Field(description="First line of the answer.")
     end_line: int | None = None
     snippet: str
     superseded_by: Successor | None = None
@@ -62,27 +62,27 @@ class SessionRecord(Result):
 
 
 class SearchAnswer(SelectedResult):
-    """What was found, best first. Only some searches have the last keys."""
+    """Results of a search, best first. Only some searches have the last keys."""
 
     query: str
     count: int
     answered: float | None = Field(
-        default=None, description="Probability that anything here answers; null where nobody judged."
+        default=None, description="Probability that any result answers; null if it was not computed."
     )
     hidden: int = Field(
         default=0, description="Unlikely results left out below a likely one; show_all shows them."
     )
     results: list[FoundDocument]
     degraded: dict[str, str] = Field(
-        default={}, description="What could not be taken into account, and why; empty when all went well."
+        default={}, description="Parts of the search that failed, with reasons; empty if none failed."
     )
     mode: str | None = Field(default=None, description="The route that was taken.")
-    intent: str | None = Field(default=None, description="What the question was taken to ask for.")
+    intent: str | None = Field(default=None, description="Detected intent of the question.")
     confidence: float | None = Field(default=None, description="Probability of the intent.")
-    clauses: int | None = Field(default=None, description="How many parts the question was split into.")
+    clauses: int | None = Field(default=None, description="Number of parts of the question.")
     plan: list[Clause] | None = Field(default=None, description="These parts.")
     sessions: list[SessionRecord] | None = Field(default=None, description="The latest sessions.")
-    trace: dict[str, Any] | None = Field(default=None, description="How an explained answer came about.")
+    trace: dict[str, Any] | None = Field(default=None, description="Explanation of the answer.")
     receipt: int | None = Field(default=None, description="The number of the receipt of an explained answer.")
 
     @property

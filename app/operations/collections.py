@@ -47,7 +47,7 @@ Folder = Annotated[
     Field(description="A folder of Markdown."),
     Option(metavar="PATH", is_argument=True, parser=typed_folder),
 ]
-Pattern = Annotated[str, Field(description="Which files below it are read.")]
+Pattern = Annotated[str, Field(description="Glob of the files that are read.")]
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
 
 

@@ -1,4 +1,4 @@
-"""How single notes are treated: pinned before others, or snoozed."""
+"""Treatment of single notes: pinned before others, or snoozed."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Treatment(DocumentReference):
 
 
 def pin(services: Services, request: Pin) -> Treatment:
-    """Let a note come before others that fit a question as well: what the user wants to see again and again."""
+    """Rank a note before others that fit a question equally well; for notes that the user needs often."""
     target = services.lookup.target(request.query)
     act = services.tending.unpin if request.unpin else services.tending.pin
     changed = act(target, services.caller, request.why)
@@ -59,7 +59,7 @@ def pin(services: Services, request: Pin) -> Treatment:
 
 
 def snooze(services: Services, request: Snooze) -> Treatment:
-    """Keep a note out of what is surfaced unasked until a day; searches still find it."""
+    """Keep a note out of prompts until a day; searches still find it."""
     tending = services.tending
     moment = None if request.until is None else tending.read_until(request.until)
     target = services.lookup.target(request.query)

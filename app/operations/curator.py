@@ -1,4 +1,4 @@
-"""Maintenance of the memory by its owner: what was repeated, what is duplicate, and what is to be done."""
+"""Maintenance of the memory by its owner: repeated statements, duplicates and recommended actions."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ class Reflection(Result):
 
 
 class Consolidation(Request):
-    """How many notes are examined, and whether duplicates are archived or only listed."""
+    """Number of notes to examine, and whether duplicates are archived or only listed."""
 
     most: Annotated[
         int,
-        Field(ge=1, le=10_000, description="How many unsure notes are looked at."),
+        Field(ge=1, le=10_000, description="Number of uncertain notes to examine."),
         Option(metavar="MOST", is_argument=True),
     ] = 50
     dry_run: Annotated[bool, Field(description="Only name them."), Option(("--dry-run",))] = False

@@ -21,19 +21,19 @@ class NewEntry(Request):
 
     entry: Annotated[
         str,
-        Field(min_length=1, max_length=MOST_CHARACTERS, description="What there is to remember."),
+        Field(min_length=1, max_length=MOST_CHARACTERS, description="Text to remember."),
         Option(metavar="TEXT...", is_argument=True),
     ]
     topic: Annotated[
-        str, Field(max_length=NAME_CHARS, description="What it is about."), Option(("-t", "--topic"))
+        str, Field(max_length=NAME_CHARS, description="Topic of the entry."), Option(("-t", "--topic"))
     ] = TOPIC
     agent: Annotated[
-        str, Field(max_length=NAME_CHARS, description="Who writes."), Option(("-a", "--agent"))
+        str, Field(max_length=NAME_CHARS, description="Writer of the entry."), Option(("-a", "--agent"))
     ] = AGENT
 
 
 class WrittenEntry(Result):
-    """Where an entry stands."""
+    """The document of a new entry."""
 
     action: str
     id: int
@@ -41,7 +41,7 @@ class WrittenEntry(Result):
 
 
 class LastEntries(Request):
-    """Which entries are read."""
+    """The entries to read."""
 
     last_n: Annotated[Limit, Option(("-n", "--limit"))] = LAST
     agent: Annotated[

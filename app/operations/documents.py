@@ -84,10 +84,10 @@ class MultiGet(Request):
 
 
 class ListDocuments(Request):
-    """How many documents of which collections are listed."""
+    """Number and collections of the documents to list."""
 
     limit: Annotated[
-        int, Field(ge=1, le=MAX_LISTED, description="How many."), Option(("-n", "--num", "--limit"))
+        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--num", "--limit"))
     ] = 10
     collection: Annotated[
         Names,
@@ -133,7 +133,7 @@ T = TypeVar("T", bound=Text)
 
 
 class Note(Result):
-    """What is noted about a document; ``origin`` is ``rules`` or the model that wrote the note."""
+    """A note about a document; ``origin`` is ``rules`` or the model that wrote the note."""
 
     keywords: list[str]
     tags: list[str]
@@ -151,7 +151,7 @@ class MentionedEntity(Result):
 
 
 class Content(Text):
-    """Lines of one document, and what is known about the document."""
+    """Lines of one document, with its note and its entities."""
 
     context: str | None = Field(
         default=None, description="The descriptions of its folders in the config file."
@@ -282,7 +282,7 @@ def _folder_context(services: Services, document: Document) -> str | None:
 
 
 def _note_about(services: Services, document: Document) -> Note | None:
-    """Return what is noted about a document, without orders that a text of others gives."""
+    """Return the note about a document, without orders that a text of others gives."""
     note = services.vault.notes.get(document.id)
     if note is None:
         return None

@@ -34,7 +34,7 @@ Confirm = Annotated[
     Field(description="Must be true. Anything else changes nothing and describes the document."),
 ]
 Why = Annotated[str, Field(max_length=1000, description="The reason, kept with the act."), Option(("--why",))]
-Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="How many."), Option(("-n", "--limit"))]
+Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number."), Option(("-n", "--limit"))]
 
 
 Names = str | list[str]  # one name, several names, or several names separated by commas

@@ -25,7 +25,7 @@ class FileCommand(Request):
 
     command: Annotated[
         Literal["view", "create", "str_replace", "insert", "delete", "rename"],
-        Field(description="What to do."),
+        Field(description="Action."),
     ]
     path: Annotated[str | None, Field(description="Below /memories. For every command but rename.")] = None
     view_range: Annotated[

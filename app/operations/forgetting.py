@@ -60,7 +60,7 @@ class Forgotten(DocumentReference):
     )
     left: str = Field(default="", description="Why its bytes may remain in free space; empty if none do.")
     probes: dict[str, list[str]] | None = Field(
-        default=None, description="What each probe found of it; null if not asked for."
+        default=None, description="Findings of each probe; null without a proof."
     )
 
     @property
@@ -158,7 +158,7 @@ def preview_lines(found: ForgetPreview) -> Sequence[str]:
 
 
 def forgotten_text(result: Forgotten) -> str:
-    """Return what was forgotten, one line for each document, and what remains."""
+    """Return a line for each forgotten document, and lines about remaining copies."""
     lines = [f"{result.file} is {'' if result.changed else 'already '}forgotten."]
     if result.changed and result.file_remains:
         lines.append("Its file stays where it is, and is not taken in again.")

@@ -40,12 +40,8 @@ class TimelineRequest(Request):
     """A document, and the number of documents around it."""
 
     docid: Address
-    before: Annotated[
-        int, Field(ge=1, le=MOST_AROUND, description="How many that were written before it.")
-    ] = AROUND
-    after: Annotated[int, Field(ge=1, le=MOST_AROUND, description="How many that were written after it.")] = (
-        AROUND
-    )
+    before: Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents before it.")] = AROUND
+    after: Annotated[int, Field(ge=1, le=MOST_AROUND, description="Number of documents after it.")] = AROUND
     same_collection: Annotated[
         bool, Field(description="Only of its collection."), Option(("--same-collection",))
     ] = False
@@ -74,10 +70,12 @@ class Timeline(Result):
 
 
 class SessionLog(Request):
-    """How many sessions are listed."""
+    """Number of sessions to list."""
 
     limit: Annotated[
-        int, Field(ge=1, le=MAX_LISTED, description="How many."), Option(("-n", "--num", "--last", "--limit"))
+        int,
+        Field(ge=1, le=MAX_LISTED, description="Maximum number."),
+        Option(("-n", "--num", "--last", "--limit")),
     ] = 10
     as_of: AsOf = ""
 

@@ -48,7 +48,7 @@ class Rebuild(Request):
     """The index to rebuild."""
 
     index: Annotated[
-        Literal["all", "lexical", "vectors"], Field(description="Which one: lexical, vectors or all.")
+        Literal["all", "lexical", "vectors"], Field(description="The index: lexical, vectors or all.")
     ] = "all"
 
 

@@ -36,7 +36,7 @@ AllowEmpty = Annotated[
 Embed = Annotated[
     bool, Field(description="Then make the vectors that are missing."), Option(("--embed",), tool=None)
 ]
-Force = Annotated[bool, Field(description="Begin anew."), Option(("-f", "--force"), tool=None)]
+Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
 
 
 class Update(Request):
@@ -70,7 +70,7 @@ class EmbedRequest(Request):
 
 
 class Upkeep(Result):
-    """What was done to the vault; ``lagging`` are the indexes that could not be brought up to date, with reasons."""
+    """Changes of the vault; ``lagging`` are the indexes that could not be updated, with reasons."""
 
     lagging: dict[str, str] = Field(default_factory=dict)
     warnings: list[str] = Field(default_factory=list, description="Sentences about the vault as a whole.")

@@ -70,8 +70,12 @@ class SweepReport(Result):
     dry_run: bool
     archived: list[str]
     purged: list[str]
-    pin: list[str] = Field(description="What a preview proposes to pin: wanted again and again.")
-    snooze: list[str] = Field(description="What it proposes to snooze: surfaced often, of no use.")
+    pin: list[str] = Field(
+        description="Documents that a preview proposes to pin, because they are used often."
+    )
+    snooze: list[str] = Field(
+        description="Documents that it proposes to snooze, because they are surfaced often without being used."
+    )
     left: str = Field(description="Why bytes of forgotten notes may remain in free space; empty if none do.")
     note: str = Field(default="", description="Why nothing was changed although it was asked for.")
 
@@ -131,13 +135,13 @@ class RestoreRequest(Request):
 
 
 class LogRequest(Request):
-    """How many acts are listed."""
+    """Number of acts to list."""
 
     limit: Limit = ACT_LIMIT
 
 
 class RecordedAct(Result):
-    """An act: what was done to which document, by whom, when and why."""
+    """An act: a change of a document, with its author, time and reason."""
 
     id: int
     act: str
@@ -172,7 +176,7 @@ def status(services: Services, request: NoParameters) -> Status:
 
 
 def sweep(services: Services, request: SweepRequest) -> SweepReport:
-    """Archive what is idle for long, and forget what was archived for long, by the configured policy."""
+    """Archive idle documents and forget documents archived long ago, by the configured policy."""
     policy = _policy(services, is_preview=request.dry_run)
     if request.dry_run or policy.only_previews:
         return report_of(services.sweep.preview(policy), note="" if request.dry_run else ONLY_PREVIEW)
@@ -180,7 +184,7 @@ def sweep(services: Services, request: SweepRequest) -> SweepReport:
 
 
 def purge(services: Services, request: SweepRequest) -> SweepReport:
-    """Forget for good what was archived for longer than the policy keeps it, and clear the vault's free space."""
+    """Forget for good the documents archived longer than the policy keeps them, and clear the vault's free space."""
     policy = _policy(services, is_preview=request.dry_run)
     due = services.archiving.due_for_good(policy)
     if request.dry_run:
@@ -213,13 +217,13 @@ def log(services: Services, request: LogRequest) -> Acts:
 
 
 def undo(services: Services, request: UndoRequest) -> RecordedAct:
-    """Take back an act; what was forgotten cannot be brought back."""
+    """Undo an act; forgotten documents cannot be restored."""
     [undone] = _acts(services, [services.tending.undo(request.act, services.caller)])
     return undone
 
 
 def _policy(services: Services, *, is_preview: bool) -> ArchivePolicy:
-    """Return the configured policy; without one a preview shows what the default policy would do."""
+    """Return the configured policy; without one a preview uses the default policy."""
     policy = read_policy(services.settings.lifecycle)
     if policy is None:
         if is_preview:

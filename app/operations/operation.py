@@ -33,7 +33,7 @@ class NoParameters(Request):
 
 
 class Result(BaseModel):
-    """What an operation returns. An unknown key is refused, so that a result and its schema agree."""
+    """The result of an operation. An unknown key is refused, so that a result and its schema agree."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -50,7 +50,7 @@ class Result(BaseModel):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return sentences about what was not done; a command writes them to stderr."""
+        """Return sentences about incomplete work; a command writes them to stderr."""
         return ()
 
     @property
@@ -59,7 +59,7 @@ class Result(BaseModel):
         return {}
 
     def do_later(self, work: Callable[[], object]) -> None:
-        """Let *work*, for which nobody needs to wait, be done after the result was shown, see `finish`."""
+        """Postpone *work* until the result was shown, see `finish`."""
         self._remaining = work
 
     def finish(self) -> None:
@@ -76,7 +76,7 @@ class SelectedResult(Result):
 
 
 class Effect(Enum):
-    """What an operation does to the vault."""
+    """Effect of an operation on the vault."""
 
     READS = "reads"
     REPEATABLE = "repeatable"  # changes the vault; a repetition changes nothing more
@@ -93,19 +93,19 @@ class Flag(NamedTuple):
 
 
 class Opening(Enum):
-    """How the vault is opened for an operation. An operation that reads opens it for reading."""
+    """Way of opening the vault for an operation. An operation that reads opens it for reading."""
 
     EXISTING = "existing"
     CREATED = "created"  # a missing vault is created
     CURRENT = "current"  # for writing, to migrate an older vault; for reading where that is impossible
-    ANY_BACKEND = "any backend"  # whatever backend the settings name
+    ANY_BACKEND = "any backend"  # even if the settings name another backend
     IF_PRESENT = "if present"  # a missing vault is not an error, see `Services.is_open`
     NOTHING = "nothing"  # the settings are enough
 
 
 class Option(NamedTuple):
     """
-    How a parameter is spelt on the command line and in tools, where its name alone does not say it.
+    Spelling of a parameter on the command line and in tools, where it differs from its name.
 
     An argument is positional. The words of an argument whose metavar ends in ``...`` are joined by blanks.
     """

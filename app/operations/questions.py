@@ -31,7 +31,7 @@ class Question(Request):
     ]
     limit: Annotated[
         int,
-        Field(ge=1, le=MAX_LIMIT, description="How many results."),
+        Field(ge=1, le=MAX_LIMIT, description="Maximum number of results."),
         Option(("-n", "--num", "--limit")),
     ] = 10
     collection: Annotated[
@@ -39,8 +39,10 @@ class Question(Request):
         Field(description="Only these collections, with commas; empty for all."),
         Option(("-c", "--collection")),
     ] = ""
-    since: Annotated[str, Field(description="Only what was written from this day on, 2026-03-31.")] = ""
-    until: Annotated[str, Field(description="Only what was written up to this day.")] = ""
+    since: Annotated[
+        str, Field(description="Only documents written on this day or later, such as 2026-03-31.")
+    ] = ""
+    until: Annotated[str, Field(description="Only documents written on this day or earlier.")] = ""
     as_of: AsOf = ""
     content_type: Annotated[Names, Field(description="Only these content types."), Option(("--type",))] = ""
     tag: Annotated[Names, Field(description="Only with all of these tags.")] = ""
@@ -68,6 +70,6 @@ class Search(Question):
     min_score: MinScore = 0.0
     unit: Annotated[
         Literal["document", "line"],
-        Field(description="What a result is: document, or line (paragraph, list item, chat turn)."),
+        Field(description="Unit of the results: document, or line (paragraph, list item, chat turn)."),
         Option(tool=None),
     ] = "document"

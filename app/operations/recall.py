@@ -95,7 +95,7 @@ def explain(services: Services, request: Retrieval) -> SearchAnswer:
 
 
 def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
-    """Find by what the question asks for: for why, when and who, along the relations of documents."""
+    """Find by the intent of the question (why, when, who), along the relations of documents."""
     intent = Intent(request.intent) if request.intent else None
 
     def find(asked: RetrievalRequest) -> IntentAnswer:

@@ -1,4 +1,4 @@
-"""Receipts: how an answer came about, and what the same question finds today."""
+"""Receipts: explanations of answers, and comparisons with the results of today."""
 
 from __future__ import annotations
 
@@ -27,9 +27,11 @@ MOST = 1000
 
 
 class LastReceipts(Request):
-    """How many receipts are listed."""
+    """Number of receipts to list."""
 
-    limit: Annotated[int, Field(ge=1, le=MOST, description="How many."), Option(("-n", "--limit"))] = LISTED
+    limit: Annotated[int, Field(ge=1, le=MOST, description="Maximum number."), Option(("-n", "--limit"))] = (
+        LISTED
+    )
 
 
 class ReceiptLine(Result):

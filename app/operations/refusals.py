@@ -1,4 +1,4 @@
-"""Requests that are refused: what is wrong with which parameter, with one code in every interface."""
+"""Errors of invalid requests: the parameter, its fault, and a code that is the same in every interface."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CODES: Mapping[str, str] = MappingProxyType(
         "less_than_equal": "OUT_OF_BOUNDS",
     }
 )
-# What is wrong with a value, by pydantic's name of the error; {name} is a value of its context.
+# Messages about invalid values, by pydantic's name of the error; {name} is a value of its context.
 FAULTS: Mapping[str, str] = MappingProxyType(
     {
         "missing": "is missing",
@@ -68,7 +68,7 @@ def refusal_of_errors(
 
 
 def faults_of(error: ValidationError, spelling: Callable[[str], str] = str) -> list[str]:
-    """Return what is wrong with each parameter; given values are the caller's, and not repeated."""
+    """Return the fault of each parameter, without the given values."""
     return _faults(error.errors(include_url=False, include_input=False), spelling)
 
 
@@ -77,7 +77,7 @@ def _faults(errors: Sequence[ErrorDetails], spelling: Callable[[str], str]) -> l
 
 
 def fault_of(one: ErrorDetails) -> str:
-    """Return what is wrong with one value: "must be at least 1"."""
+    """Return the fault of one value, such as "must be at least 1"."""
     if one["type"] == "string_too_short" and one["ctx"]["min_length"] == 1:
         return "is empty"
     if known := FAULTS.get(one["type"]):

@@ -43,7 +43,7 @@ class Query(Search):
         str,
         Field(
             validation_alias=AliasChoices("purpose", "intent"),
-            description="What the answer is wanted for; steers, and is not looked for.",
+            description="Purpose of the answer; it influences the ranking and is not searched.",
         ),
         Option(("--purpose", "--intent")),
     ] = ""
@@ -52,7 +52,11 @@ class Query(Search):
     ] = True
     candidate_limit: Annotated[
         int | None,
-        Field(ge=1, le=MAX_LIMIT, description="How many of the best are compared closely, 1 to 100."),
+        Field(
+            ge=1,
+            le=MAX_LIMIT,
+            description="Number of the best candidates that are compared closely, 1 to 100.",
+        ),
         Option(tool="candidateLimit"),
     ] = None
 
@@ -68,7 +72,7 @@ def search(services: Services, request: Search) -> SearchAnswer:
 
 
 def vsearch(services: Services, request: MeaningSearch) -> SearchAnswer:
-    """Find by meaning alone: for what may be called by other words. Something is always nearest."""
+    """Find by meaning alone, for texts in other words. There is always a nearest document."""
     return answer_question(services, request, "vsearch", partial(ask, services, "vsearch"))
 
 

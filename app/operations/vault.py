@@ -1,4 +1,4 @@
-"""The vault: its file, and what it holds, in numbers."""
+"""The vault: its file, and its content in numbers."""
 
 from __future__ import annotations
 

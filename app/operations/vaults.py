@@ -52,7 +52,7 @@ class Sync(Request):
 
     vault: Annotated[
         str,
-        Field(description="Which vault, see list_vaults; made when it is not there."),
+        Field(description="Name of the vault, see list_vaults; a missing vault is created."),
         Option(metavar="NAME", is_argument=True),
     ]
     content_root: Annotated[
@@ -60,7 +60,7 @@ class Sync(Request):
         Field(description="An absolute folder of notes."),
         Option(metavar="FOLDER", is_argument=True, parser=typed_folder),
     ]
-    pattern: Annotated[str, Field(description="Which files below it are read.")] = "**/*.md"
+    pattern: Annotated[str, Field(description="Glob of the files that are read.")] = "**/*.md"
     collection_name: Annotated[
         str | None, Field(description="Its collection; called as the vault, else."), Option(("--collection",))
     ] = None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clawmem.app.settings import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
-bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="How good and how fast the answers are.")
+bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Measure the quality and the speed of answers.")
 cli.add_typer(bench, name="bench")
 
 MODES = ("search", "vsearch", "query")
@@ -43,7 +43,7 @@ def retrieval(
     ctx: typer.Context,
     folder: Annotated[Path, typer.Argument(help="A judged collection.", metavar="DIR")],
     mode: Annotated[str, typer.Option(help=f"One of: {', '.join(MODES)}.")] = "query",
-    unit: Annotated[str, typer.Option(help="What answers: doc or turn.")] = "doc",
+    unit: Annotated[str, typer.Option(help="Unit of the results: doc or turn.")] = "doc",
     pooled: Annotated[
         bool, typer.Option("--pooled", help="Ask all of it, not each question's part.")
     ] = False,

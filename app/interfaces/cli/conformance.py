@@ -34,7 +34,7 @@ def judging() -> None:
 @conformance.command()
 def vectors(
     ctx: typer.Context,
-    cmd: Annotated[str, typer.Option("--cmd", help="How the program is started.", metavar="COMMAND")],
+    cmd: Annotated[str, typer.Option("--cmd", help="Command that starts the program.", metavar="COMMAND")],
     only: Annotated[
         list[str] | None,
         typer.Option(help="Only this policy, which must then be supported; repeat it.", metavar="POLICY"),

@@ -18,7 +18,7 @@ focus = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Let a session keep t
 cli.add_typer(focus, name="focus")
 
 SessionId = Annotated[
-    str, typer.Option("--session-id", help="Which session; without it the one that runs this.")
+    str, typer.Option("--session-id", help="Session; by default the one that runs this command.")
 ]
 
 

@@ -27,14 +27,14 @@ cli = typer.Typer(rich_markup_mode=None)
 lanes = typer.Typer(
     cls=Verbs,
     rich_markup_mode=None,
-    help="Upkeep by itself: notes enriched, repeated observations merged, conclusions drawn.",
+    help="Scheduled maintenance: enrich notes, merge repeated observations, draw conclusions.",
 )
 cli.add_typer(lanes, name="lanes")
 
 BY = "cli"
 FAILED = 1
 
-HowMany = Annotated[int, typer.Option("-n", "--limit", min=1, help="How many runs.")]
+HowMany = Annotated[int, typer.Option("-n", "--limit", min=1, help="Number of runs.")]
 
 
 @cli.callback()
@@ -91,9 +91,11 @@ def journal(
 def run(
     ctx: typer.Context,
     lane: Annotated[LaneName, typer.Option(help="Small work often, or large work at quiet times.")],
-    now: Annotated[bool, typer.Option("--now", help="Whatever the hour, and though questions come.")] = False,
+    now: Annotated[
+        bool, typer.Option("--now", help="Run outside of the quiet hours and while questions are asked.")
+    ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what it would do by rules; write nothing.")
+        bool, typer.Option("--dry-run", help="Show the effects of the rules; write nothing.")
     ] = False,
     keep_on: Annotated[
         bool, typer.Option("--keep-on", help="Work on at the lane's pace, until Ctrl-C.")

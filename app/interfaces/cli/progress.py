@@ -33,7 +33,7 @@ def progress(label: str) -> Iterator[Progress]:
 
 @contextmanager
 def interruption_explained() -> Iterator[None]:
-    """Write the notes of an interrupt, which tell what was done until then, to stderr."""
+    """Write the notes of an interrupt, which report the work done until then, to stderr."""
     try:
         yield
     except KeyboardInterrupt as interruption:

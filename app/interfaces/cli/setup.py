@@ -33,7 +33,7 @@ def hooks(
     ctx: typer.Context,
     profile: Annotated[
         str | None,
-        typer.Option(help="How much a prompt may get: speed, balanced or deep.", show_default=False),
+        typer.Option(help="Amount of context for a prompt: speed, balanced or deep.", show_default=False),
     ] = None,
     also: Annotated[
         list[str] | None,
@@ -96,7 +96,9 @@ def mcp(
     ] = "claude-code",
     tools: Annotated[str, typer.Option(help="clawmem, memory or files.")] = "clawmem",
     remove: Annotated[bool, typer.Option("--remove", help="Take the server out.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what is ours, change nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show the entries of clawmem; change nothing.")
+    ] = False,
 ) -> None:
     """Register clawmem as an MCP server of an assistant."""
     from clawmem.app.client.tool_sets import ToolSet

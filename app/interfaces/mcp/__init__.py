@@ -1,1 +1,1 @@
-"""The door for assistants: tools, resources and prompts of the Model Context Protocol."""
+"""MCP server: tools, resources and prompts of the Model Context Protocol."""

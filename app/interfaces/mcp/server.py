@@ -35,13 +35,13 @@ DESTROYS = ToolAnnotations(
 
 
 class Guide(BaseModel):
-    """Which tool to use when."""
+    """A guide to the tools."""
 
     guide: str
 
 
 async def guide() -> Annotated[CallToolResult, Guide]:
-    """Which tool to use when. Read this before you look anything up."""
+    """Guide to the tools. Read this before you look anything up."""
     return answer(GUIDE, Guide(guide=GUIDE))
 
 

@@ -72,12 +72,12 @@ class Methods:
         return found
 
     def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:
-        """Let a note come before others that fit a question as well: what the user wants to see again and again."""
+        """Rank a note before others that fit a question equally well; for notes that the user needs often."""
         found: Treatment = self._run("memory_pin", locals())
         return found
 
     def snooze(self, query: str, *, until: str | None = None, why: str = "") -> Treatment:
-        """Keep a note out of what is surfaced unasked until a day; searches still find it."""
+        """Keep a note out of prompts until a day; searches still find it."""
         found: Treatment = self._run("memory_snooze", locals())
         return found
 
@@ -287,12 +287,12 @@ class Methods:
         return found
 
     def lifecycle_sweep(self, *, dry_run: bool = True) -> SweepReport:
-        """Archive what is idle for long, and forget what was archived for long, by the configured policy."""
+        """Archive idle documents and forget documents archived long ago, by the configured policy."""
         found: SweepReport = self._run("lifecycle_sweep", locals())
         return found
 
     def lifecycle_purge(self, *, dry_run: bool = True) -> SweepReport:
-        """Forget for good what was archived for longer than the policy keeps it, and clear the vault's free space."""
+        """Forget for good the documents archived longer than the policy keeps them, and clear the vault's free space."""
         found: SweepReport = self._run("lifecycle_purge", locals())
         return found
 
@@ -314,7 +314,7 @@ class Methods:
         return found
 
     def lifecycle_undo(self, act: int) -> RecordedAct:
-        """Take back an act; what was forgotten cannot be brought back."""
+        """Undo an act; forgotten documents cannot be restored."""
         found: RecordedAct = self._run("lifecycle_undo", locals())
         return found
 
@@ -373,7 +373,7 @@ class Methods:
         graph: bool = True,
         min_score: float = 0.0,
     ) -> SearchAnswer:
-        """Find by what the question asks for: for why, when and who, along the relations of documents."""
+        """Find by the intent of the question (why, when, who), along the relations of documents."""
         found: SearchAnswer = self._run("intent_search", locals())
         return found
 
@@ -471,7 +471,7 @@ class Methods:
         min_score: float = 0.15,
         unit: Literal["document", "line"] = "document",
     ) -> SearchAnswer:
-        """Find by meaning alone: for what may be called by other words. Something is always nearest."""
+        """Find by meaning alone, for texts in other words. There is always a nearest document."""
         found: SearchAnswer = self._run("vsearch", locals())
         return found
 

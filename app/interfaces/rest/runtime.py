@@ -1,4 +1,4 @@
-"""What the REST API needs of the process that serves it."""
+"""Interface between the REST API and the process that serves it."""
 
 from __future__ import annotations
 

@@ -28,9 +28,7 @@ def _verbs() -> None:
 @cli.command()
 def serve(
     ctx: typer.Context,
-    host: Annotated[
-        str, typer.Option(help="Where to listen; beyond this machine only if you must.")
-    ] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; prefer the local one.")] = "127.0.0.1",
     port: Annotated[
         int | None, typer.Option(min=0, max=65_535, help="[default: 7438, or a free one]", show_default=False)
     ] = None,
@@ -38,7 +36,9 @@ def serve(
         list[str] | None,
         typer.Option("--name", help="One more name that the server goes by.", show_default=False),
     ] = None,
-    no_token: Annotated[bool, typer.Option("--no-token", help="Let in whoever is on this machine.")] = False,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Let every process on this machine connect.")
+    ] = False,
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Leave new and changed files alone.")] = False,
     idle_exit: Annotated[
         float | None,

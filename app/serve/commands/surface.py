@@ -53,7 +53,7 @@ def surface(
 def budget(
     ctx: typer.Context,
     session: Annotated[str, typer.Option("--session", help="Only this session.")] = "",
-    last: Annotated[int, typer.Option("-n", "--last", help="How many sessions.")] = 5,
+    last: Annotated[int, typer.Option("-n", "--last", help="Number of sessions.")] = 5,
 ) -> None:
     """Show the tokens added to prompts, and how much was used."""
 

@@ -40,7 +40,7 @@ def watch(
     embed: Embed = False,
     every: Annotated[
         float,
-        typer.Option(min=1.0, metavar="SECONDS", help="How often everything is looked through as well."),
+        typer.Option(min=1.0, metavar="SECONDS", help="Period of full passes over all files."),
     ] = EVERY_S,
 ) -> None:
     """
