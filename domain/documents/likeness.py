@@ -1,4 +1,4 @@
-"""How much of their text two versions of a note have in common."""
+"""Share of the text that two versions of a note have in common."""
 
 from __future__ import annotations
 
