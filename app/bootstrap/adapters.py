@@ -110,8 +110,8 @@ class Adapters:
 
     def _open_vault(self) -> ServedVault:
         from clawmem.adapters.sqlite.vault import SqliteVault
-        from clawmem.adapters.system.holder import is_gone
         from clawmem.app.bootstrap.backends import backend_named
+        from clawmem.app.process_identity import is_gone
         from clawmem.app.services.indexes.engines import Engines
         from clawmem.app.services.indexes.indexer import Indexer
         from clawmem.app.services.indexes.vault import ServedVault
@@ -219,7 +219,7 @@ def _clock() -> SystemClock:
 
 
 def _holder() -> str:
-    from clawmem.adapters.system.holder import holder_id
+    from clawmem.app.process_identity import holder_id
 
     return holder_id()
 

@@ -373,7 +373,7 @@ class Services:
 
     def lane(self, name: str, *, lease_ms: int = LEASE_MS) -> Lane:
         """Return the lane *name*, in which one process works at a time."""
-        from clawmem.adapters.system.holder import is_gone
+        from clawmem.app.process_identity import is_gone
         from clawmem.app.services.maintenance.lane import Lane
 
         leases, holder = self.vault.leases, self.adapters.holder()

@@ -89,7 +89,7 @@ def posted(
 
 def serves(server: Announcement, environ: Mapping[str, str], version: str) -> bool:
     """Whether *server* gives the same answers as a process of this version with these variables."""
-    from clawmem.adapters.system.holder import is_gone
+    from clawmem.app.process_identity import is_gone
 
     same = server.version == version and server.places == places_in(environ)
     return same and not is_gone(server.holder)

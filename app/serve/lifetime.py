@@ -156,7 +156,7 @@ def _listen(host: str, port: int) -> socket.socket:
 def _announcement(
     vault: Path, vault_id: str, choices: Choices, listener: socket.socket, environ: Mapping[str, str]
 ) -> Announcement:
-    from clawmem.adapters.system.holder import holder_id
+    from clawmem.app.process_identity import holder_id
     from clawmem.app.version import VERSION
 
     host, port = listener.getsockname()[:2]

@@ -19,8 +19,8 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.adapters.system.holder import holder_id
 from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.process_identity import holder_id
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
 from clawmem.app.services.indexes.vault import ServedVault

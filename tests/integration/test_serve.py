@@ -241,7 +241,7 @@ class TestHooks:
 
         assert b"Redis for 14 days" in done.stdout
         assert ours - packages == {
-            "clawmem.adapters.system.holder",
+            "clawmem.app.process_identity",
             "clawmem.app.main",
             "clawmem.app.places",
             "clawmem.app.version",

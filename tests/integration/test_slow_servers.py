@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.system.holder import holder_id
 from clawmem.app.client import operations
 from clawmem.app.client.announcement import Announcement, announcement_file, places_in, variables_in
 from clawmem.app.places import default_vault
+from clawmem.app.process_identity import holder_id
 from clawmem.app.version import VERSION
 
 Invoke = Callable[..., object]

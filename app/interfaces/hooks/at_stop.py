@@ -47,9 +47,9 @@ def drained(
     Args:
         seconds: Time limit for all model calls together.
     """
-    from clawmem.adapters.system.holder import holder_id, is_gone
     from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.interfaces.hooks.capturing import CaptureJobs
+    from clawmem.app.process_identity import holder_id, is_gone
     from clawmem.app.settings import load_settings
 
     settings = load_settings(vault=vault, environ=environ)

@@ -57,8 +57,8 @@ def searchable(environ: Mapping[str, str]) -> Iterator[ServedVault | None]:
 def served(records: SqliteVault, environ: Mapping[str, str]) -> ServedVault:
     """Return *records* with the indexes that serve them."""
     from clawmem.adapters.system.clock import SystemClock
-    from clawmem.adapters.system.holder import holder_id, is_gone
     from clawmem.app.bootstrap.backends import backend_named
+    from clawmem.app.process_identity import holder_id, is_gone
     from clawmem.app.services.indexes.engines import Engines
     from clawmem.app.services.indexes.indexer import Indexer
     from clawmem.app.services.indexes.vault import ServedVault

@@ -31,14 +31,13 @@ class Export(TypedDict):
 
 async def export(runtime: Runtime, asked: Nothing) -> Response:
     """Export every document with its text, page by page; a page has the state at its own reading time."""
+    exported_at = await runtime.dispatcher.read(lambda services: iso_utc(services.clock.now_ms()))
     first = await _page(runtime, 0)  # read first, so that an unreadable vault causes an error response
-    return StreamingResponse(_exported(runtime, first), media_type="application/json")
+    return StreamingResponse(_exported(runtime, exported_at, first), media_type="application/json")
 
 
-async def _exported(runtime: Runtime, page: list[dict[str, Any]]) -> AsyncIterator[bytes]:
-    from clawmem.adapters.system.clock import SystemClock
-
-    head = {"version": EXPORT_VERSION, "exported_at": iso_utc(SystemClock().now_ms())}
+async def _exported(runtime: Runtime, exported_at: str, page: list[dict[str, Any]]) -> AsyncIterator[bytes]:
+    head = {"version": EXPORT_VERSION, "exported_at": exported_at}
     yield as_json(head)[:-1] + b',"documents":['
     count = 0
     while page:
