@@ -46,6 +46,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
     assert invoke("help", "search").output == invoke("search", "-h").output
     assert "Exit codes: 0 done" in shown.output
     assert all(f"  {verb[0]} " in shown.output for verb in every_command())
+    assert "..." not in shown.output.partition("First steps")[2]  # no line is cut
 
 
 @pytest.mark.parametrize(

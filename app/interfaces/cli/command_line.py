@@ -88,6 +88,14 @@ class CommandLine(Verbs):
         several = (verbs for families in (FAMILIES, VERBS) for verbs in families.values())
         return list(dict.fromkeys(verb for verbs in several for verb in verbs))
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the overview instead of the first lines of all help texts, which would import every command."""
+        from clawmem.app.interfaces.cli.overview import GROUPS
+
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([*commands.items()])
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         from typer.main import get_command
 
