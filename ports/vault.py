@@ -2,16 +2,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class VaultInfo:
+    """Description of an open vault by its backend."""
+
+    backend: str
+    location: str
+    schema: int
+    size_bytes: int
+    read_only: bool
+    lexical_method: str
+    vector_method: str
+
 
 if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.acts import ActJournal
     from clawmem.ports.captures import CaptureStore, UsageStore
-    from clawmem.ports.chronology import Chronology
-    from clawmem.ports.documents import DocumentStore
+    from clawmem.ports.documents import Chronology, DocumentStore
     from clawmem.ports.embeddings import EmbeddingStore
     from clawmem.ports.entities import EntityStore
-    from clawmem.ports.forgotten_texts import ForgottenTexts
+    from clawmem.ports.forget_log import ForgottenTexts
     from clawmem.ports.journal import Journal
     from clawmem.ports.lease import LeaseStore
     from clawmem.ports.ledger import CostLedger
@@ -28,7 +42,7 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.succession import SuccessionStore
     from clawmem.ports.telemetry import Telemetry
     from clawmem.ports.triples import TripleStore
-    from clawmem.ports.vault_info import VaultInfo
+    from clawmem.ports.vault import VaultInfo
     from clawmem.ports.vector_index import VectorIndex
 
 
@@ -38,122 +52,98 @@ class Vault(Protocol):
     @property
     def documents(self) -> DocumentStore:
         """Store of documents, bodies and fragments: the records."""
-        ...
 
     @property
     def lexical(self) -> LexicalIndex:
         """Full-text index of fragments."""
-        ...
 
     @property
     def vectors(self) -> VectorIndex:
         """Vector index of fragments, derived from the embeddings."""
-        ...
 
     @property
     def embeddings(self) -> EmbeddingStore:
         """Store of the canonical vectors, with their worklist."""
-        ...
 
     @property
     def sketches(self) -> SketchStore:
         """Store of the binary token embeddings of each line."""
-        ...
 
     @property
     def outbox(self) -> Outbox:
         """Log of changes for external indexes, and the register of these indexes."""
-        ...
 
     @property
     def telemetry(self) -> Telemetry:
         """Log of queries and their results."""
-        ...
 
     @property
     def receipts(self) -> Receipts:
         """Explanations of past answers."""
-        ...
 
     @property
     def relations(self) -> RelationStore:
         """Graph between documents."""
-        ...
 
     @property
     def successions(self) -> SuccessionStore:
         """Store of claims by which documents supersede each other."""
-        ...
 
     @property
     def sessions(self) -> SessionStore:
         """Store of sessions."""
-        ...
 
     @property
     def entities(self) -> EntityStore:
         """Store of entities and their mentions in documents."""
-        ...
 
     @property
     def triples(self) -> TripleStore:
         """Store of the statements of documents, with their validity."""
-        ...
 
     @property
     def notes(self) -> NoteStore:
         """Store of generated metadata about documents."""
-        ...
 
     @property
     def ledger(self) -> CostLedger:
         """Cost of model calls."""
-        ...
 
     @property
     def captures(self) -> CaptureStore:
         """Sightings captured from conversations, and the readers' positions."""
-        ...
 
     @property
     def usage(self) -> UsageStore:
         """Use of documents after they were surfaced."""
-        ...
 
     @property
     def chronology(self) -> Chronology:
         """Order of documents by time of writing."""
-        ...
 
     @property
     def acts(self) -> ActJournal:
         """Journal of actions on documents."""
-        ...
 
     @property
     def forgotten_texts(self) -> ForgottenTexts:
         """Fingerprints of bodies forgotten on request."""
-        ...
 
     @property
     def journal(self) -> Journal:
         """Log of automatic maintenance."""
-        ...
 
     @property
     def model_failures(self) -> ModelFailures:
         """Last failure of each model role."""
-        ...
 
     @property
     def answers(self) -> ModelAnswers:
         """Cache of model answers."""
-        ...
 
     @property
     def leases(self) -> LeaseStore:
         """Leases for work that only one process may do at a time."""
-        ...
 
     def writing(self) -> AbstractContextManager[None]:
         """
@@ -167,11 +157,9 @@ class Vault(Protocol):
             VaultReadOnly: the vault was opened read-only.
             VaultFull: the disk is full; the transaction was rolled back.
         """
-        ...
 
     def info(self) -> VaultInfo:
         """Return the backend, location, schema and size."""
-        ...
 
     def scrub(self) -> None:
         """
@@ -183,14 +171,12 @@ class Vault(Protocol):
             VaultLocked: another process is reading or writing; the call may be repeated.
             VaultReadOnly, VaultFull: nothing was changed.
         """
-        ...
 
     def check(self) -> list[str]:
         """
         Return the defects of the storage itself (integrity, ranking self-test) as sentences; an empty list if
         it is sound.
         """
-        ...
 
     def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
         """
@@ -200,11 +186,9 @@ class Vault(Protocol):
         one wrong bit in the place of a word. An index outside of the vault is not compared: its files have
         checksums, which `clawmem.ports.derived_index.DerivedIndex.faults` verifies.
         """
-        ...
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""
-        ...
 
 
 class RecordVault(Vault, Protocol):
@@ -213,11 +197,9 @@ class RecordVault(Vault, Protocol):
     @property
     def lexical(self) -> LexicalTail:
         """Full-text index of fragments, usable as the tail of an external index."""
-        ...
 
     def scratch_lexical(self) -> LexicalIndex:
         """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
-        ...
 
 
 class DelegatingVault:

@@ -15,12 +15,10 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.operations.lifecycle import report_of, sweep_text
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.lifecycle.archiving import Archiving
-from clawmem.app.services.lifecycle.proposing import Proposals, Propose
-from clawmem.app.services.lifecycle.sweeping import SweepOutcome
+from clawmem.app.services.lifecycle.sweeping import Proposals, Propose, SweepOutcome
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fetch, fragments
-from clawmem.domain.briefing.current import DAY_MS
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term

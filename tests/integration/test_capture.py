@@ -15,10 +15,10 @@ from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.capture.compaction import PrecompactExtract
 from clawmem.app.services.capture.decisions import NOTHING
 from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
 from clawmem.app.services.capture.handoffs import HandoffGenerator
-from clawmem.app.services.capture.precompact import PrecompactExtract
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.redaction import redact

@@ -20,8 +20,7 @@ from clawmem.app.services.lifecycle.duplicates import Duplicates
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fragments
-from clawmem.domain.briefing.current import DAY_MS
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.records import FragmentKind, InactiveReason
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault

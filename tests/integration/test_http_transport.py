@@ -17,6 +17,7 @@ from scripted_server import (
     well_behaved,
 )
 
+from clawmem.adapters.http.addresses import secrets_in, shown
 from clawmem.adapters.http.circuit import COOL_DOWN_S, LONGEST_REST_S, CircuitBreaker
 from clawmem.adapters.http.rate_limit import SAFETY, TokenRateLimiter
 from clawmem.adapters.http.retry import EMBEDDING, QUESTION, RetryPolicy, requested_wait_s
@@ -311,3 +312,41 @@ def _failing(times: int, reply: ScriptedReply) -> Callable[[ReceivedRequest], Sc
     """First *reply*, so many times, then what is wanted."""
     left = iter(range(times))
     return lambda asked: said({"ok": True}) if next(left, None) is None else reply
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (" http://localhost:8088/v1 ", "http://localhost:8088/v1"),
+        ("http://me:secret@[::1]:8088/v1", "http://[::1]:8088/v1"),
+        ("https://token@host/v1", "https://host/v1"),
+        ("https://me:se@cret@host", "https://host"),
+        ("https://host/v1?api_key=secret&version=2#secret", "https://host/v1"),
+        ("http://host/@org/model", "http://host/@org/model"),
+        # No addresses, but somebody meant them as such.
+        ("http://me:se/cret@host/v1", "http://host/v1"),
+        ("http://me:se#cret@host", "http://host"),
+        ("me:secret@host:8088/v1", "host:8088/v1"),
+        ("http://me:secret@[::1", "http://[::1"),
+        ("http://me:secret@", "http://"),
+        ("host/v1?key=secret", "host/v1"),
+        ("", ""),
+    ],
+)
+def test_an_address_as_it_is_shown(url: str, expected: str) -> None:
+    """Neither user nor password, nor what a query says, even where the address cannot be meant."""
+    assert shown(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://host:8088/v1", ()),
+        ("http://host?version=2024&api_key=abcdefgh", ("abcdefgh",)),
+        ("http://me@host", ()),
+        ("http://me:p%40ss@host", ("bWU6cEBzcw==", "p%40ss", "p@ss")),
+    ],
+)
+def test_the_secrets_of_an_address(url: str, expected: tuple[str, ...]) -> None:
+    """The password as it is written, as it is meant and as it is sent, and whatever of a query may be a key."""
+    assert secrets_in(url) == expected

@@ -25,8 +25,7 @@ from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations.vault import ago, failure_line
-from clawmem.app.services.models.roles import Roles
-from clawmem.app.services.models.selection import NONE, Option, Provider, first_of
+from clawmem.app.services.models.selection import NONE, Option, Provider, Roles, first_of
 from clawmem.app.services.models.watching import (
     AGAIN_MS,
     REST_MS,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from typer.testing import Result
 
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.services.maintenance.hook_checks import hook_check
+from clawmem.app.services.maintenance.client_checks import hook_check
 from clawmem.app.services.setup.client_settings import ClientSettings
 from clawmem.app.services.setup.hook_entries import (
     Entry,

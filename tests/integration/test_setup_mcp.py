@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import Result
 
-from clawmem.app.services.maintenance.server_checks import server_check
+from clawmem.app.services.maintenance.client_checks import server_check
 from clawmem.app.services.setup.mcp import SetUpMcp, as_toml, entry_of
 from clawmem.ports.errors import ConfigError
 

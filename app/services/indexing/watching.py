@@ -32,7 +32,6 @@ class Update(Protocol):
 
     def __call__(self, folder: Folder, *, progress: Progress) -> PassReport:
         """Run one pass."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,60 +34,47 @@ class LocalModel(Protocol):
     @property
     def name(self) -> str:
         """The name in the settings."""
-        ...
 
     @property
     def role(self) -> str:
         """The purpose: embed, generate or rerank."""
-        ...
 
     @property
     def summary(self) -> str:
         """A description in one line."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """The length of its vectors; 0 for a model that makes none."""
-        ...
 
     @property
     def origin(self) -> str:
         """The source of the installed files; empty while the model is not installed."""
-        ...
 
     @property
     def download_bytes(self) -> int:
         """The size of the download in bytes; 0 when there is nothing to download."""
-        ...
 
     def is_there(self) -> bool:
         """Whether the model can be used without a download."""
-        ...
 
     def size_bytes(self) -> int:
         """Return its size on disk in bytes, without the installed packages."""
-        ...
 
     def add(self, source: Path | None, progress: Progress | None = None) -> None:
         """Install the model from the file *source*, or download it if *source* is ``None``."""
-        ...
 
     def remove(self) -> None:
         """Delete the files of the model."""
-        ...
 
     def faults(self) -> list[str]:
         """Return the faults of its files."""
-        ...
 
     def reference(self) -> Mapping[str, Vector]:
         """Return texts and the vectors that the model should compute for them."""
-        ...
 
     def opened(self) -> Embedder | Generator | Reranker:
         """Return the loaded model."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
