@@ -3,13 +3,17 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
+from scripted_server import Models
 from typer.testing import CliRunner, Result
 
 import clawmem
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
 
 Process = subprocess.CompletedProcess[str]
 Run = Callable[..., Process]
@@ -20,6 +24,25 @@ NOTES = {
     "decisions/2026-06-09-postgres.md": "# Move sessions to Postgres\n\nOne database is enough for us.\n",
     "people/haruka.md": "---\ntags: [team]\n---\n# Haruka Mori\n\nDesigns ticket machines.\n\nCounts seconds.\n",
 }
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+    """An empty vault."""
+    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+        yield vault
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def models() -> Iterator[Models]:
+    """Adapters and servers that end with the test."""
+    with ExitStack() as stack:
+        yield Models(stack)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,6 @@ from hook_process import ask
 from typer.testing import Result
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.operations.lifecycle import report_of, sweep_text
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.lifecycle.archiving import Archiving
@@ -28,18 +27,6 @@ from clawmem.ports.vault import Vault
 
 Invoke = Callable[..., Result]
 IN_EARNEST = ArchivePolicy(only_previews=False)
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield vault
-    vault.close()
 
 
 @pytest.fixture

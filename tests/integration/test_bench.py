@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -90,13 +90,6 @@ def judged(tmp_path: Path) -> Path:
     for name, lines in parts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return folder
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    made = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield made
-    made.close()
 
 
 def measured(vault: SqliteVault, judged: Path, *, turns: bool = False, pooled: bool = False) -> BenchReport:

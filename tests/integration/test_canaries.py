@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -53,13 +52,6 @@ needs_server = pytest.mark.skipif(
     reason="needs a llama.cpp server: pip install xllamacpp gguf httpx2",
 )
 RIGHT = {golden.right for golden in GOLDEN}
-
-
-@pytest.fixture
-def models() -> Iterator[Models]:
-    """Adapters and servers that end with the test."""
-    with ExitStack() as stack:
-        yield Models(stack)
 
 
 class Scoring(OverlapReranker):

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,18 +26,6 @@ from clawmem.ports.records import Grain, LexicalQuery, Term
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield vault
-    vault.close()
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
 
 
 @pytest.fixture

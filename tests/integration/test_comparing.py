@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date
 from functools import cache, partial
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -90,13 +89,6 @@ def paths(answer: Answer) -> list[str]:
 def shown(answer: Answer) -> list[tuple[str, int]]:
     """Where the answers begin."""
     return [(result.document.path, result.start_line) for result in answer.results]
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    made = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

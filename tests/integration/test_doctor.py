@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -72,13 +72,6 @@ class BrokenFiles(DiskFiles):
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         raise OSError("the disk is on fire")
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    opened = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -24,12 +24,6 @@ from clawmem.ports.vault import Vault
 
 Invoke = Callable[..., Result]
 DAY_MS = 86_400_000
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as made:
-        yield made
 
 
 def days_old(vault: Vault, *days: int, now_ms: int = START_MS) -> None:

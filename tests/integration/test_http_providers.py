@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import struct
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import ExitStack
 from importlib.util import find_spec
 
 import pytest
@@ -35,18 +33,6 @@ pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip insta
 
 KEY = "sk-made-up-1234567890"
 TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def models() -> Iterator[Models]:
-    """Adapters and servers that end with the test."""
-    with ExitStack() as stack:
-        yield Models(stack)
 
 
 def in_base64(text: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -89,13 +88,6 @@ def vault(tmp_path: Path) -> Iterator[SqliteVault]:
     take_in(with_notes, tmp_path, NOTES)
     yield with_notes
     with_notes.close()
-
-
-@pytest.fixture
-def models() -> Iterator[Models]:
-    """Adapters and servers that end with the test."""
-    with ExitStack() as stack:
-        yield Models(stack)
 
 
 def take_in(vault: SqliteVault, place: Path, texts: dict[str, str]) -> None:
