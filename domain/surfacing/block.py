@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.quoting import quotation, quoted_title
@@ -29,7 +29,6 @@ RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
 OLD_DAYS = 182  # half a year
 YEAR_DAYS = 365
-_DAY_MS = 86_400_000
 
 
 class Entry(NamedTuple):
@@ -140,7 +139,7 @@ def age_label(authored_at: str, now_ms: int) -> str:
     A surfaced block may be read again weeks later; a label with "over" is still true then.
     """
     authored_ms = parse_iso(authored_at)
-    days = 0 if authored_ms is None else (now_ms - authored_ms) // _DAY_MS
+    days = 0 if authored_ms is None else (now_ms - authored_ms) // DAY_MS
     if days <= OLD_DAYS:
         return ""
     years = (days - 1) // YEAR_DAYS

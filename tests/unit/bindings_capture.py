@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.contracts.samples import document
-from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
+from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import packed
 from clawmem.domain.briefing.profile import distinct
 from clawmem.domain.briefing.statements import note_statements
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
 from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
 from clawmem.domain.capture.references import is_referenced
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import is_due, read_policy
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.records import InactiveReason

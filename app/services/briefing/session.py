@@ -8,12 +8,12 @@ from clawmem.app.services.briefing.profile import PATH as PROFILE
 from clawmem.app.services.briefing.profile import is_sound
 from clawmem.app.services.briefing.telling import is_told, without_replaced
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
+from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION as OWN
 from clawmem.domain.documents.frontmatter import without_broken_head
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault

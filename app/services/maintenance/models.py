@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from struct import unpack
 from time import perf_counter
 from typing import Any, Protocol, cast
 
+from clawmem.app.services.maintenance.canaries import cosine
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.generator import Generator
@@ -254,19 +254,8 @@ _MEASURES: Mapping[str, Callable[[Any, Mapping[str, Vector]], _Measured]] = {
 
 def _likeness(embedder: Embedder, reference: Mapping[str, Vector]) -> float | None:
     vectors = embedder.embed_documents(list(reference))
-    return min(map(_cosine, vectors, reference.values()), default=None)
-
-
-def _cosine(one: Vector, other: Vector) -> float:
-    """Return the cosine of two vectors of length one; 0 when they cannot be compared."""
-    if len(one) != len(other):
-        return 0.0
-    cosine = sum(x * y for x, y in zip(_numbers(one), _numbers(other), strict=True))
-    return cosine if math.isfinite(cosine) else 0.0
-
-
-def _numbers(vector: Vector) -> tuple[float, ...]:
-    return unpack(f"<{len(vector) // 4}f", vector)
+    likeness = map(cosine, vectors, reference.values())
+    return min((value if math.isfinite(value) else 0.0 for value in likeness), default=None)
 
 
 def _speed(embedder: Embedder) -> tuple[float, float]:
