@@ -2,22 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
-
-
-@dataclass(frozen=True, slots=True)
-class VaultInfo:
-    """Description of an open vault by its backend."""
-
-    backend: str
-    location: str
-    schema: int
-    size_bytes: int
-    read_only: bool
-    lexical_method: str
-    vector_method: str
-
 
 if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.acts import ActJournal
@@ -42,7 +27,7 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.succession import SuccessionStore
     from clawmem.ports.telemetry import Telemetry
     from clawmem.ports.triples import TripleStore
-    from clawmem.ports.vault import VaultInfo
+    from clawmem.ports.vault_info import VaultInfo
     from clawmem.ports.vector_index import VectorIndex
 
 
@@ -205,13 +190,35 @@ class RecordVault(Vault, Protocol):
 class DelegatingVault:
     """Vault that delegates everything to another one: base class of vaults that replace single parts."""
 
+    documents: DocumentStore
+    embeddings: EmbeddingStore
+    sketches: SketchStore
+    leases: LeaseStore
+    outbox: Outbox
+    telemetry: Telemetry
+    answers: ModelAnswers
+    receipts: Receipts
+    relations: RelationStore
+    successions: SuccessionStore
+    sessions: SessionStore
+    entities: EntityStore
+    triples: TripleStore
+    notes: NoteStore
+    ledger: CostLedger
+    captures: CaptureStore
+    usage: UsageStore
+    chronology: Chronology
+    acts: ActJournal
+    forgotten_texts: ForgottenTexts
+    journal: Journal
+    model_failures: ModelFailures
+
     def __init__(self, records: Vault) -> None:
         self._records = records
 
-    @property
-    def documents(self) -> DocumentStore:
-        """Return the wrapped vault's document store."""
-        return self._records.documents
+    def __getattr__(self, name: str) -> object:
+        """Return a store of the wrapped vault."""
+        return getattr(self._records, name)
 
     @property
     def lexical(self) -> LexicalIndex:
@@ -222,111 +229,6 @@ class DelegatingVault:
     def vectors(self) -> VectorIndex:
         """Return the wrapped vault's vector index."""
         return self._records.vectors
-
-    @property
-    def embeddings(self) -> EmbeddingStore:
-        """Return the wrapped vault's embedding store."""
-        return self._records.embeddings
-
-    @property
-    def sketches(self) -> SketchStore:
-        """Return the wrapped vault's sketch store."""
-        return self._records.sketches
-
-    @property
-    def leases(self) -> LeaseStore:
-        """Return the wrapped vault's lease store."""
-        return self._records.leases
-
-    @property
-    def outbox(self) -> Outbox:
-        """Return the wrapped vault's outbox."""
-        return self._records.outbox
-
-    @property
-    def telemetry(self) -> Telemetry:
-        """Return the wrapped vault's telemetry."""
-        return self._records.telemetry
-
-    @property
-    def answers(self) -> ModelAnswers:
-        """Return the wrapped vault's cache of model answers."""
-        return self._records.answers
-
-    @property
-    def receipts(self) -> Receipts:
-        """Return the wrapped vault's receipts."""
-        return self._records.receipts
-
-    @property
-    def relations(self) -> RelationStore:
-        """Return the wrapped vault's relation store."""
-        return self._records.relations
-
-    @property
-    def successions(self) -> SuccessionStore:
-        """Return the wrapped vault's succession store."""
-        return self._records.successions
-
-    @property
-    def sessions(self) -> SessionStore:
-        """Return the wrapped vault's session store."""
-        return self._records.sessions
-
-    @property
-    def entities(self) -> EntityStore:
-        """Return the wrapped vault's entity store."""
-        return self._records.entities
-
-    @property
-    def triples(self) -> TripleStore:
-        """Return the wrapped vault's triple store."""
-        return self._records.triples
-
-    @property
-    def notes(self) -> NoteStore:
-        """Return the wrapped vault's note store."""
-        return self._records.notes
-
-    @property
-    def ledger(self) -> CostLedger:
-        """Return the wrapped vault's cost ledger."""
-        return self._records.ledger
-
-    @property
-    def captures(self) -> CaptureStore:
-        """Return the wrapped vault's capture store."""
-        return self._records.captures
-
-    @property
-    def usage(self) -> UsageStore:
-        """Return the wrapped vault's usage store."""
-        return self._records.usage
-
-    @property
-    def chronology(self) -> Chronology:
-        """Return the wrapped vault's chronology."""
-        return self._records.chronology
-
-    @property
-    def acts(self) -> ActJournal:
-        """Return the wrapped vault's journal of actions."""
-        return self._records.acts
-
-    @property
-    def forgotten_texts(self) -> ForgottenTexts:
-        """Return the wrapped vault's fingerprints of forgotten texts."""
-        return self._records.forgotten_texts
-
-    @property
-    def journal(self) -> Journal:
-        """Return the wrapped vault's maintenance log."""
-        return self._records.journal
-
-    @property
-    def model_failures(self) -> ModelFailures:
-        """Return the wrapped vault's log of model failures."""
-        return self._records.model_failures
 
     def writing(self) -> AbstractContextManager[None]:
         """Return the transaction of the wrapped vault."""

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sqlite.usage import SqliteUsage
     from clawmem.ports.lexical_index import LexicalIndex
     from clawmem.ports.records import LexicalEntry
-    from clawmem.ports.vault import VaultInfo
+    from clawmem.ports.vault_info import VaultInfo
 
 
 class SqliteVault:
@@ -213,7 +213,7 @@ class SqliteVault:
 
     def info(self) -> VaultInfo:
         """See `clawmem.ports.vault.Vault.info`."""
-        from clawmem.ports.vault import VaultInfo
+        from clawmem.ports.vault_info import VaultInfo
 
         return VaultInfo(
             backend="sqlite",

@@ -20,7 +20,7 @@ from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.model_failures import ModelFailure
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
-from clawmem.ports.vault import VaultInfo
+from clawmem.ports.vault_info import VaultInfo
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

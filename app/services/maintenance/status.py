@@ -13,7 +13,8 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
-from clawmem.ports.vault import Vault, VaultInfo
+from clawmem.ports.vault import Vault
+from clawmem.ports.vault_info import VaultInfo
 
 RECENT = 5
 DAY = len("2026-03-31")
