@@ -231,15 +231,13 @@ class LanceIndex(ABC):
         with translated(self._store.uri):
             is_scattered = table.stats()["fragment_stats"]["num_fragments"] > MOST_FRAGMENTS
             is_cheap = table.count_rows() <= SMALL
-            if not (is_scattered or self._lags(table)) or not (is_cheap or self._throttle.allows()):
+            is_due = is_scattered or self._unindexed(table) > MOST_UNINDEXED
+            if not is_due or not (is_cheap or self._throttle.allows()):
                 return
             with self._throttle.measured():
                 self._renew_indexes(table)
                 if is_scattered:
                     self._compact(table)
-
-    def _lags(self, table: Any) -> bool:
-        return self._unindexed(table) > MOST_UNINDEXED
 
     def _compact(self, table: Any) -> None:
         # Indexes are updated first; otherwise compaction would merge changes into indexes that are rebuilt

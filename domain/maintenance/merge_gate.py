@@ -147,7 +147,7 @@ def replacement_objection(pattern: str, sources: Sequence[ObservationText]) -> s
     if any(_from(source.text, pattern) < TAKEN_UP for source in sources):
         return "it does not say what one of them does"
     held = " ".join(source.text for source in sources)
-    if _values(pattern) - _values(held) or lexical_anchors(pattern) - _all_words(held):
+    if _values(pattern) - _values(held) or lexical_anchors(pattern) - {*_words(held)} - lexical_anchors(held):
         return "it names what none of them does"
     return "one of them is a denial" if denies(pattern) is not denies(sources[0].text) else ""
 
@@ -207,10 +207,6 @@ def long_words(text: str) -> list[str]:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
-
-
-def _all_words(text: str) -> frozenset[str]:
-    return frozenset(_words(text)) | lexical_anchors(text)
 
 
 def _values(text: str) -> frozenset[str]:

@@ -44,10 +44,11 @@ class SessionBriefing:
     def at_start(self) -> str:
         """Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
         documents = self._heard()
+        stale = section("## Not looked at for a while", self._due(documents), STALE_TOKENS)
         return block(
             SESSION_TAG,
             "From the vault, as of now: notes of earlier sessions, for information.",
-            [self._profile(), self._handoff(documents), self._current(documents), self._stale(documents)],
+            [self._profile(), self._handoff(documents), self._current(documents), stale],
             SESSION_TOKENS,
         )
 
@@ -86,9 +87,6 @@ class SessionBriefing:
             for one, mark in without_replaced(self._vault, ranked)
         ]
         return section("## What is going on", lines, CURRENT_TOKENS)
-
-    def _stale(self, documents: Sequence[Document]) -> str:
-        return section("## Not looked at for a while", self._due(documents), STALE_TOKENS)
 
     def _heard(self) -> list[Document]:
         """Return the served documents that may be shown unasked, last written first."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from clawmem.app.services.documents.candidates import candidates_of
@@ -83,7 +84,9 @@ class Archiving:
         Restoring counts as an access, so that the next sweep does not archive the documents again.
         """
         found = self._vault.documents.many(document_ids).values()
-        archived = sorted((one for one in found if one.inactive is InactiveReason.ARCHIVED), key=_by_id)
+        archived = sorted(
+            (one for one in found if one.inactive is InactiveReason.ARCHIVED), key=attrgetter("id")
+        )
         with self._vault.writing():
             self._vault.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in archived)
             for document in archived:
@@ -143,10 +146,6 @@ def to_restore(
 def _reason(document: Document, policy: ArchivePolicy) -> str:
     days = policy.days_of(document.content_type)
     return f"written {document.authored_at[:10]}, neither changed nor read for more than {days:g} days"
-
-
-def _by_id(document: Document) -> int:
-    return document.id
 
 
 class RestoreReport(NamedTuple):
