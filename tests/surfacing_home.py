@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
+from command_line import write_notes
+
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
@@ -72,9 +74,7 @@ class Home:
 
     def take_in(self, folder: Path, notes: Mapping[str, str]) -> None:
         """Index *notes*, by path, as the collection that is called like their *folder*."""
-        for name, text in notes.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, "utf-8")
+        write_notes(folder, notes)
         update = UpdateCollection(self.vault, DiskFiles(), self.clock, parse_yaml)
         update(Folder(folder.name, str(folder)))
 

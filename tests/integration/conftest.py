@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
+from command_line import Invoke, write_notes
 from scripted_server import Models
 from typer.testing import CliRunner, Result
 
@@ -17,7 +18,6 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 
 Process = subprocess.CompletedProcess[str]
 Run = Callable[..., Process]
-Invoke = Callable[..., Result]
 
 NOTES = {
     "decisions/2026-02-11-redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
@@ -57,9 +57,7 @@ def home(tmp_path: Path) -> Path:
 def notes(tmp_path: Path) -> Path:
     """A folder with three notes."""
     folder = tmp_path / "notes"
-    for name, text in NOTES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+    write_notes(folder, NOTES)
     return folder
 
 

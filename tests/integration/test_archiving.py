@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from hook_process import ask
-from typer.testing import Result
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.operations.lifecycle import report_of, sweep_text
@@ -25,7 +25,6 @@ from clawmem.ports.succession import Claims, Succession
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
-Invoke = Callable[..., Result]
 IN_EARNEST = ArchivePolicy(only_previews=False)
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from hook_process import ask
-from typer.testing import Result
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -24,8 +23,6 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.records import FragmentKind, InactiveReason
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
-
-Invoke = Callable[..., Result]
 
 PUMP = "The booking pump needs a grease nipple every spring before launching"
 OTHERS = [

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from capture_world import LEDGER, World
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
@@ -42,7 +42,6 @@ from clawmem.ports.sessions import Session
 from clawmem.ports.triples import Triple
 
 NOW = "2023-11-14T22:13:20.000Z"
-Invoke = Callable[..., Result]
 INVOICES = "Hartmann gets invoices from the export zx81quartz."
 SLOW = "The export is slow since March."
 CONCLUSION = "The slow zx81quartz export hurts Hartmann and its invoices"

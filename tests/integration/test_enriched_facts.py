@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -27,7 +27,6 @@ from clawmem.contracts.samples import save
 from clawmem.ports.entities import Entity
 from clawmem.ports.triples import Triple
 
-Invoke = Callable[..., Result]
 NOW_MS = 1_790_000_000_000
 
 NOTES = {

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -36,8 +36,6 @@ from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelUnavailable
 from clawmem.ports.generator import Generator
 from clawmem.ports.records import InactiveReason, Vector
 from clawmem.ports.relations import Relation, RelationKind
-
-Invoke = Callable[..., Result]
 
 WHY = "why did the sessions move to Postgres"
 NOTES = {

@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from scripted_server import ReceivedRequest, ScriptedReply, scripted, well_behaved
-from typer.testing import Result
 
 from clawmem.adapters.llama.gguf_model import GgufModel
 from clawmem.adapters.llama.published import ALL, PublishedModel
@@ -43,8 +43,6 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
-
-Invoke = Callable[..., Result]
 
 PLACE = "http://localhost:8088"
 needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -23,8 +22,6 @@ from clawmem.app.services.indexing.update import (
 from clawmem.contracts.samples import id_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-
-Invoke = Callable[..., Result]
 
 SUBJECTS = "oars sails ropes anchors lamps flags pumps nets masts buoys".split()
 ROOT = Path(__file__).parents[2]

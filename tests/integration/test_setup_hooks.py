@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import Result
 
 from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.services.maintenance.client_checks import hook_check
@@ -30,7 +30,6 @@ from clawmem.app.services.setup.json_members import read_object, with_member, wi
 from clawmem.ports.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-Invoke = Callable[..., Result]
 
 SOMEBODY = """{
     "model": "opus",   "permissions": { "allow": ["Bash(ls)"] },

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import tiny_minilm as tiny
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -46,8 +46,6 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import EmbeddingError, IndexDamaged, ModelMismatch, ModelUnavailable
 from clawmem.ports.records import IndexState, Role, Vector
-
-Invoke = Callable[..., Result]
 
 HOUR_NS = 3_600_000_000_000
 STORIES = {
