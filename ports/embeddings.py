@@ -4,14 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from clawmem.ports.records import (
-    EVERYTHING,
-    Hit,
-    PendingText,
-    Scope,
-    Vector,
-    VectorEntry,
-)
+from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,12 +33,7 @@ from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.maintenance import canaries
-from clawmem.app.services.maintenance.canaries import (
-    GOLDEN,
-    embedder_fault,
-    generator_fault,
-    reranker_fault,
-)
+from clawmem.app.services.maintenance.canaries import GOLDEN, embedder_fault, generator_fault, reranker_fault
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import GENERATOR, RERANKER, ModelChecks
 from clawmem.app.services.maintenance.model_checks import Models as Examined

@@ -22,9 +22,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.graph.build import BuildGraphs
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
 from clawmem.app.services.retrieval.legs.lexical import lexical_retriever

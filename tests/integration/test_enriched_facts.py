@@ -19,9 +19,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite import migrations
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.enriching import EnrichReport, enriching
 from clawmem.contracts.samples import save
 from clawmem.ports.entities import Entity

@@ -21,9 +21,7 @@ from clawmem.app.services.graph.causal_links import CausalLinks
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer, intent_search
 from clawmem.app.services.retrieval.pipelines.with_models import Models
 from clawmem.app.services.retrieval.request import read_request

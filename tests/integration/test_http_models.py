@@ -27,12 +27,7 @@ from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.http.served_model import ModelIdentity, served_in
 from clawmem.contracts.samples import cosine, floats
-from clawmem.ports.errors import (
-    InputTooLong,
-    ModelMismatch,
-    ModelRefused,
-    ModelUnavailable,
-)
+from clawmem.ports.errors import InputTooLong, ModelMismatch, ModelRefused, ModelUnavailable
 from clawmem.ports.generator import GeneratedText
 from clawmem.ports.model_profiles import prompts_of
 

@@ -25,9 +25,7 @@ from clawmem.adapters.http.providers import PROVIDERS, provider_at, server_root
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.contracts.samples import floats
-from clawmem.ports.errors import (
-    ConfigError,
-)
+from clawmem.ports.errors import ConfigError
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 

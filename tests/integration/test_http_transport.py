@@ -8,24 +8,14 @@ from email.utils import format_datetime
 from importlib.util import find_spec
 
 import pytest
-from scripted_server import (
-    Models,
-    ReceivedRequest,
-    ScriptedReply,
-    said,
-    well_behaved,
-)
+from scripted_server import Models, ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.http.addresses import secrets_in, shown
 from clawmem.adapters.http.circuit import COOL_DOWN_S, LONGEST_REST_S, CircuitBreaker
 from clawmem.adapters.http.rate_limit import SAFETY, TokenRateLimiter
 from clawmem.adapters.http.retry import EMBEDDING, QUESTION, RetryPolicy, requested_wait_s
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.ports.errors import (
-    ConfigError,
-    ModelRefused,
-    ModelUnavailable,
-)
+from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 

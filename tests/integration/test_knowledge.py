@@ -22,9 +22,7 @@ from clawmem.app.services.graph.graphml import graphml
 from clawmem.app.services.graph.json_ld import json_ld
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.enriching import Enrich, enriching
 from clawmem.app.services.knowledge.evolution import versions
 from clawmem.contracts.samples import save

@@ -18,13 +18,7 @@ from hypothesis import strategies as st
 from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.services.maintenance.client_checks import hook_check
 from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.app.services.setup.hook_entries import (
-    Entry,
-    call_of,
-    installed,
-    with_entries,
-    without_entries,
-)
+from clawmem.app.services.setup.hook_entries import Entry, call_of, installed, with_entries, without_entries
 from clawmem.app.services.setup.hooks import SetUpHooks
 from clawmem.app.services.setup.json_members import read_object, with_member, without_member
 from clawmem.ports.errors import ConfigError

@@ -6,12 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from clawmem.app.services.briefing.session import Safe
-from clawmem.app.services.briefing.telling import (
-    MarkedDocument,
-    is_told,
-    told_succession,
-    without_replaced,
-)
+from clawmem.app.services.briefing.telling import MarkedDocument, is_told, told_succession, without_replaced
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.briefing.current import RECENT_DAYS

@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.composite import (
-    Signals,
-    frequency_boost,
-    length_factor,
-    published,
-)
+from clawmem.domain.retrieval.composite import Signals, frequency_boost, length_factor, published
 
 EXAMPLE_A = Signals(
     search=0.80,
