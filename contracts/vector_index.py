@@ -7,16 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import (
-    DAYS,
-    UNKNOWN,
-    WHEN,
-    WINDOWS,
-    cosine,
-    raw_vector,
-    save,
-    unit_vector,
-)
+from clawmem.contracts.samples import DAYS, UNKNOWN, WHEN, WINDOWS, cosine, raw_vector, save, unit_vector
 from clawmem.ports.errors import BadVector
 from clawmem.ports.records import EVERYTHING, FragmentKey, Scope, Vector, VectorEntry
 from clawmem.ports.vault import Vault

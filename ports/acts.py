@@ -41,11 +41,9 @@ class ActJournal(Protocol):
 
     def add(self, entries: Iterable[ActEntry]) -> list[int]:
         """Append *entries* in order and return their ids, which are > 0 and increasing."""
-        ...
 
     def get(self, act_id: int) -> ActEntry | None:
         """Return the entry with this id, or ``None``."""
-        ...
 
     def latest(self, limit: int, document_id: int | None = None) -> list[ActEntry]:
         """
@@ -53,11 +51,9 @@ class ActJournal(Protocol):
 
         A limit below 1 returns an empty list.
         """
-        ...
 
     def last(self, act: Act) -> Mapping[int, str]:
         """Return, for each document that ever received *act*, the time of the most recent one, by document id."""
-        ...
 
     def forget(self, document_id: int) -> int:
         """
@@ -66,4 +62,3 @@ class ActJournal(Protocol):
         Returns:
             The number of reasons that were cleared.
         """
-        ...

@@ -126,7 +126,6 @@ class Analytics(Protocol):
         ``review_by`` is a time like the others, or ``None``. Hits on documents that were not loaded count
         only towards their recall. A second call adds to the first.
         """
-        ...
 
     def ask(self, question: Question, *, now: str, limit: int | None = None) -> Table:
         """
@@ -134,7 +133,6 @@ class Analytics(Protocol):
 
         The table has no rows if no relevant data was loaded.
         """
-        ...
 
     def export(self, folder: str) -> list[str]:
         """
@@ -148,8 +146,6 @@ class Analytics(Protocol):
         Raises:
             InvalidInput: a file cannot be written to *folder*.
         """
-        ...
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""
-        ...

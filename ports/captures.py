@@ -43,11 +43,9 @@ class CaptureStore(Protocol):
 
     def cursor(self, session_id: str, reader: str) -> Cursor:
         """Return the position of *reader* in a session's transcript, or the beginning if it has read nothing."""
-        ...
 
     def advance(self, session_id: str, reader: str, cursor: Cursor) -> None:
         """Store the position of *reader*; it may move backwards, for example when a transcript was truncated."""
-        ...
 
     def add(self, sighting: Sighting) -> bool:
         """
@@ -56,11 +54,9 @@ class CaptureStore(Protocol):
         Returns:
             Whether the sighting is new. A sighting with a known source changes nothing.
         """
-        ...
 
     def is_known(self, source: str) -> bool:
         """Whether this sentence of this message was captured before, even if its document was deleted since."""
-        ...
 
     def earliest(self, payload: str, content_type: str, since: str = "") -> Sighting | None:
         """
@@ -69,15 +65,12 @@ class CaptureStore(Protocol):
 
         Sightings are ordered by time, then by source.
         """
-        ...
 
     def sightings(self, document_id: int) -> list[Sighting]:
         """Return the sightings of a document, by time, then by source."""
-        ...
 
     def count_as(self, document_id: int, times: int) -> None:
         """Set the document's ``duplicate_count`` until its next sighting, because it replaces other documents."""
-        ...
 
     def forget(self, document_id: int) -> int:
         """
@@ -88,7 +81,6 @@ class CaptureStore(Protocol):
         Returns:
             The number of the document's sightings.
         """
-        ...
 
 
 class Utility(NamedTuple):
@@ -128,20 +120,15 @@ class UsageStore(Protocol):
         Each used document gets one more access, at *at*; each pair of used documents gets one more joint use.
         Ids that the vault does not know are ignored.
         """
-        ...
 
     def utility(self, document_id: int) -> Utility:
         """Return the counts of one document; zeros if none are recorded."""
-        ...
 
     def partners(self, document_id: int) -> Mapping[int, int]:
         """Return the documents used together with this one and how often, most frequent first, then by id."""
-        ...
 
     def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
         """Replace the statistics of these documents; an entry with zero recalls deletes them."""
-        ...
 
     def recall_stats(self) -> Mapping[int, RecallStats]:
         """Return the statistics of all documents that have any, by id, including inactive documents."""
-        ...

@@ -9,8 +9,6 @@ class Clock(Protocol):
 
     def now_ms(self) -> int:
         """Return epoch milliseconds in UTC. May go backwards when the machine's clock is set."""
-        ...
 
     def zone(self) -> tzinfo:
         """Return the local time zone, with the UTC offset of each day."""
-        ...

@@ -17,7 +17,6 @@ class DerivedIndex(Protocol):
     @property
     def method(self) -> str:
         """Return the name of the search method, for `status` and `doctor`: for example ``"vec0"`` or ``"tantivy"``."""
-        ...
 
     def marker(self) -> Marker | None:
         """
@@ -26,7 +25,6 @@ class DerivedIndex(Protocol):
         Raises:
             IndexUnavailable, IndexDamaged: the index cannot be read.
         """
-        ...
 
     def committing(self, marker: Marker | None = None) -> AbstractContextManager[None]:
         """
@@ -41,20 +39,15 @@ class DerivedIndex(Protocol):
             IndexBusy: another process is committing and did not finish in time.
             IndexUnavailable: the location of the index cannot be reached.
         """
-        ...
 
     def clear(self) -> None:
         """Delete all entries and the marker. Afterwards the index can be refilled, with vectors of any length."""
-        ...
 
     def optimize(self) -> None:
         """Make reading fast again after many commits. Does not change any result; may do nothing."""
-        ...
 
     def faults(self) -> list[str]:
         """Return the defects inside the index as sentences; an empty list if it is sound."""
-        ...
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""
-        ...

@@ -41,18 +41,15 @@ class DocumentStore(Protocol):
         Raises:
             InvalidInput: the document is ``forgotten``; only an explicit restore makes it active again.
         """
-        ...
 
     def move(self, document_id: int, collection: str, path: str) -> None:
         """
         Move a document to another place; a document already there moves to the former place of this one. Ids
         stay the same.
         """
-        ...
 
     def touch(self, document_id: int, stamp: SourceStamp) -> None:
         """Store the new stat values of an unchanged file; nothing else changes."""
-        ...
 
     def deactivate(self, document_ids: Iterable[int], reason: InactiveReason) -> int:
         """
@@ -61,7 +58,6 @@ class DocumentStore(Protocol):
         Returns:
             The number of documents that were active before.
         """
-        ...
 
     def forget(self, document_ids: Iterable[int]) -> int:
         """
@@ -74,7 +70,6 @@ class DocumentStore(Protocol):
         Returns:
             The number of documents that were not forgotten before.
         """
-        ...
 
     def set_origin(self, document_ids: Iterable[int], origin: Origin) -> int:
         """
@@ -83,43 +78,34 @@ class DocumentStore(Protocol):
         Returns:
             The number of documents that had a different origin.
         """
-        ...
 
     def pin(self, document_id: int, pinned: bool) -> None:
         """Pin or unpin a document, independently of its front matter; an unknown id changes nothing."""
-        ...
 
     def snooze(self, document_id: int, until: str | None) -> None:
         """Exclude a document from surfacing until *until*; ``None`` ends the snooze. An unknown id changes nothing."""
-        ...
 
     def get(self, document_id: int) -> Document | None:
         """Return one document, active or not."""
-        ...
 
     def many(self, document_ids: Iterable[int]) -> dict[int, Document]:
         """Return the documents with these ids that exist, active or not, in no particular order."""
-        ...
 
     def at(self, collection: str, path: str) -> Document | None:
         """Return the document at exactly this place, active or not."""
-        ...
 
     def by_hash(self, prefix: str) -> list[Document]:
         """Return active documents whose body hash begins with *prefix* (lower-case hex), by collection and path."""
-        ...
 
     def holding(self, hash: str) -> list[Document]:
         """
         Return all documents with exactly this body hash, active or not, by collection and path, except forgotten ones.
         """
-        ...
 
     def by_suffix(self, suffix: str) -> list[Document]:
         """
         Return active documents whose ``collection/path`` is *suffix* or ends with ``/suffix``, by collection and path.
         """
-        ...
 
     def latest(
         self, scope: Scope = EVERYTHING, *, limit: int | None = None, active: bool = True
@@ -130,13 +116,11 @@ class DocumentStore(Protocol):
         With ``active=False``, return the documents that are not served instead of those that are.
         ``limit=None`` means no limit; a limit below 1 returns none.
         """
-        ...
 
     def places(self) -> list[tuple[str, str]]:
         """
         Return collection and path of every served document, sorted by both; used to match a name against all of them.
         """
-        ...
 
     def ids(
         self,
@@ -152,39 +136,30 @@ class DocumentStore(Protocol):
         A document must have one of *content_types*, one of *origins* and all of *tags*, where given. Tags are
         compared in lower case.
         """
-        ...
 
     def following(self, document_id: int, limit: int) -> list[Document]:
         """Return up to *limit* served documents with an id above *document_id*, by id, to iterate over all of them."""
-        ...
 
     def sources(self, collection: str) -> dict[str, Document]:
         """Return every document of a collection, active or not, by path, for comparison with the files on disk."""
-        ...
 
     def body(self, document_id: int) -> str | None:
         """Return the body of one document, active or not; ``None`` for an unknown id."""
-        ...
 
     def bodies(self, document_ids: Iterable[int]) -> dict[int, str]:
         """Return the bodies of these documents, active or not, by id; unknown ids are omitted."""
-        ...
 
     def fragments(self, document_id: int) -> list[Fragment]:
         """Return a document's fragments by ``seq``, each with its text; empty for an unknown id."""
-        ...
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
         """Return the positions of these fragments; keys of unknown or inactive documents are omitted."""
-        ...
 
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
         """Return the labels of these lines; keys that have no label, are not lines or are not served are omitted."""
-        ...
 
     def collections(self) -> Mapping[str, int]:
         """Return the number of active documents per collection, by name; collections without any are omitted."""
-        ...
 
     def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
         """
@@ -192,4 +167,23 @@ class DocumentStore(Protocol):
 
         Used to choose short ids that are unambiguous.
         """
-        ...
+
+
+class Chronology(Protocol):
+    """
+    Served documents in the order in which they were written: by ``authored_at``, then by id.
+
+    The order is strict: of two documents, one is always before the other. With a *collection*, only its
+    documents are considered.
+    """
+
+    def before(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
+        """
+        Return up to *limit* documents directly before this one, oldest first; a limit below 1 returns none.
+
+        The document itself may be inactive or belong to another collection. The list is empty for an unknown
+        id.
+        """
+
+    def after(self, document_id: int, limit: int, collection: str | None = None) -> list[int]:
+        """Return up to *limit* documents directly after this one, oldest first; otherwise like `before`."""

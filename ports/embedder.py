@@ -17,20 +17,16 @@ class Embedder(Protocol):
     @property
     def fingerprint(self) -> str:
         """Return the identifier of the embedding space: model, weights and everything else that changes the vectors."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """Return the length of every vector, > 0."""
-        ...
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a query."""
-        ...
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         """Return one vector for each of *texts*, in order; empty for an empty sequence."""
-        ...
 
 
 def for_background(embedder: Embedder) -> Embedder:

@@ -4,14 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from clawmem.ports.records import (
-    EVERYTHING,
-    Hit,
-    PendingText,
-    Scope,
-    Vector,
-    VectorEntry,
-)
+from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +42,9 @@ class EmbeddingStore(Protocol):
 
     def fingerprint(self) -> str | None:
         """Return the fingerprint of the serving vectors; ``None`` while there are none."""
-        ...
 
     def building(self) -> EmbeddingBuild | None:
         """Return the embedding space being built and its approximate progress; cheap enough to call at every query."""
-        ...
 
     def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
         """
@@ -67,7 +58,6 @@ class EmbeddingStore(Protocol):
         In the space being built, texts that precede the last stored one may be returned after all others;
         without such a space the list is empty.
         """
-        ...
 
     def store(
         self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
@@ -85,7 +75,6 @@ class EmbeddingStore(Protocol):
             BadVector: a vector is empty, not finite, not of the same length as the stored ones, or not unit
                 length.
         """
-        ...
 
     def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
         """
@@ -94,11 +83,9 @@ class EmbeddingStore(Protocol):
         At the third failure a text leaves the worklist, and its documents become ``failed``. Each space
         counts its own failures; failures *beside* change no document.
         """
-        ...
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
         """Return the vectors of a document's fragments, in fragment order; empty for an inactive document."""
-        ...
 
     def nearest(
         self,
@@ -113,7 +100,6 @@ class EmbeddingStore(Protocol):
 
         Like `VectorIndex.search`, restricted to *documents* if given.
         """
-        ...
 
     def counts(self, *, beside: bool = False) -> EmbeddingCounts:
         """
@@ -121,11 +107,9 @@ class EmbeddingStore(Protocol):
 
         With *beside*, all counts are zero if no space is being built.
         """
-        ...
 
     def documents_without(self) -> int:
         """Return the number of active documents that lack a serving vector; cheap enough for every query."""
-        ...
 
     def clean(self) -> int:
         """
@@ -136,15 +120,12 @@ class EmbeddingStore(Protocol):
         Returns:
             The number of serving vectors deleted.
         """
-        ...
 
     def begin(self, fingerprint: str) -> None:
         """Begin an empty space next to the serving one, replacing any space that was begun before."""
-        ...
 
     def give_up(self) -> None:
         """Abandon the space being built; does nothing if there is none."""
-        ...
 
     def take_over(self) -> bool:
         """
@@ -157,7 +138,6 @@ class EmbeddingStore(Protocol):
             Whether the space took over. False while one of its texts is pending, or if there is no such
             space.
         """
-        ...
 
     def discard(self, limit: int) -> int:
         """
@@ -166,8 +146,6 @@ class EmbeddingStore(Protocol):
         Returns:
             The number of vectors deleted.
         """
-        ...
 
     def clear(self) -> None:
         """Delete all vectors, failures and fingerprints; all documents become ``pending``."""
-        ...

@@ -53,7 +53,6 @@ class EntityStore(Protocol):
         Raises:
             InvalidInput: no document has that id.
         """
-        ...
 
     def forget(self, document_id: int) -> int:
         """
@@ -64,7 +63,6 @@ class EntityStore(Protocol):
         Returns:
             The number of mentions deleted.
         """
-        ...
 
     def merge(self, entity_id: str, into: Entity) -> bool:
         """
@@ -77,19 +75,15 @@ class EntityStore(Protocol):
         Returns:
             Whether the entity was known; False if it is merged into itself.
         """
-        ...
 
     def mentions(self, document_id: int) -> list[Entity]:
         """Return the entities that a served document mentions, by id."""
-        ...
 
     def mentioning(self, entity_id: str, limit: int) -> list[int]:
         """Return served documents that mention the entity, highest ids first; a limit below 1 returns none."""
-        ...
 
     def known(self, ids: Iterable[str]) -> dict[str, Entity]:
         """Return the entities with these ids that exist, by id, whether or not a served document mentions them."""
-        ...
 
     def search(self, text: str, limit: int) -> list[Entity]:
         """
@@ -99,7 +93,6 @@ class EntityStore(Protocol):
         compared without case and Latin diacritics. The list is empty if *text* contains no word or the limit
         is below 1. Entities that no served document mentions are omitted.
         """
-        ...
 
     def neighbours(
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
@@ -112,4 +105,3 @@ class EntityStore(Protocol):
         the highest ids. The score of a document is the count of its most frequent pair; ties are ordered by
         id. The given documents are never included; a limit below 1 returns none.
         """
-        ...

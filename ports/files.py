@@ -26,7 +26,6 @@ class FileSource(Protocol):
             names are not UTF-8 in ``misnamed``. If the root is not a folder, ``root_exists`` is False and
             there are no files; this is not an error and differs from an empty folder.
         """
-        ...
 
     def read(self, root: str, path: str) -> bytes:
         """
@@ -36,4 +35,3 @@ class FileSource(Protocol):
             SourceUnreadable: the file was removed, may not be read, or is outside *root* once links are
                 resolved.
         """
-        ...

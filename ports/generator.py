@@ -46,7 +46,6 @@ class Generator(Protocol):
         Raises:
             ModelUnavailable: a request to the server is necessary and fails.
         """
-        ...
 
     def generate(
         self,
@@ -76,4 +75,3 @@ class Generator(Protocol):
                 context.
             ModelAnswerInvalid: the response contains no answer.
         """
-        ...

@@ -65,7 +65,6 @@ class Journal(Protocol):
 
     def begin(self, run: Run) -> int:
         """Store *run* and return its id, which is > 0 and increasing."""
-        ...
 
     def update(self, run: Run) -> None:
         """
@@ -74,17 +73,14 @@ class Journal(Protocol):
         Call this in the transaction of the run's effects, so that the log records exactly the effects that
         were committed.
         """
-        ...
 
     def run(self, run_id: int) -> Run | None:
         """Return the run with this id as last updated, or ``None``."""
-        ...
 
     def runs(self, limit: int, lane: str = "", phase: str = "") -> list[Run]:
         """
         Return up to *limit* runs, newest first, optionally of one lane and one phase. A limit below 1 returns none.
         """
-        ...
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
@@ -95,11 +91,9 @@ class Journal(Protocol):
         Returns:
             The number of runs deleted.
         """
-        ...
 
     def replace(self, replacement: Replacement) -> int:
         """Record that one document replaces others and return the record's id, which is > 0 and increasing."""
-        ...
 
     def replacements(self, document_id: int | None = None, *, undone: bool = False) -> list[Replacement]:
         """
@@ -107,7 +101,6 @@ class Journal(Protocol):
 
         With *undone*, return the replacements that were undone instead.
         """
-        ...
 
     def undo(self, replacement_id: int, at: str) -> bool:
         """
@@ -116,4 +109,3 @@ class Journal(Protocol):
         Returns:
             Whether it was in effect before.
         """
-        ...

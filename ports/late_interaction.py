@@ -37,4 +37,3 @@ class LateInteraction(Protocol):
             Rows in the order of *texts*, columns in the order of *words*; everything is empty if *words* is
             empty.
         """
-        ...

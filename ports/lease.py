@@ -29,7 +29,6 @@ class LeaseStore(Protocol):
             The lease, or ``None`` if another lease of that name is live. ``None`` is a normal result, not an
             error.
         """
-        ...
 
     def current(self, name: str, *, now_ms: int) -> Lease | None:
         """
@@ -37,7 +36,6 @@ class LeaseStore(Protocol):
 
         A caller that knows that the holder is dead may pass the lease to `release`.
         """
-        ...
 
     def renew(self, lease: Lease, *, now_ms: int, ttl_ms: int) -> Lease:
         """
@@ -49,7 +47,6 @@ class LeaseStore(Protocol):
         Raises:
             LeaseLost: the lease was released or taken over, even if the new holder has released it since.
         """
-        ...
 
     def check(self, lease: Lease, *, now_ms: int) -> None:
         """
@@ -58,8 +55,6 @@ class LeaseStore(Protocol):
         Raises:
             LeaseLost: the lease is not live, or its token is not current.
         """
-        ...
 
     def release(self, lease: Lease) -> None:
         """Release *lease* before it expires. A lost lease changes nothing and does not affect the new holder."""
-        ...

@@ -30,12 +30,9 @@ class CostLedger(Protocol):
 
     def charge(self, cost: Cost) -> None:
         """Add *cost* to the sums of its day immediately, whether or not the answer is used."""
-        ...
 
     def calls_on(self, day: str) -> int:
         """Return the number of calls on that day."""
-        ...
 
     def totals(self) -> list[Cost]:
         """Return the total costs sorted by model and purpose; ``day`` is empty."""
-        ...

@@ -22,11 +22,9 @@ class LexicalIndex(DerivedIndex, Protocol):
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         """Add entries. An entry replaces an existing one with the same key and granularity."""
-        ...
 
     def remove(self, document_id: int) -> None:
         """Delete all entries of a document, at every granularity. An unknown document changes nothing."""
-        ...
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """
@@ -39,15 +37,12 @@ class LexicalIndex(DerivedIndex, Protocol):
         that a search in a small collection of a large vault returns all of its matches up to the limit. No
         terms, a limit below 1, or terms without a letter or digit return an empty list.
         """
-        ...
 
     def count(self, grain: Grain) -> int:
         """Return the number of entries of a granularity."""
-        ...
 
     def holding(self, term: Term, grain: Grain) -> int:
         """Return the number of entries of a granularity that contain a term; 0 for a term without a letter or digit."""
-        ...
 
 
 class LexicalTail(LexicalIndex, Protocol):
@@ -65,4 +60,3 @@ class LexicalTail(LexicalIndex, Protocol):
         rarities: Mapping[Term, float],
     ) -> list[Hit]:
         """Search like `search`, restricted to *documents*, with each term's rarity in the complete corpus."""
-        ...

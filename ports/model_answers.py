@@ -20,7 +20,6 @@ class ModelAnswers(Protocol):
 
     def get(self, model: str, purpose: str, question: str) -> str | None:
         """Return the answer stored last, unchanged; None if there is none."""
-        ...
 
     def keep(self, model: str, purpose: str, question: str, answer: str, *, at: str) -> None:
         """
@@ -34,11 +33,9 @@ class ModelAnswers(Protocol):
             VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
-        ...
 
     def keep_all(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
         """Store the answers to several questions, all or none; otherwise like `keep`."""
-        ...
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
@@ -49,11 +46,9 @@ class ModelAnswers(Protocol):
         Returns:
             The number of answers deleted.
         """
-        ...
 
     def counts(self) -> dict[str, int]:
         """Return the number of answers for each purpose that has any."""
-        ...
 
 
 def answer_key(model: str, purpose: str, question: str) -> bytes:

@@ -47,8 +47,6 @@ class ModelFailures(Protocol):
             VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
-        ...
 
     def latest(self) -> Mapping[ModelRole, ModelFailure]:
         """Return the last failure of every role that has one, in the order of the roles."""
-        ...

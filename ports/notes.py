@@ -57,11 +57,9 @@ class NoteStore(Protocol):
 
     def get(self, document_id: int) -> Note | None:
         """Return the latest note about a served document, or ``None``."""
-        ...
 
     def history(self, document_id: int) -> list[Note]:
         """Return all versions of the note about a served document, oldest first."""
-        ...
 
     def put(self, note: Note) -> int:
         """
@@ -73,7 +71,6 @@ class NoteStore(Protocol):
         Raises:
             InvalidInput: no document has that id.
         """
-        ...
 
     def waiting(self, limit: int, *, by_model: bool, after: int = 0) -> list[int]:
         """
@@ -83,7 +80,6 @@ class NoteStore(Protocol):
             by_model: Also return documents settled by rules alone, unless a model failed on them `ATTEMPTS`
                 times.
         """
-        ...
 
     def settle(self, document_id: int, source_hash: str, *, by_model: bool) -> None:
         """
@@ -92,7 +88,6 @@ class NoteStore(Protocol):
         Settling by a model resets the failure count. Settling by rules does not revert a document settled by
         a model.
         """
-        ...
 
     def fail(self, document_id: int, source_hash: str, error: str) -> int:
         """
@@ -101,11 +96,9 @@ class NoteStore(Protocol):
         Returns:
             The number of failures for this source.
         """
-        ...
 
     def counts(self) -> NoteCounts:
         """Return the progress counts."""
-        ...
 
     def forget(self, document_id: int) -> int:
         """
@@ -117,4 +110,3 @@ class NoteStore(Protocol):
         Returns:
             The number of notes deleted.
         """
-        ...

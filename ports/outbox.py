@@ -24,7 +24,6 @@ class Outbox(Protocol):
 
     def head(self) -> Marker:
         """Return the marker of an index that has seen every change."""
-        ...
 
     def knows(self, marker: Marker) -> bool:
         """
@@ -33,7 +32,6 @@ class Outbox(Protocol):
         False for a marker of another vault, for a marker ahead of the vault, for a marker of a history that
         was cut off by restoring a backup, and for a marker so old that changes after it were trimmed.
         """
-        ...
 
     def after(self, marker: Marker, role: Role, limit: int | None = None) -> Changes:
         """
@@ -41,22 +39,18 @@ class Outbox(Protocol):
 
         ``upto`` equals *marker* if nothing changed.
         """
-        ...
 
     def indexes(self) -> Sequence[IndexRecord]:
         """Return every registered index, by role and generation."""
-        ...
 
     def register(self, role: Role, engine: str) -> IndexRecord:
         """
         Register a new generation for a role, in state building from the present head. Logging starts here at
         the latest.
         """
-        ...
 
     def built(self, record: IndexRecord, to: int) -> None:
         """Store the progress of a building index: it contains every document up to the id *to*."""
-        ...
 
     def seen(self, record: IndexRecord, marker: Marker) -> None:
         """
@@ -65,14 +59,11 @@ class Outbox(Protocol):
         Changes that every building and serving index has seen are deleted, except the last one, so that a
         marker at the last change is still recognised.
         """
-        ...
 
     def serve(self, record: IndexRecord | None, role: Role) -> None:
         """
         Make *record* the serving index of its role, or the vault's own index with ``None``; the former one is retired.
         """
-        ...
 
     def unregister(self, record: IndexRecord) -> None:
         """Remove an index from the register; removing the last one deletes all logged changes."""
-        ...

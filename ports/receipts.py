@@ -33,13 +33,11 @@ class Receipts(Protocol):
 
     def get(self, receipt_id: int) -> StoredReceipt | None:
         """Return one receipt, or ``None`` if there is none with this id."""
-        ...
 
     def latest(self, limit: int) -> list[StoredReceipt]:
         """
         Return up to *limit* receipts, most recently asked first, then by descending id. A limit below 1 returns none.
         """
-        ...
 
     def forget(self, receipt_ids: Iterable[int]) -> int:
         """
@@ -50,11 +48,9 @@ class Receipts(Protocol):
         Returns:
             The number of receipts deleted.
         """
-        ...
 
     def counts(self) -> ReceiptCounts:
         """Return the number of receipts and their total size."""
-        ...
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
@@ -66,4 +62,3 @@ class Receipts(Protocol):
         Returns:
             The number of receipts deleted.
         """
-        ...

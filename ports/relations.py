@@ -84,7 +84,6 @@ class RelationStore(Protocol):
             InvalidInput: a document is unknown or related to itself, or a weight is not in (0, 1]; nothing
                 was stored.
         """
-        ...
 
     def renew(
         self, kind: RelationKind, origin: str, sources: Iterable[int], relations: Iterable[Relation]
@@ -102,7 +101,6 @@ class RelationStore(Protocol):
         Raises:
             InvalidInput: as for `put`.
         """
-        ...
 
     def outbound(
         self,
@@ -120,7 +118,6 @@ class RelationStore(Protocol):
         below 1 returns none. The cost depends on the limit and not on the number of a document's relations,
         as long as most of them are in scope.
         """
-        ...
 
     def inbound(
         self,
@@ -135,7 +132,6 @@ class RelationStore(Protocol):
 
         Otherwise like `outbound`.
         """
-        ...
 
     def forget(self, document_id: int) -> int:
         """
@@ -144,8 +140,6 @@ class RelationStore(Protocol):
         Returns:
             The number of relations deleted.
         """
-        ...
 
     def counts(self) -> dict[RelationKind, int]:
         """Return the number of visible relations by kind; kinds without any are omitted."""
-        ...

@@ -18,12 +18,10 @@ class Reranker(Protocol):
         Raises:
             ModelUnavailable: a request to the server is necessary and fails.
         """
-        ...
 
     @property
     def max_document_chars(self) -> int:
         """Return the number of characters of a document that are read, > 0; the rest has no influence."""
-        ...
 
     def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
         """
@@ -43,4 +41,3 @@ class Reranker(Protocol):
                 long.
             ModelAnswerInvalid: the response does not contain one score for each document.
         """
-        ...

@@ -32,19 +32,15 @@ class SessionStore(Protocol):
 
     def start(self, session_id: str, started_at: str, machine: str = "") -> None:
         """Begin a session. A known session is reopened: its end is cleared and everything else is unchanged."""
-        ...
 
     def end(self, session_id: str, ended_at: str) -> bool:
         """Set the end of a session and return whether the session exists."""
-        ...
 
     def save(self, session: Session) -> None:
         """Store a complete session, replacing any session with the same id."""
-        ...
 
     def get(self, session_id: str) -> Session | None:
         """Return the session with this id, or ``None``."""
-        ...
 
     def forget(self, handoff_path: str) -> int:
         """
@@ -53,7 +49,6 @@ class SessionStore(Protocol):
         Returns:
             The number of sessions that had a summary or files.
         """
-        ...
 
     def recent(self, limit: int, before: str | None = None) -> list[Session]:
         """
@@ -61,7 +56,6 @@ class SessionStore(Protocol):
 
         With *before*, only sessions that began earlier than this time are returned.
         """
-        ...
 
     def covering(self, moment: str) -> Session | None:
         """
@@ -70,4 +64,3 @@ class SessionStore(Protocol):
         If several sessions contain *moment*, the one that began last is returned, ties by id. A session that
         a user forgot to end therefore does not hide later ones.
         """
-        ...

@@ -16,12 +16,10 @@ class Sketcher(Protocol):
     @property
     def fingerprint(self) -> str:
         """Return the identifier of the model; sketches of different models are not comparable."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """Return the number of bits per row, a multiple of 8."""
-        ...
 
     def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
         """
@@ -34,7 +32,6 @@ class Sketcher(Protocol):
         Raises:
             EmbeddingError, ModelError: the model cannot be used.
         """
-        ...
 
 
 def sketcher_of(embedder: object) -> Sketcher | None:
@@ -59,15 +56,12 @@ class SketchStore(Protocol):
 
     def fingerprint(self) -> str | None:
         """Return the model of the stored sketches; ``None`` before the first `begin`."""
-        ...
 
     def begin(self, fingerprint: str) -> None:
         """Store sketches of this model from now on; the sketches of another model are deleted."""
-        ...
 
     def pending(self, limit: int, after: FragmentKey | None = None) -> list[FragmentKey]:
         """Return up to *limit* lines of active documents without a sketch, in order, starting after *after*."""
-        ...
 
     def store(self, fingerprint: str, sketches: Mapping[FragmentKey, Sketch]) -> None:
         """
@@ -76,12 +70,9 @@ class SketchStore(Protocol):
         Raises:
             ModelMismatch: the store holds sketches of another model.
         """
-        ...
 
     def of(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Sketch]:
         """Return the sketches of those of these lines that have one."""
-        ...
 
     def counts(self) -> SketchCounts:
         """Return the progress counts."""
-        ...

@@ -60,17 +60,14 @@ class SuccessionStore(Protocol):
         Raises:
             InvalidInput: the document is unknown; nothing was stored.
         """
-        ...
 
     def claims(self) -> list[Claim]:
         """Return every claim of a served document, ordered by document, kind and address."""
-        ...
 
     def aim(self, claim: Claim) -> None:
         """
         Set the place of the claim with this document, kind and address to ``claim.place``, if there is such a claim.
         """
-        ...
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
         """
@@ -79,4 +76,3 @@ class SuccessionStore(Protocol):
         Only one step: to follow a chain, call it again with the newer documents. A document never supersedes
         itself; if two documents claim to supersede each other, both successions are returned.
         """
-        ...

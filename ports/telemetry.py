@@ -62,7 +62,6 @@ class Telemetry(Protocol):
             VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
-        ...
 
     def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
         """
@@ -71,7 +70,6 @@ class Telemetry(Protocol):
         Both are times in the format of records; ``None`` leaves that side open. Rows are read lazily: exhaust
         the iterator before the next change.
         """
-        ...
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
         """
@@ -86,15 +84,12 @@ class Telemetry(Protocol):
             VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
-        ...
 
     def of_session(self, session_id: str) -> Iterator[Recall]:
         """Iterate the recalls of one session, in the order of `recalls`."""
-        ...
 
     def count(self) -> int:
         """Return the number of stored recalls."""
-        ...
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
@@ -113,4 +108,3 @@ class Telemetry(Protocol):
             VaultLocked: another writer is active; the call waits a few milliseconds at most.
             VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
-        ...

@@ -77,7 +77,6 @@ class Transcripts(Protocol):
             InvalidInput: the path is not absolute or does not end in ``.jsonl``.
             SourceUnreadable: the path does not exist, is not a file, or is larger than 1 GB.
         """
-        ...
 
 
 def turns(messages: Sequence[TranscriptMessage]) -> int:

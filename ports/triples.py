@@ -82,7 +82,6 @@ class TripleStore(Protocol):
             InvalidInput: unknown document, invalid day or confidence, or an end before the beginning; nothing
                 was stored.
         """
-        ...
 
     def end(self, triple: Triple, day: str, by: int | None = None) -> int:
         """
@@ -102,7 +101,6 @@ class TripleStore(Protocol):
         Raises:
             InvalidInput: *day* is not a valid day.
         """
-        ...
 
     def reopen(self, document_id: int) -> list[Triple]:
         """
@@ -110,11 +108,9 @@ class TripleStore(Protocol):
 
         A triple stays ended if its document has stated it again since.
         """
-        ...
 
     def of_document(self, document_id: int) -> list[Triple]:
         """Return the statements of one served document, ended ones included, in order of addition."""
-        ...
 
     def current(self, entity_id: str, limit: int, direction: Direction = Direction.BOTH) -> list[Triple]:
         """
@@ -123,7 +119,6 @@ class TripleStore(Protocol):
         In both groups the highest confidence is first, then the latest beginning; *limit* applies to both
         groups together. The cost does not depend on the number of stored triples that are not requested.
         """
-        ...
 
     def recorded(
         self,
@@ -141,15 +136,12 @@ class TripleStore(Protocol):
             on: Restrict the result to triples valid on this day.
             predicate: Restrict the result to triples with this predicate.
         """
-        ...
 
     def counts(self) -> Mapping[str, int]:
         """Return the number of distinct valid statements by predicate, in the order of the predicates."""
-        ...
 
     def total(self) -> int:
         """Return the number of distinct statements, ended ones included."""
-        ...
 
     def forget(self, document_id: int) -> int:
         """
@@ -160,7 +152,6 @@ class TripleStore(Protocol):
         Returns:
             The number of triples deleted.
         """
-        ...
 
 
 def check_triple(triple: Triple) -> None:

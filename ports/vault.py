@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.acts import ActJournal
     from clawmem.ports.captures import CaptureStore, UsageStore
-    from clawmem.ports.chronology import Chronology
-    from clawmem.ports.documents import DocumentStore
+    from clawmem.ports.documents import Chronology, DocumentStore
     from clawmem.ports.embeddings import EmbeddingStore
     from clawmem.ports.entities import EntityStore
-    from clawmem.ports.forgotten_texts import ForgottenTexts
+    from clawmem.ports.forget_log import ForgottenTexts
     from clawmem.ports.journal import Journal
     from clawmem.ports.lease import LeaseStore
     from clawmem.ports.ledger import CostLedger
@@ -38,122 +37,98 @@ class Vault(Protocol):
     @property
     def documents(self) -> DocumentStore:
         """Store of documents, bodies and fragments: the records."""
-        ...
 
     @property
     def lexical(self) -> LexicalIndex:
         """Full-text index of fragments."""
-        ...
 
     @property
     def vectors(self) -> VectorIndex:
         """Vector index of fragments, derived from the embeddings."""
-        ...
 
     @property
     def embeddings(self) -> EmbeddingStore:
         """Store of the canonical vectors, with their worklist."""
-        ...
 
     @property
     def sketches(self) -> SketchStore:
         """Store of the binary token embeddings of each line."""
-        ...
 
     @property
     def outbox(self) -> Outbox:
         """Log of changes for external indexes, and the register of these indexes."""
-        ...
 
     @property
     def telemetry(self) -> Telemetry:
         """Log of queries and their results."""
-        ...
 
     @property
     def receipts(self) -> Receipts:
         """Explanations of past answers."""
-        ...
 
     @property
     def relations(self) -> RelationStore:
         """Graph between documents."""
-        ...
 
     @property
     def successions(self) -> SuccessionStore:
         """Store of claims by which documents supersede each other."""
-        ...
 
     @property
     def sessions(self) -> SessionStore:
         """Store of sessions."""
-        ...
 
     @property
     def entities(self) -> EntityStore:
         """Store of entities and their mentions in documents."""
-        ...
 
     @property
     def triples(self) -> TripleStore:
         """Store of the statements of documents, with their validity."""
-        ...
 
     @property
     def notes(self) -> NoteStore:
         """Store of generated metadata about documents."""
-        ...
 
     @property
     def ledger(self) -> CostLedger:
         """Cost of model calls."""
-        ...
 
     @property
     def captures(self) -> CaptureStore:
         """Sightings captured from conversations, and the readers' positions."""
-        ...
 
     @property
     def usage(self) -> UsageStore:
         """Use of documents after they were surfaced."""
-        ...
 
     @property
     def chronology(self) -> Chronology:
         """Order of documents by time of writing."""
-        ...
 
     @property
     def acts(self) -> ActJournal:
         """Journal of actions on documents."""
-        ...
 
     @property
     def forgotten_texts(self) -> ForgottenTexts:
         """Fingerprints of bodies forgotten on request."""
-        ...
 
     @property
     def journal(self) -> Journal:
         """Log of automatic maintenance."""
-        ...
 
     @property
     def model_failures(self) -> ModelFailures:
         """Last failure of each model role."""
-        ...
 
     @property
     def answers(self) -> ModelAnswers:
         """Cache of model answers."""
-        ...
 
     @property
     def leases(self) -> LeaseStore:
         """Leases for work that only one process may do at a time."""
-        ...
 
     def writing(self) -> AbstractContextManager[None]:
         """
@@ -167,11 +142,9 @@ class Vault(Protocol):
             VaultReadOnly: the vault was opened read-only.
             VaultFull: the disk is full; the transaction was rolled back.
         """
-        ...
 
     def info(self) -> VaultInfo:
         """Return the backend, location, schema and size."""
-        ...
 
     def scrub(self) -> None:
         """
@@ -183,14 +156,12 @@ class Vault(Protocol):
             VaultLocked: another process is reading or writing; the call may be repeated.
             VaultReadOnly, VaultFull: nothing was changed.
         """
-        ...
 
     def check(self) -> list[str]:
         """
         Return the defects of the storage itself (integrity, ranking self-test) as sentences; an empty list if
         it is sound.
         """
-        ...
 
     def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
         """
@@ -200,11 +171,9 @@ class Vault(Protocol):
         one wrong bit in the place of a word. An index outside of the vault is not compared: its files have
         checksums, which `clawmem.ports.derived_index.DerivedIndex.faults` verifies.
         """
-        ...
 
     def close(self) -> None:
         """Release all resources; a second call does nothing."""
-        ...
 
 
 class RecordVault(Vault, Protocol):
@@ -213,23 +182,43 @@ class RecordVault(Vault, Protocol):
     @property
     def lexical(self) -> LexicalTail:
         """Full-text index of fragments, usable as the tail of an external index."""
-        ...
 
     def scratch_lexical(self) -> LexicalIndex:
         """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
-        ...
 
 
 class DelegatingVault:
     """Vault that delegates everything to another one: base class of vaults that replace single parts."""
 
+    documents: DocumentStore
+    embeddings: EmbeddingStore
+    sketches: SketchStore
+    leases: LeaseStore
+    outbox: Outbox
+    telemetry: Telemetry
+    answers: ModelAnswers
+    receipts: Receipts
+    relations: RelationStore
+    successions: SuccessionStore
+    sessions: SessionStore
+    entities: EntityStore
+    triples: TripleStore
+    notes: NoteStore
+    ledger: CostLedger
+    captures: CaptureStore
+    usage: UsageStore
+    chronology: Chronology
+    acts: ActJournal
+    forgotten_texts: ForgottenTexts
+    journal: Journal
+    model_failures: ModelFailures
+
     def __init__(self, records: Vault) -> None:
         self._records = records
 
-    @property
-    def documents(self) -> DocumentStore:
-        """Return the wrapped vault's document store."""
-        return self._records.documents
+    def __getattr__(self, name: str) -> object:
+        """Return a store of the wrapped vault."""
+        return getattr(self._records, name)
 
     @property
     def lexical(self) -> LexicalIndex:
@@ -240,111 +229,6 @@ class DelegatingVault:
     def vectors(self) -> VectorIndex:
         """Return the wrapped vault's vector index."""
         return self._records.vectors
-
-    @property
-    def embeddings(self) -> EmbeddingStore:
-        """Return the wrapped vault's embedding store."""
-        return self._records.embeddings
-
-    @property
-    def sketches(self) -> SketchStore:
-        """Return the wrapped vault's sketch store."""
-        return self._records.sketches
-
-    @property
-    def leases(self) -> LeaseStore:
-        """Return the wrapped vault's lease store."""
-        return self._records.leases
-
-    @property
-    def outbox(self) -> Outbox:
-        """Return the wrapped vault's outbox."""
-        return self._records.outbox
-
-    @property
-    def telemetry(self) -> Telemetry:
-        """Return the wrapped vault's telemetry."""
-        return self._records.telemetry
-
-    @property
-    def answers(self) -> ModelAnswers:
-        """Return the wrapped vault's cache of model answers."""
-        return self._records.answers
-
-    @property
-    def receipts(self) -> Receipts:
-        """Return the wrapped vault's receipts."""
-        return self._records.receipts
-
-    @property
-    def relations(self) -> RelationStore:
-        """Return the wrapped vault's relation store."""
-        return self._records.relations
-
-    @property
-    def successions(self) -> SuccessionStore:
-        """Return the wrapped vault's succession store."""
-        return self._records.successions
-
-    @property
-    def sessions(self) -> SessionStore:
-        """Return the wrapped vault's session store."""
-        return self._records.sessions
-
-    @property
-    def entities(self) -> EntityStore:
-        """Return the wrapped vault's entity store."""
-        return self._records.entities
-
-    @property
-    def triples(self) -> TripleStore:
-        """Return the wrapped vault's triple store."""
-        return self._records.triples
-
-    @property
-    def notes(self) -> NoteStore:
-        """Return the wrapped vault's note store."""
-        return self._records.notes
-
-    @property
-    def ledger(self) -> CostLedger:
-        """Return the wrapped vault's cost ledger."""
-        return self._records.ledger
-
-    @property
-    def captures(self) -> CaptureStore:
-        """Return the wrapped vault's capture store."""
-        return self._records.captures
-
-    @property
-    def usage(self) -> UsageStore:
-        """Return the wrapped vault's usage store."""
-        return self._records.usage
-
-    @property
-    def chronology(self) -> Chronology:
-        """Return the wrapped vault's chronology."""
-        return self._records.chronology
-
-    @property
-    def acts(self) -> ActJournal:
-        """Return the wrapped vault's journal of actions."""
-        return self._records.acts
-
-    @property
-    def forgotten_texts(self) -> ForgottenTexts:
-        """Return the wrapped vault's fingerprints of forgotten texts."""
-        return self._records.forgotten_texts
-
-    @property
-    def journal(self) -> Journal:
-        """Return the wrapped vault's maintenance log."""
-        return self._records.journal
-
-    @property
-    def model_failures(self) -> ModelFailures:
-        """Return the wrapped vault's log of model failures."""
-        return self._records.model_failures
 
     def writing(self) -> AbstractContextManager[None]:
         """Return the transaction of the wrapped vault."""

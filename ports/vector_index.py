@@ -17,11 +17,9 @@ class VectorIndex(DerivedIndex, Protocol):
         Raises:
             BadVector: a vector is not finite, all zeros, or not of the same length as the existing ones.
         """
-        ...
 
     def remove(self, document_id: int) -> None:
         """Delete every vector of a document. An unknown document changes nothing."""
-        ...
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         """
@@ -34,8 +32,6 @@ class VectorIndex(DerivedIndex, Protocol):
         Raises:
             BadVector: *vector* has another length than those in the index.
         """
-        ...
 
     def count(self) -> int:
         """Return the number of vectors."""
-        ...

@@ -9,11 +9,9 @@ class StopSignal(Protocol):
 
     def is_set(self) -> bool:
         """Whether the signal is set."""
-        ...
 
     def wait(self, timeout: float) -> bool:
         """Wait up to *timeout* seconds for the signal and return whether it is set."""
-        ...
 
 
 class PathChange(NamedTuple):
@@ -46,7 +44,6 @@ class FolderWatcher(Protocol):
         Returns:
             The number of folders watched.
         """
-        ...
 
     def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
         """
@@ -55,8 +52,6 @@ class FolderWatcher(Protocol):
         A path below several roots is reported once for each, and a root is reported if its folder was
         created, removed or replaced.
         """
-        ...
 
     def close(self) -> None:
         """Stop watching until the next `arm`."""
-        ...

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from command_line import write_notes
 from jsonschema import Draft202012Validator
 from server_process import ServerProcess, serving
 from typer.testing import CliRunner
@@ -103,9 +104,7 @@ def plain(path: str) -> str:
 @contextmanager
 def world_at(home: Path, backend: str = "sqlite") -> Iterator[World]:
     """A home with notes, a chain of causes, a session and a fact; its server ends with the block."""
-    for name, text in NOTES.items():
-        (home / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
-        (home / "notes" / name).write_text(text, "utf-8")
+    write_notes(home / "notes", NOTES)
     environ = _environ(home)
     _cli(environ, "--backend", backend, "bootstrap", str(home / "notes"))
     _add(environ)

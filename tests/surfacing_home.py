@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 
+from command_line import write_notes
+
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
@@ -13,9 +15,7 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
 from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -72,9 +72,7 @@ class Home:
 
     def take_in(self, folder: Path, notes: Mapping[str, str]) -> None:
         """Index *notes*, by path, as the collection that is called like their *folder*."""
-        for name, text in notes.items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_text(text, "utf-8")
+        write_notes(folder, notes)
         update = UpdateCollection(self.vault, DiskFiles(), self.clock, parse_yaml)
         update(Folder(folder.name, str(folder)))
 

@@ -5,6 +5,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from operator import attrgetter
 from pathlib import Path
 
 from clawmem.adapters.files.regular import open_regular_file
@@ -34,7 +35,7 @@ class DiskFiles:
         walk.run(root)
         # A root that cannot be listed counts as missing: an empty scan would look like deletions.
         return Scan(
-            tuple(sorted(walk.files, key=_by_path)),
+            tuple(sorted(walk.files, key=attrgetter("path"))),
             root_exists="" not in walk.unreadable,
             unreadable=tuple(sorted(walk.unreadable)),
             misnamed=tuple(sorted(walk.misnamed)),
@@ -107,10 +108,6 @@ def _is_link(entry: os.DirEntry[str]) -> bool:
         # nothing.
         return entry.stat(follow_symlinks=False).st_reparse_tag == stat.IO_REPARSE_TAG_MOUNT_POINT
     return entry.is_symlink()
-
-
-def _by_path(file: SourceFile) -> str:
-    return file.path
 
 
 def _printable(path: str) -> str:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -10,7 +11,6 @@ from clawmem.adapters.lancedb.changes import Changes, Row
 from clawmem.adapters.lancedb.checksums import Checksums
 from clawmem.adapters.lancedb.store import store_of
 from clawmem.adapters.lancedb.table import faults_of_keys, marker_in, marker_row, merge
-from clawmem.adapters.lancedb.throttle import MaintenanceThrottle
 from clawmem.adapters.lancedb.translation import is_absence, translated
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexDamaged, VaultError, VaultReadOnly
@@ -22,6 +22,7 @@ MOST_FRAGMENTS = 32
 KEPT = timedelta(minutes=10)
 SMALL = 2000  # rows; maintenance of so few takes some hundredths of a second
 MOST_UNINDEXED = 1000  # rows that every search scans one by one
+_REST = 9  # the pause is nine times the duration, so maintenance takes at most a tenth of the time
 
 
 class LanceIndex(ABC):
@@ -230,15 +231,13 @@ class LanceIndex(ABC):
         with translated(self._store.uri):
             is_scattered = table.stats()["fragment_stats"]["num_fragments"] > MOST_FRAGMENTS
             is_cheap = table.count_rows() <= SMALL
-            if not (is_scattered or self._lags(table)) or not (is_cheap or self._throttle.allows()):
+            is_due = is_scattered or self._unindexed(table) > MOST_UNINDEXED
+            if not is_due or not (is_cheap or self._throttle.allows()):
                 return
             with self._throttle.measured():
                 self._renew_indexes(table)
                 if is_scattered:
                     self._compact(table)
-
-    def _lags(self, table: Any) -> bool:
-        return self._unindexed(table) > MOST_UNINDEXED
 
     def _compact(self, table: Any) -> None:
         # Indexes are updated first; otherwise compaction would merge changes into indexes that are rebuilt
@@ -250,3 +249,24 @@ class LanceIndex(ABC):
     def _renew_checksums(self) -> None:
         if self._checksums:
             self._checksums.renew()
+
+
+class MaintenanceThrottle:
+    """Throttle for maintenance in this process, based on the duration of its last run."""
+
+    def __init__(self) -> None:
+        self._not_before = 0.0
+
+    def allows(self) -> bool:
+        """Whether the pause is over."""
+        return time.monotonic() >= self._not_before
+
+    @contextmanager
+    def measured(self) -> Iterator[None]:
+        """Measure the maintenance that runs in the block."""
+        began = time.monotonic()
+        try:
+            yield
+        finally:
+            now = time.monotonic()
+            self._not_before = now + _REST * (now - began)

@@ -9,8 +9,7 @@ from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import LanceIndex
 from clawmem.adapters.lancedb.exact import StemmedTerm, rescored, scored, stemmed_term
 from clawmem.adapters.lancedb.keys import pack
-from clawmem.adapters.lancedb.ranking import best
-from clawmem.adapters.lancedb.scope import condition
+from clawmem.adapters.lancedb.searching import best, condition
 from clawmem.adapters.lancedb.table import common_fields
 from clawmem.adapters.lancedb.term_queries import Memo, TermQueries
 from clawmem.adapters.lancedb.translation import translated

@@ -22,19 +22,15 @@ class Llama(Protocol):
 
     def handle_embeddings(self, prompt: Json) -> Json:
         """Return vectors of texts."""
-        ...
 
     def handle_rerank(self, prompt: Json) -> Json:
         """Return scores of documents."""
-        ...
 
     def handle_chat_completions(self, prompt: Json, callback: Callable[[Json], bool]) -> None:
         """Generate a message piece by piece; the callback stops it by returning True."""
-        ...
 
     def handle_metrics(self) -> bytes:
         """Return statistics of the server."""
-        ...
 
 
 def loaded(path: Path, header: Header) -> Llama:

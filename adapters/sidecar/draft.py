@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -8,13 +9,18 @@ import numpy as np
 from clawmem.adapters.sidecar.array_file import Column, chunks
 from clawmem.adapters.sidecar.folder import DELETIONS, Folder
 from clawmem.adapters.sidecar.manifest import Manifest, SegmentRecord
-from clawmem.adapters.sidecar.merging import due_for_merging
 from clawmem.adapters.sidecar.packed_keys import pack
 from clawmem.adapters.sidecar.rows import Rows, rows_of_entries, rows_of_segments, write_rows
 from clawmem.adapters.sidecar.segment import Segment
 from clawmem.adapters.sidecar.snapshot import Snapshot, mapped
 from clawmem.adapters.sidecar.unit_vectors import check_vectors
 from clawmem.ports.records import Marker, VectorEntry
+
+# number of segments of one size that merge into one of the next size; each row is written about log8(rows)
+# times
+_FAN = 8
+_SMALLEST = 1024
+_MOST_DELETED = 0.25
 
 
 class Draft:
@@ -97,3 +103,22 @@ class Draft:
         bits = np.packbits(~segment.live)
         column = Column("deleted", "|u1", bits.shape, [bits])
         return replace(record, deletions=self._folder.write(DELETIONS, chunks([column])))
+
+
+def due_for_merging(segments: Sequence[SegmentRecord]) -> list[int]:
+    """Return the positions of segments to merge now; none if no merge is due."""
+    for place, segment in enumerate(segments):
+        if segment.deleted > _MOST_DELETED * segment.rows:
+            return [place]
+    by_size = defaultdict(list)
+    for place, segment in enumerate(segments):
+        by_size[_size_class(segment.live)].append(place)
+    return next((places for _, places in sorted(by_size.items()) if len(places) >= _FAN), [])
+
+
+def _size_class(rows: int) -> int:
+    size_class = 0
+    while rows > _SMALLEST:
+        rows //= _FAN
+        size_class += 1
+    return size_class

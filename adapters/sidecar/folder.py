@@ -11,9 +11,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from filelock import FileLock, Timeout
+
 from clawmem.adapters.sidecar.manifest import FileRecord, Manifest
-from clawmem.adapters.sidecar.write_lock import locked
-from clawmem.ports.errors import IndexDamaged, IndexUnavailable, VaultFull
+from clawmem.ports.errors import IndexBusy, IndexDamaged, IndexUnavailable, VaultFull
 
 Chunk = bytes | memoryview
 
@@ -24,6 +25,7 @@ _MANIFEST = "manifest.json"
 _LOCK = "lock"
 _CHUNK_BYTES = 1 << 20
 _REPLACING_S = 2.0
+_PAUSE_S = 0.005
 
 
 class Folder:
@@ -176,3 +178,22 @@ def _replace(source: Path, target: Path) -> None:
             if sys.platform != "win32" or time.monotonic() > deadline:
                 raise
             time.sleep(0.005)
+
+
+@contextmanager
+def locked(path: Path, patience_s: float) -> Iterator[None]:
+    """
+    Hold the lock at *path* for the block; wait for it at most *patience_s* seconds.
+
+    Raises:
+        IndexBusy: another holder kept it all the time.
+    """
+    lock = FileLock(path, timeout=patience_s, poll_interval=_PAUSE_S, is_singleton=False)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise IndexBusy(str(path.parent)) from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.forgotten_texts import forgotten_text
+from clawmem.ports.forget_log import forgotten_text
 
 _ADD = "insert or ignore into forgotten_texts (salt, digest) values (?, ?)"
 

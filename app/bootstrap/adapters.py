@@ -78,7 +78,7 @@ class Adapters:
 
     def roles(self) -> list[Provider]:
         """Return the provider of each role."""
-        from clawmem.app.services.models.roles import Roles
+        from clawmem.app.services.models.selection import Roles
 
         chosen: dict[ModelRole, Callable[[], Provider]] = {
             ModelRole.EMBEDDER: self._embedder_provider,

@@ -31,11 +31,10 @@ if TYPE_CHECKING:
     )
     from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.knowledge.enriching import Enrich
-    from clawmem.app.services.lifecycle.archiving import Archiving
+    from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived
     from clawmem.app.services.lifecycle.forgetting import Forgetting
     from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
     from clawmem.app.services.lifecycle.proof import Prove
-    from clawmem.app.services.lifecycle.restoring import RestoreArchived
     from clawmem.app.services.lifecycle.sweeping import Sweep
     from clawmem.app.services.lifecycle.tending import LifecycleActions
     from clawmem.app.services.maintenance.consolidation import Consolidation
@@ -184,7 +183,7 @@ class Services:
     @property
     def restore(self) -> RestoreArchived:
         """Service that restores archived documents whose files exist."""
-        from clawmem.app.services.lifecycle.restoring import RestoreArchived
+        from clawmem.app.services.lifecycle.archiving import RestoreArchived
 
         return RestoreArchived(self.archiving, self.adapters.files(), self.folders)
 
@@ -205,8 +204,7 @@ class Services:
     @property
     def sweep(self) -> Sweep:
         """Service that applies the owner's lifecycle policy."""
-        from clawmem.app.services.lifecycle.proposing import Propose
-        from clawmem.app.services.lifecycle.sweeping import Sweep
+        from clawmem.app.services.lifecycle.sweeping import Propose, Sweep
 
         return Sweep(self.archiving, self.forgetting, Propose(self.vault, self.clock))
 

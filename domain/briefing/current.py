@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-DAY_MS = 86_400_000
-
 PINNED = 1_000.0
 FRESH = 100.0
 A_DAY = 5.0

@@ -29,13 +29,9 @@ def names_file(line: str, path: str) -> bool:
     """
     touched = _parts(path)
     named = [found[0] for found in _PATH.finditer(line) if found[0]]
-    if not touched or sum(map(_has_suffix, named)) > MOST_FILES:
+    if not touched or sum(map(bool, map(_SUFFIX.search, named))) > MOST_FILES:
         return False
     return any(_is_same(_parts(one), touched) for one in named if touched[-1] in one.lower())
-
-
-def _has_suffix(name: str) -> bool:
-    return _SUFFIX.search(name) is not None
 
 
 def _is_same(named: list[str], touched: list[str]) -> bool:

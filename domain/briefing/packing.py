@@ -10,7 +10,6 @@ ELLIPSIS = "…"
 
 _CHARACTERS_A_TOKEN = 4  # the estimate that all budgets use
 
-
 WORTH_CUTTING = 20  # tokens; in less remaining room a cut line is not useful
 
 

@@ -10,6 +10,7 @@ from clawmem.domain.security.patterns import Pattern
 
 EPOCH = datetime(1970, 1, 1)
 MILLISECOND = timedelta(milliseconds=1)
+DAY_MS = 86_400_000
 _OWN_LENGTH = len("2026-01-31T12:00:00.000Z")
 
 # Digits that form a year outside of this range are an id, not the day a note was written.

@@ -20,11 +20,9 @@ class Edges(Protocol):
 
     def outbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
         """Return the strongest relations of *kinds* that begin at each of *nodes*, in any order."""
-        ...
 
     def inbound(self, nodes: Collection[int], kinds: Collection[RelationKind]) -> Sequence[Relation]:
         """Return the strongest relations of *kinds* that end at each of *nodes*, in any order."""
-        ...
 
 
 class Step(NamedTuple):

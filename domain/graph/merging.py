@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import NamedTuple
+
+COMPANION_SHARE = 0.7  # share of its score that a document found by co-occurring entities keeps
+FULL = 5.0  # natural logarithm of the count (about 147 documents) at which the score reaches 1
 
 
 class Shares(NamedTuple):
@@ -15,7 +19,6 @@ class Shares(NamedTuple):
 
 TRAVERSED = Shares(present=1.1, new=0.8)
 PUSHED = Shares(present=0.9, new=0.75)
-COMPANION_SHARE = 0.7  # share of its score that a document found by co-occurring entities keeps
 
 
 def merge(found: Mapping[int, float], reached: Mapping[int, float], shares: Shares) -> dict[int, float]:
@@ -38,3 +41,15 @@ def with_companions(found: Mapping[int, float], companions: Mapping[int, float])
     """Return the scores of *found*, and 0.7 times the scores of those *companions* that are not in *found*."""
     new = {document_id: COMPANION_SHARE * score for document_id, score in companions.items()}
     return {**new, **found}
+
+
+def cooccurrence_score(count: int) -> float:
+    """
+    Return ``min(1, ln(1 + count) / 5)``, the strength of two entities that *count* documents mention together.
+
+    Raises:
+        ValueError: *count* is negative.
+    """
+    if count < 0:
+        raise ValueError(f"two entities cannot occur together {count} times")
+    return min(1.0, math.log1p(count) / FULL)

@@ -1,4 +1,4 @@
-"""Fingerprints of a forgotten document: words that occur in no other document, and whole sentences."""
+"""Fingerprints of a forgotten document: words and sentences, and how they are found in other texts."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ LEAST_WORDS = 4
 
 _WORD = re.compile(r"[^\W_]+")
 _END = re.compile(r"(?<=[.!?])\s+|\n+")
+LEAST_CHARACTERS = 40
+_LEAST_SHARED = 0.5  # of the sentences of the older text
 
 
 def identifying_words(texts: Iterable[str], places: str, is_theirs: Callable[[str], bool]) -> list[str]:
@@ -42,3 +44,18 @@ def sentences_of(text: str, places: Collection[str] = ()) -> list[str]:
 def is_code(word: str) -> bool:
     """Whether *word* mixes letters and digits, so that it hardly occurs in another file by chance."""
     return not word.isalpha() and not word.isdigit()
+
+
+def is_recognisable(body: str) -> bool:
+    """
+    Whether *body* of a forgotten note identifies it in other files: at least 40 characters, blanks collapsed.
+
+    Empty notes and short templates are the same in many unrelated files.
+    """
+    return len(" ".join(body.split())) >= LEAST_CHARACTERS
+
+
+def is_earlier_version(older: str, newer: str) -> bool:
+    """Whether at least half of the sentences of *older* occur in *newer*."""
+    said = sentences_of(older)
+    return bool(said) and sum(one in newer for one in said) >= _LEAST_SHARED * len(said)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clawmem.domain.briefing.current import DAY_MS
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.records import Document
 

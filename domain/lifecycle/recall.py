@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from math import log
 from typing import NamedTuple
 
-from clawmem.domain.briefing.current import DAY_MS
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.ports.captures import RecallStats
 
 ENOUGH = 5  # distinct queries or days at which the measures reach their maximum

@@ -1,11 +1,13 @@
-"""Patterns: observations that say the same, the prompts for finding them, and the text that replaces them."""
+"""Patterns: observations that say the same, the prompts for finding them, the text that replaces them, and trends."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS, TITLE_CHARS, title_of
+from clawmem.domain.documents.times import DAY_MS
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.ports.records import Document
 
@@ -53,6 +55,8 @@ VERDICT = ModelTask(
     temperature=0.2,
     max_tokens=150,
 )
+NEW_DAYS, RECENT_DAYS, QUIET_DAYS, STALE_DAYS = 7, 14, 30, 60
+OFTEN = 4
 
 
 class Pattern(NamedTuple):
@@ -165,3 +169,30 @@ def _pattern(one: Mapping[str, Any], count: int) -> Pattern:
     given = indices if isinstance(indices, list) else []
     valid = [n for n in given if isinstance(n, int) and not isinstance(n, bool) and 0 < n <= count]
     return Pattern(" ".join(text.split()) if isinstance(text, str) else "", tuple(dict.fromkeys(valid)))
+
+
+class Trend(StrEnum):
+    """Trend of an observation by how often and how recently it was recorded."""
+
+    NEW = "new"
+    STRENGTHENING = "strengthening"
+    STABLE = "stable"
+    WEAKENING = "weakening"
+    STALE = "stale"
+
+
+def trend(first_ms: int, last_ms: int, times: int, now_ms: int) -> Trend:
+    """
+    Return the trend of an observation that was recorded *times* times.
+
+    First recorded less than 7 days ago, it is new. Last recorded more than 60 days ago, it is stale; more than 30
+    days ago, it is weakening. Recorded four times or more and within the last 14 days, it is strengthening. Otherwise
+    it is stable.
+    """
+    silent_days = (now_ms - last_ms) / DAY_MS
+    if now_ms - first_ms < NEW_DAYS * DAY_MS:
+        return Trend.NEW
+    if silent_days > QUIET_DAYS:
+        return Trend.STALE if silent_days > STALE_DAYS else Trend.WEAKENING
+    is_stronger = times >= OFTEN and silent_days < RECENT_DAYS
+    return Trend.STRENGTHENING if is_stronger else Trend.STABLE

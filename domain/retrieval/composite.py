@@ -8,11 +8,9 @@ outweighs relevance (see `calibrated`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
-from clawmem.domain.retrieval.fusion import Key
 from clawmem.domain.retrieval.recency import recency
 
 USUAL_WEIGHTS = (0.50, 0.25, 0.25)  # search, recency, confidence
@@ -23,10 +21,6 @@ LEAST_LENGTH_FACTOR = 0.3
 MOST_FREQUENCY = 0.10
 PIN = 0.3
 MOST_CO_ACTIVATION = 0.15
-PARTNERS_PER_SOURCE = 5
-FIRST_WHEN_RECENT = frozenset({"handoff", "decision", "progress"})
-
-Item = TypeVar("Item")
 
 
 class Signals(NamedTuple):
@@ -95,40 +89,6 @@ def frequency_boost(revisions: int, duplicates: int) -> float:
     return min(MOST_FREQUENCY, 0.03 * math.log1p(signal)) if signal > 0 else 0.0
 
 
-def co_activation_counts(ranked: Sequence[Key], partners: Mapping[Key, Mapping[Key, int]]) -> dict[Key, int]:
-    """
-    Return how often the lower results were used together with the best ones.
-
-    The top quarter of *ranked* (at least one result) are sources. For each source its five strongest partners are
-    taken, ties sorted by key. A result below the sources that is a partner gets the count of the pair; of several
-    sources the largest.
-
-    Args:
-        ranked: Results, best first, scored without co-activation.
-        partners: By document, the documents it was used together with and how often.
-
-    Returns:
-        Counts of results that have one.
-    """
-    sources = ranked[: max(1, len(ranked) // 4)]
-    others = set(ranked) - set(sources)
-    counts: dict[Key, int] = {}
-    for source in sources:
-        for partner, count in _strongest(partners.get(source, {})):
-            if partner in others:
-                counts[partner] = max(count, counts.get(partner, 0))
-    return counts
-
-
-def published_order(ranked: Sequence[Item], content_type_of: Callable[[Item], str]) -> list[Item]:
-    """
-    Return *ranked* stably sorted for recency intent: handoffs, decisions and progress first.
-
-    Only for questions with recency intent; for others the ranking is already final.
-    """
-    return sorted(ranked, key=lambda item: content_type_of(item) not in FIRST_WHEN_RECENT)
-
-
 def _base(signals: Signals, weights: tuple[float, float, float]) -> float:
     for_search, for_recency, for_confidence = weights
     return (
@@ -155,9 +115,3 @@ def _computed(signals: Signals) -> float:
         days_since_access=signals.days_since_access,
         never_accessed=signals.never_accessed,
     )
-
-
-def _strongest(partners: Mapping[Key, int]) -> list[tuple[Key, int]]:
-    by_key = sorted(partners)
-    best = sorted(by_key, key=lambda partner: -partners[partner])[:PARTNERS_PER_SOURCE]
-    return [(partner, partners[partner]) for partner in best]

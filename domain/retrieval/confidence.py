@@ -34,7 +34,6 @@ WEEKLY_ATTENTION = 0.95
 LEAST_ATTENTION = 0.5
 MOST_REINFORCEMENT = 1.5
 NEUTRAL = 0.5  # initial stored confidence
-SAME_MOMENT_SECONDS = 1.0  # indexing sets both times; an access this close to the change is not a real one
 
 
 def baseline(content_type: str) -> float:
@@ -47,11 +46,6 @@ def stored_confidence(document: Document) -> float:
     if document.stamp is None or is_verified(document.origin):
         return document.confidence
     return min(document.confidence, baseline(document.content_type))
-
-
-def was_never_accessed(seconds_from_change_to_access: float) -> bool:
-    """Whether the recorded access is only the time stamp of the change itself: one second or less apart."""
-    return abs(seconds_from_change_to_access) <= SAME_MOMENT_SECONDS
 
 
 def attention(content_type: str, days_since_access: float | None) -> float:

@@ -1,11 +1,11 @@
-"""Questions about a time: their topic besides the time, and the confidence that the time alone gives."""
+"""Questions about a time or about the last handoff: their topic, and the confidence that a time alone gives."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from clawmem.domain.retrieval.newest import content_words
-from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 
 # Not fitted: estimates of how often the time of the question and the date of a note are recognised correctly.
 IN_ITS_TIME = 0.8
@@ -22,6 +22,14 @@ _ANYTHING = frozenset(
     remember recall mention mentioned summary summarise summarize summarised recap overview review
     next upcoming step steps todo todos left open status state progress new news recent recently latest
     passiert geschehen gemacht pasó pasado hice hicimos passé fait
+    """.split()
+)
+# Words of such questions that name no topic.
+_LEAVING_OFF = frozenset(
+    """
+    leave leaving off stop stopped get got start started starting continue resume carry pick pause paused again back
+    handoff handoffs hand session sessions last previous prior past time catch discussed discuss talked talk
+    lately today here
     """.split()
 )
 
@@ -41,3 +49,10 @@ def time_share(time_rarity: float, topic_rarities: Sequence[float]) -> float:
     """
     total = time_rarity + sum(topic_rarities)
     return IN_ITS_TIME * time_rarity / total if total > 0 else 0.0
+
+
+def asks_for_handoff(query: str, *, now_ms: int) -> bool:
+    """Whether *query* asks where work stopped or how to continue, and names neither a topic nor a time."""
+    if temporal_range(query, now_ms=now_ms) is not None:
+        return False
+    return _LEAVING_OFF.issuperset(topic_besides(query, None))

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import is_unspaced, normalise, words
-from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.security.patterns import AnyCase, Pattern
 from clawmem.ports.records import LexicalQuery, Term
 
 MAX_QUERY = 10_000  # characters
@@ -44,6 +44,11 @@ _IDENTIFIER = Pattern(
     | (?=\w*[a-zA-Z]\d)\w+)     # v2, utf8
     """,
     flags=re.VERBOSE,
+)
+_ASKS_HOW_MANY = AnyCase(r"\bhow (?:many|much|old|long|often|far|tall|big|large|heavy)\b", "how ")
+_NUMBER = AnyCase(
+    r"\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|million"
+    r"|once|twice|couple|half)\b"
 )
 
 
@@ -102,3 +107,13 @@ def _term(word: str, *, prefix: bool) -> Term:
     # A single character of an unspaced script is searched as the prefix of an indexed pair.
     alone = is_unspaced(word) and len(word) == 1
     return Term(word, prefix=alone or (prefix and len(word) >= MIN_PREFIX and not is_unspaced(word)))
+
+
+def asks_for_number(query: str) -> bool:
+    """Whether the answer to *query* must contain a number, in digits or words. English only."""
+    return _ASKS_HOW_MANY.search(query) is not None
+
+
+def holds_number(text: str) -> bool:
+    """Whether *text* contains a number, in digits or in English words."""
+    return _NUMBER.search(text) is not None

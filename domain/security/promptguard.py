@@ -7,13 +7,7 @@ from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
-from clawmem.domain.security.disguise import (
-    CYRILLIC_LOOKALIKES,
-    SELECTORS,
-    TAGS,
-    Unmasked,
-    unmask,
-)
+from clawmem.domain.security.disguise import CYRILLIC_LOOKALIKES, SELECTORS, TAGS, Unmasked, unmask
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.promptguard_hints import HINTS
 from clawmem.domain.security.promptguard_rules import DECISIVE

@@ -1,10 +1,11 @@
-"""Format of the context block that is added to a prompt: its elements, their order and wording."""
+"""Format of the context block that is added to a prompt: its elements, their order, wording and age labels."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.quoting import quotation, quoted_title
@@ -26,6 +27,8 @@ _OPENING = ("<vault-context>", _INSTRUCTION, "<facts>")
 _CLOSING = "</vault-context>"
 RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
+OLD_DAYS = 182  # half a year
+YEAR_DAYS = 365
 
 
 class Entry(NamedTuple):
@@ -127,3 +130,19 @@ def frame_tokens(hint: str = "", nudge: str = "") -> int:
 def _element(name: str, lines: Iterable[str]) -> list[str]:
     content = [*lines]
     return [f"<{name}>", *content, f"</{name}>"] if content else []
+
+
+def age_label(authored_at: str, now_ms: int) -> str:
+    """
+    Return an age label such as ``over 6 months old`` or ``over 2 years old``; empty for younger or undated texts.
+
+    A surfaced block may be read again weeks later; a label with "over" is still true then.
+    """
+    authored_ms = parse_iso(authored_at)
+    days = 0 if authored_ms is None else (now_ms - authored_ms) // DAY_MS
+    if days <= OLD_DAYS:
+        return ""
+    years = (days - 1) // YEAR_DAYS
+    if not years:
+        return "over 6 months old"
+    return f"over {years} years old" if years > 1 else "over 1 year old"

@@ -94,9 +94,7 @@ def ask_vault(
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.indexing.update import (
-        UpdateCollection,
-    )
+    from clawmem.app.services.indexing.update import UpdateCollection
     from clawmem.app.services.retrieval.pipelines.query import query
 
     sys.stderr.write(f"{collection}, {name}\n")

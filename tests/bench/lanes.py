@@ -32,7 +32,7 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.settings import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.maintenance.nearby import StatementIndex
+from clawmem.domain.maintenance.merge_gate import StatementIndex
 from clawmem.domain.maintenance.schedule import LaneName
 
 WHO = (

@@ -29,9 +29,7 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.context_surfacing import run
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.ports.origin import Origin
 
 DATA = Path(__file__).parents[1] / "data"

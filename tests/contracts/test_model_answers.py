@@ -18,18 +18,6 @@ LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers wou
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "vault.sqlite"
-
-
-@pytest.fixture
-def vault(path: Path) -> Iterator[SqliteVault]:
-    vault = SqliteVault(str(path))
-    yield vault
-    vault.close()
-
-
-@pytest.fixture
 def reading(path: Path, vault: SqliteVault) -> Iterator[SqliteVault]:
     vault.close()
     reading = SqliteVault(str(path), read_only=True)

@@ -16,18 +16,6 @@ from clawmem.ports.model_failures import ModelFailures, ModelRole
 LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "vault.sqlite"
-
-
-@pytest.fixture
-def vault(path: Path) -> Iterator[SqliteVault]:
-    vault = SqliteVault(str(path))
-    yield vault
-    vault.close()
-
-
 class TestSqliteModelFailures(ModelFailuresContract):
     @pytest.fixture
     def failures(self, vault: SqliteVault) -> ModelFailures:

@@ -27,10 +27,7 @@ from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import (
-    PassReport,
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.query import query

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.ports import errors
-
-Invoke = Callable[..., Result]
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ("adapters", "app", "domain", "ports")

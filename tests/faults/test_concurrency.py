@@ -106,9 +106,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import read_request

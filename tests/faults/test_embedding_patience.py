@@ -12,8 +12,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command_line import Invoke
 from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, scripted, well_behaved
-from typer.testing import Result
 
 from clawmem.adapters.http.embedder import BATCH_TIMEOUT_S, HttpEmbedder
 from clawmem.adapters.http.retry import EMBEDDING, JITTER
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
-Invoke = Callable[..., Result]
 
 QUESTION_S = 0.4  # instead of three seconds
 SLOW_S = 1.2

@@ -589,9 +589,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.pipelines.search import search

@@ -6,14 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
-
-Invoke = Callable[..., Result]
+from command_line import Invoke
 
 NOTE = "# Harbour\n\nThe Harbour ferry leaves at nine.\n"
 READING = (("search", "ferry"), ("query", "ferry"), ("list",), ("status",), ("get", "notes/harbour.md"))

@@ -15,11 +15,9 @@ from pathlib import Path
 import apsw
 import pytest
 import sqlite_vec
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.sqlite.lru_cache import LruCache
-
-Invoke = Callable[..., Result]
 
 EXAMPLES = Path(__file__).parents[2] / "examples/notes"
 PAGE = 4096

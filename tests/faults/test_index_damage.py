@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import apsw
 import pytest
+from command_line import Invoke
 from typer.testing import Result
 
 from clawmem.adapters.sqlite.lru_cache import LruCache
 
-Invoke = Callable[..., Result]
 Damage = Callable[[bytes, random.Random], bytes | None]
 
 EXAMPLES = Path(__file__).parents[2] / "examples/notes/decisions"

@@ -12,11 +12,11 @@ from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
+from command_line import Invoke
 from typer.testing import Result
 
 from clawmem.app.services.retrieval.legs.ask_all import DEADLINE_S
 
-Invoke = Callable[..., Result]
 SLACK_S = 4.0  # for opening the vault, and a busy machine
 ANIMALS = "zebra yak gnu ibex lynx otter".split()
 VERBS = ("search", "vsearch", "query")

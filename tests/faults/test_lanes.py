@@ -16,7 +16,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.pace import Pace
+from clawmem.app.services.maintenance.lanes import Pace
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName

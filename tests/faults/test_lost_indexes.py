@@ -12,16 +12,15 @@ from typing import TYPE_CHECKING
 
 import apsw
 import pytest
+from command_line import Invoke
 from hook_process import ask
 from rest_world import world_at
-from typer.testing import Result
 
 from clawmem.app.services.maintenance.doctor import REBUILD
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World
 
-Invoke = Callable[..., Result]
 Ruin = Callable[[Path], None]
 
 NOTES = {

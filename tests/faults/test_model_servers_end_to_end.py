@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE
+from command_line import Invoke
 from scripted_server import (
     Answer,
     ReceivedRequest,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
-Invoke = Callable[..., Result]
 
 TIMEOUT_S = 0.6
 SLACK_S = 2.5  # a command has more to do than to ask, and the machine may be busy

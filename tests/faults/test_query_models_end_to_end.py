@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from bad_servers import EVERYWHERE
+from command_line import Invoke
 from scripted_server import (
     Answer,
     ReceivedRequest,
@@ -26,7 +27,6 @@ from scripted_server import (
     scripted,
     well_behaved,
 )
-from typer.testing import Result
 
 from clawmem.adapters.http import generator as generator_module
 from clawmem.adapters.http import reranker as reranker_module
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
-Invoke = Callable[..., Result]
 
 TIMEOUT_S = 0.6
 SLACK_S = 2.5  # a command has more to do than to ask, and the machine may be busy

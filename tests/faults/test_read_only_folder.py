@@ -10,10 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-Invoke = Callable[..., Result]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from command_line import Invoke
 from server_process import serving
 from typer.testing import CliRunner, Result
 
@@ -24,7 +25,6 @@ from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.services.capture.memories import Memories
 from clawmem.ports.errors import VaultDamaged
 
-Invoke = Callable[..., Result]
 Damage = Callable[[bytes, random.Random], bytes]
 
 EXAMPLES = Path(__file__).parents[2] / "examples/notes"

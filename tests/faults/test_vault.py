@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from command_line import Invoke
 from typer.testing import Result
 
 from clawmem.adapters.sqlite import connections, database, migrations
@@ -36,7 +37,6 @@ from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 if TYPE_CHECKING:
     from tests.faults.conftest import World
 
-Invoke = Callable[..., Result]
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 

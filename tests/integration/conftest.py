@@ -3,23 +3,46 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
+from command_line import Invoke, write_notes
+from scripted_server import Models
 from typer.testing import CliRunner, Result
 
 import clawmem
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
 
 Process = subprocess.CompletedProcess[str]
 Run = Callable[..., Process]
-Invoke = Callable[..., Result]
 
 NOTES = {
     "decisions/2026-02-11-redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
     "decisions/2026-06-09-postgres.md": "# Move sessions to Postgres\n\nOne database is enough for us.\n",
     "people/haruka.md": "---\ntags: [team]\n---\n# Haruka Mori\n\nDesigns ticket machines.\n\nCounts seconds.\n",
 }
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+    """An empty vault."""
+    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+        yield vault
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def models() -> Iterator[Models]:
+    """Adapters and servers that end with the test."""
+    with ExitStack() as stack:
+        yield Models(stack)
 
 
 @pytest.fixture
@@ -34,9 +57,7 @@ def home(tmp_path: Path) -> Path:
 def notes(tmp_path: Path) -> Path:
     """A folder with three notes."""
     folder = tmp_path / "notes"
-    for name, text in NOTES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+    write_notes(folder, NOTES)
     return folder
 
 

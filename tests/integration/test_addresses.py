@@ -7,7 +7,7 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import cycle
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,9 +16,9 @@ from urllib.parse import quote
 import apsw
 import httpx2
 import pytest
+from command_line import Invoke
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from typer.testing import Result
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
@@ -34,8 +34,6 @@ from clawmem.app.settings import load_settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import InactiveReason
-
-Invoke = Callable[..., Result]
 
 PRICING, QUEUE, PUMP = "work/2026-04-18-pricing.md", "work/queue.md", "work/observations/pump.md"
 ACME, BETA, CAFE = "work/clients/Acme Rocketworks.md", "work/clients/Beta.md", "work/Café.md"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from hook_process import ask
-from typer.testing import Result
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.operations.lifecycle import report_of, sweep_text
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.lifecycle.archiving import Archiving
-from clawmem.app.services.lifecycle.proposing import Proposals, Propose
-from clawmem.app.services.lifecycle.sweeping import SweepOutcome
+from clawmem.app.services.lifecycle.sweeping import Proposals, Propose, SweepOutcome
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fetch, fragments
-from clawmem.domain.briefing.current import DAY_MS
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.records import Grain, InactiveReason, LexicalQuery, Term
@@ -28,20 +25,7 @@ from clawmem.ports.succession import Claims, Succession
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
-Invoke = Callable[..., Result]
 IN_EARNEST = ArchivePolicy(only_previews=False)
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield vault
-    vault.close()
 
 
 @pytest.fixture

@@ -16,9 +16,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.documents.timeline import ReadTimeline
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.asked import request_from_json, request_to_json
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search

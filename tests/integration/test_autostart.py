@@ -13,15 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hook_process import Answered, answered, ask, command
 from server_process import COMMAND, serving
-from typer.testing import Result
 
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.client.autostart import RETRY_S, is_automatic, log_file, start_note
 from clawmem.app.client.probe import is_running
-
-Invoke = Callable[..., Result]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 

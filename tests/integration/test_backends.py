@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from typer.testing import Result
 
 from clawmem.app.bootstrap.backends import backend_named, known_backends
@@ -16,8 +17,6 @@ from clawmem.ports.backend import Backend
 from clawmem.ports.errors import ConfigError
 
 from .conftest import Run
-
-Invoke = Callable[..., Result]
 
 # What a package brings along: an engine of its own would do, here it is one that is at hand.
 ACME = """

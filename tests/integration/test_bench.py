@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import random
-from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,9 @@ from artefacts import (
     read_table,
     write_table,
 )
+from command_line import Invoke, write_notes
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import Result
 from write_benchmarks import PAGE, written
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -43,8 +42,6 @@ from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.domain.retrieval import grains
-
-Invoke = Callable[..., Result]
 
 # Both folders know a Rex: what he does depends on whose he is.
 CORPUS = {
@@ -78,9 +75,7 @@ TURNS = [
 def judged(tmp_path: Path) -> Path:
     """A judged collection of two people's chats."""
     folder = tmp_path / "judged"
-    for path, text in CORPUS.items():
-        (folder / "corpus" / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "corpus" / path).write_text(text, "utf-8")
+    write_notes(folder / "corpus", CORPUS)
     parts = {
         "queries.jsonl": [json.dumps(question) for question in QUESTIONS],
         "qrels.tsv": [f"{qid}\t{item}\t1" for qid, item in QRELS.items()],
@@ -90,13 +85,6 @@ def judged(tmp_path: Path) -> Path:
     for name, lines in parts.items():
         (folder / name).write_text("".join(f"{line}\n" for line in lines), "utf-8")
     return folder
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    made = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield made
-    made.close()
 
 
 def measured(vault: SqliteVault, judged: Path, *, turns: bool = False, pooled: bool = False) -> BenchReport:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,12 +33,7 @@ from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.maintenance import canaries
-from clawmem.app.services.maintenance.canaries import (
-    GOLDEN,
-    embedder_fault,
-    generator_fault,
-    reranker_fault,
-)
+from clawmem.app.services.maintenance.canaries import GOLDEN, embedder_fault, generator_fault, reranker_fault
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import GENERATOR, RERANKER, ModelChecks
 from clawmem.app.services.maintenance.model_checks import Models as Examined
@@ -53,13 +47,6 @@ needs_server = pytest.mark.skipif(
     reason="needs a llama.cpp server: pip install xllamacpp gguf httpx2",
 )
 RIGHT = {golden.right for golden in GOLDEN}
-
-
-@pytest.fixture
-def models() -> Iterator[Models]:
-    """Adapters and servers that end with the test."""
-    with ExitStack() as stack:
-        yield Models(stack)
 
 
 class Scoring(OverlapReranker):

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,10 +14,10 @@ from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.capture.compaction import PrecompactExtract
 from clawmem.app.services.capture.decisions import NOTHING
 from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
 from clawmem.app.services.capture.handoffs import HandoffGenerator
-from clawmem.app.services.capture.precompact import PrecompactExtract
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.redaction import redact
@@ -27,18 +26,6 @@ from clawmem.ports.records import Grain, LexicalQuery, Term
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield vault
-    vault.close()
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
 
 
 @pytest.fixture

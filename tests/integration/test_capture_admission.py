@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hook_process import ask, transcript
-from typer.testing import Result
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.publish import publish
 from clawmem.contracts.samples import document, fragments
 from clawmem.ports.sessions import Session
 
-Invoke = Callable[..., Result]
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
 DECIDED = "We decided to keep the audit trail in S3 because the disk is too small."
 EMPTY = (

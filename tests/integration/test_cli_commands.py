@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from command_line import Invoke
 from typer.main import get_command
-from typer.testing import Result
 
 from clawmem.app.interfaces.cli.command_line import cli, hoisted
-
-Invoke = Callable[..., Result]
 
 
 def every_command() -> list[tuple[str, ...]]:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from datetime import date
 from functools import cache, partial
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -23,9 +22,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.graph.build import BuildGraphs
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
 from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
@@ -90,13 +87,6 @@ def paths(answer: Answer) -> list[str]:
 def shown(answer: Answer) -> list[tuple[str, int]]:
     """Where the answers begin."""
     return [(result.document.path, result.start_line) for result in answer.results]
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    made = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield made
-    made.close()
 
 
 @pytest.fixture(scope="module")

@@ -5,20 +5,17 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.settings import load_settings
 from clawmem.domain.retrieval.relevance import POSSIBLE
-
-Invoke = Callable[..., Result]
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"
 HELD = "how long is a booking slot held during checkout"

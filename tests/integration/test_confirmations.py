@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 import pytest
-from typer.testing import Result
-
-Invoke = Callable[..., Result]
+from command_line import Invoke
 
 
 @pytest.mark.parametrize("command", [("repair",), ("forget", "people/haruka.md")], ids=["repair", "forget"])

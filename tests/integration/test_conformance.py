@@ -13,7 +13,7 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.app.services.conformance.cases import Case, VectorFile, load_vectors
 from clawmem.app.services.conformance.judging import JudgePort, PortReport
@@ -59,7 +59,6 @@ for line in sys.stdin:
 DOUBLE = VectorFile("double", 0.0, tuple(Case(f"of {n}", n, 2 * n) for n in (1, 2, 3, 4, 5)))
 
 Write = Callable[[str], str]
-Invoke = Callable[..., Result]
 
 
 @pytest.fixture

@@ -26,8 +26,7 @@ from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import COLLECTION, Note
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
-from clawmem.domain.maintenance.patterns import CONSOLIDATED
-from clawmem.domain.maintenance.trend import Trend
+from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend
 from clawmem.ports.acts import Act
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost

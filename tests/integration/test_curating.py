@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from hook_process import ask
-from typer.testing import Result
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -20,13 +19,10 @@ from clawmem.app.services.lifecycle.duplicates import Duplicates
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fragments
-from clawmem.domain.briefing.current import DAY_MS
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.records import FragmentKind, InactiveReason
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
-
-Invoke = Callable[..., Result]
 
 PUMP = "The booking pump needs a grease nipple every spring before launching"
 OTHERS = [

@@ -2,30 +2,50 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from capture_world import LEDGER, World
+from command_line import Invoke
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.briefing.profile import PATH, SOURCE
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.forget_preview import preview_forget
-from clawmem.app.services.maintenance.synthesis import FOLDER, ORIGIN
+from clawmem.app.services.lifecycle.forgetting import ForgetReport
+from clawmem.app.services.maintenance.consolidation import Consolidation
+from clawmem.app.services.maintenance.synthesis import FOLDER, ORIGIN, Synthesis
+from clawmem.app.settings import Settings
 from clawmem.contracts.samples import fetch
+from clawmem.domain.capture.handoff import sections_of, text_of
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
+from clawmem.ports.acts import Act
+from clawmem.ports.entities import Entity
 from clawmem.ports.journal import Replacement
-from clawmem.ports.records import InactiveReason
+from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.sessions import Session
+from clawmem.ports.triples import Triple
 
 NOW = "2023-11-14T22:13:20.000Z"
+INVOICES = "Hartmann gets invoices from the export zx81quartz."
+SLOW = "The export is slow since March."
+CONCLUSION = "The slow zx81quartz export hurts Hartmann and its invoices"
+FRIDAY = "The export of Hartmann fails on Fridays"
 
 
 @pytest.fixture
@@ -103,3 +123,246 @@ def test_handoffs(world: World) -> None:
     assert derived(world, kept["decision"].id) == [kept["handoff"].path]
     assert derived(world, kept["handoff"].id) == []
     assert derived(world, write(world, "observations/other.md")) == []
+
+
+class Memory:
+    """A vault of a home with memories in it, closed while a command runs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings, self.clock, self.noted = settings, ManualClock(), 0
+
+    @contextmanager
+    def open(self) -> Iterator[Services]:
+        with open_services(self.settings) as services:
+            yield services
+
+    def note(self, services: Services, text: str, kind: str) -> int:
+        """One memory, captured by a machine."""
+        self.clock.advance(60_000)
+        self.noted += 1
+        path = f"agent/observations/2023-11-14-0f3a{self.noted:04}-{kind}-{self.noted:012x}.md"
+        with services.vault.writing():
+            return Memories(services.vault, self.clock).write(
+                path, text, f"# {text}\n\n> {text}\n", kind, 0.8, iso_utc(self.clock.now_ms())
+            )
+
+    def conclude(self, services: Services) -> tuple[list[Document], Document]:
+        """Two decisions and what a model concludes from them."""
+        ids = [self.note(services, text, "decision") for text in (INVOICES, SLOW)]
+        stats = Synthesis(services.vault, self.clock, ScriptedGenerator(drafting))()
+        assert stats.created == 1
+        [made] = [one for one in services.vault.documents.latest() if one.content_type == "deductive"]
+        return [fetch(services.vault, one) for one in ids], made
+
+    def merge(self, services: Services, *texts: str) -> tuple[list[int], int]:
+        """Observations that say the same, and what stands for them."""
+        ids = [self.note(services, text, "observation") for text in texts]
+        [made] = self.consolidate(services)
+        return ids, made
+
+    def consolidate(self, services: Services) -> tuple[int, ...]:
+        every = services.vault.documents.latest()
+        return Consolidation(services.vault, self.clock)(every, dry_run=False).created
+
+
+def drafting(prompt: str) -> str:
+    if "What follows" not in prompt:
+        return json.dumps({"supported": True})
+    draft = {"conclusion": CONCLUSION, "premises": ["it is slow"], "source_indices": [1, 2]}
+    return json.dumps({"deductions": [draft]})
+
+
+@pytest.fixture
+def memory(home: Path) -> Memory:
+    vault = home / ".cache/clawmem/index.sqlite"
+    return Memory(Settings(vault=vault, config_file=home / "none.yaml"))
+
+
+def forget(invoke: Invoke, document: Document) -> Any:
+    """Forget a document on the command line and prove it; what was printed."""
+    done = invoke("forget", document.display_path, "--prove", "--yes", "--json")
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    assert not any(said["probes"].values())
+    return said
+
+
+def is_forgotten(services: Services, document_id: int) -> bool:
+    one = fetch(services.vault, document_id)
+    return one.inactive is InactiveReason.FORGOTTEN and not services.vault.documents.body(document_id)
+
+
+class TestConclusions:
+    def test_it_goes_with_one_of_its_notes(self, memory: Memory, invoke: Invoke) -> None:
+        """The conclusion is forgotten, and is written down as derived; the other note stays and may be used again."""
+        with memory.open() as services:
+            (source, other), made = memory.conclude(services)
+
+        said = forget(invoke, source)
+
+        assert "derived" in said["probes"]
+        assert (said["also_forgotten"], said["rebuilt"]) == ([made.display_path], [])
+        assert made.path not in invoke("search", "slow zx81quartz export hurts").stdout
+        with memory.open() as services:
+            assert is_forgotten(services, made.id)
+            assert fetch(services.vault, other.id).inactive is None
+            [act] = [one for one in services.vault.acts.latest(9) if one.document_id == made.id]
+            assert (act.act, act.why) == (Act.FORGET, f"derived from {source.display_path}")
+            services.vault.answers.trim("9")
+            memory.note(services, INVOICES.replace("zx81quartz", "ledger"), "decision")
+            again = Synthesis(services.vault, memory.clock, ScriptedGenerator(drafting))()
+            assert again.considered == 2
+
+    def test_no_false_alarm_over_the_paths_that_it_cites(self, memory: Memory, invoke: Invoke) -> None:
+        """Forgetting the conclusion alone is proved, though the hashes in cited paths stay with the notes."""
+        with memory.open() as services:
+            sources, made = memory.conclude(services)
+            body = services.vault.documents.body(made.id) or ""
+            assert all(one.path in body for one in sources)
+
+        forget(invoke, made)
+
+        with memory.open() as services:
+            assert [fetch(services.vault, one.id).inactive for one in sources] == [None, None]
+
+    def test_the_proof_finds_what_was_derived(self, memory: Memory) -> None:
+        """Of a note whose conclusion is still served the probe says so."""
+        with memory.open() as services:
+            (source, _), made = memory.conclude(services)
+
+            found = services.prove(ForgetReport((source,)))
+
+            assert found["derived"] == [made.display_path]
+
+
+class TestMergedObservations:
+    def test_rebuilt_from_those_that_are_left(self, memory: Memory) -> None:
+        """Three said the same; without the first one the text, the count and the sources are those of the others."""
+        with memory.open() as services:
+            ids, made = memory.merge(services, f"{FRIDAY}!", f"{FRIDAY}!!", FRIDAY)
+            vault = services.vault
+            before = vault.documents.body(made) or ""
+            assert "It was noted 3 times" in before
+            vault.entities.set_mentions(
+                made, [Entity(entity_id("Hartmann", "service"), "service", "Hartmann")]
+            )
+
+            done = services.forgetting([fetch(vault, ids[2])], "cli")
+
+            body = vault.documents.body(made) or ""
+            assert "It was noted 2 times" in body
+            assert body.startswith(f"# {FRIDAY}!!\n")
+            assert (fetch(vault, made).inactive, fetch(vault, made).title) == (None, f"{FRIDAY}!!")
+            assert [one.id for one in done.rebuilt] == [made]
+            assert vault.entities.mentions(made) == []
+            [held] = vault.journal.replacements(made)
+            assert (held.document_id, held.replaced) == (made, (ids[0], ids[1]))
+            assert derived_documents(vault, [ids[2]]) == []
+            assert not any(services.prove(done).values())
+            restored = Consolidation(vault, memory.clock).restore(made, "cli")
+            assert sorted(one.id for one in restored) == ids[:2]
+
+    def test_one_that_is_left_is_served_again(self, memory: Memory) -> None:
+        """Of two that were merged the other one needs nobody to stand for it."""
+        with memory.open() as services:
+            (first, second), made = memory.merge(services, FRIDAY, f"{FRIDAY}!")
+
+            done = services.forgetting([fetch(services.vault, second)], "cli")
+
+            assert is_forgotten(services, made)
+            assert is_forgotten(services, second)
+            assert fetch(services.vault, first).inactive is None
+            assert services.vault.journal.replacements() == []
+            assert not any(services.prove(done).values())
+            assert services.verify() == []
+
+    def test_over_several_steps(self, memory: Memory) -> None:
+        """What was merged in turn from a merged one is counted anew as well, and nothing of it is served twice."""
+        with memory.open() as services:
+            (first, second), once = memory.merge(services, FRIDAY, f"{FRIDAY}!")
+            third = memory.note(services, f"{FRIDAY}!!", "observation")
+            [twice] = memory.consolidate(services)
+
+            services.forgetting([fetch(services.vault, first)], "cli")
+
+            assert fetch(services.vault, once).inactive is InactiveReason.SUPERSEDED
+            assert fetch(services.vault, second).inactive is InactiveReason.SUPERSEDED
+            assert fetch(services.vault, third).inactive is InactiveReason.SUPERSEDED
+            assert "It was noted 2 times" in (services.vault.documents.body(twice) or "")
+            assert services.verify() == []
+
+
+class TestConversations:
+    def test_the_handoff_keeps_the_rest(self, memory: Memory, invoke: Invoke, tmp_path: Path) -> None:
+        """A decision that is forgotten leaves the handoff of its session, and the session's summary."""
+        with memory.open() as services:
+            said = World(services.vault, memory.clock, tmp_path)
+            session = said.session(
+                "0f3a2b1c-77",
+                ("user", "Let us look at the ledger."),
+                ("assistant", "I have read it."),
+                ("user", "We'll use the qx77lantern token for the ledger."),
+                ("assistant", "Noted. It is still unclear how long closed ledgers are kept."),
+            )
+            said.extract(session)
+            handed = HandoffGenerator(services.vault, DiskTranscripts(), memory.clock)(session).document_id
+            [decision] = [one for one in said.kept() if one.content_type == "decision"]
+            before = services.vault.documents.body(handed) or ""
+            assert "qx77lantern" in before
+
+        said_of = forget(invoke, decision)
+
+        assert said_of["also_forgotten"] == []
+        assert len(said_of["rebuilt"]) == 1
+        with memory.open() as services:
+            body = services.vault.documents.body(handed) or ""
+            assert "qx77lantern" not in body
+            assert "Let us look at the ledger." in body
+            assert "how long closed ledgers are kept" in body
+            assert fetch(services.vault, handed).inactive is None
+            kept = services.vault.sessions.get("0f3a2b1c-77")
+            assert kept is not None
+            assert "qx77lantern" not in kept.summary
+            assert kept.summary == "Let us look at the ledger."
+
+    def test_a_whole_handoff(self, memory: Memory, invoke: Invoke) -> None:
+        """The files that it names are in the session's entry no more."""
+        with memory.open() as services:
+            now = iso_utc(memory.clock.now_ms())
+            handed = memory.note(services, "Changed billing/zz91export.py", "handoff")
+            path = fetch(services.vault, handed).display_path
+            session = Session("s1", now, now, path, "Changed it", ("billing/zz91export.py",))
+            services.vault.sessions.save(session)
+            before = fetch(services.vault, handed)
+
+        forget(invoke, before)
+
+    def test_facts_and_links_go(self, memory: Memory, invoke: Invoke) -> None:
+        """What the note alone says of things is known no more."""
+        with memory.open() as services:
+            (source, other), _ = memory.conclude(services)
+            company = Entity(entity_id("Hartmann", "service"), "service", "Hartmann")
+            services.vault.triples.add([Triple(company, "gets", "invoices", source.id, said=INVOICES)])
+            edge = Relation(
+                source.id, other.id, RelationKind.CAUSAL, 0.9, "hand", metadata={"reasoning": SLOW}
+            )
+            services.vault.relations.put([edge])
+
+        forget(invoke, source)
+
+        with memory.open() as services:
+            assert services.vault.triples.total() == 0
+            assert services.vault.relations.counts() == {}
+
+
+def test_sections_are_read_back() -> None:
+    """A handoff is taken apart into the sections that it was written from."""
+    sections = {
+        "request": ["Look at the ledger"],
+        "done": ["We use Postgres", "# not a heading"],
+        "files": [],
+    }
+    assert sections_of(text_of(sections, "one")) == {
+        "request": ["Look at the ledger"],
+        "done": ["We use Postgres", "# not a heading"],
+    }

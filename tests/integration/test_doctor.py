@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -14,9 +14,7 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.doctor import Doctor
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import Models
@@ -72,13 +70,6 @@ class BrokenFiles(DiskFiles):
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         raise OSError("the disk is on fire")
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    opened = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

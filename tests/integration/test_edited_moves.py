@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from typer.testing import Result
-
-Invoke = Callable[..., Result]
 
 PARAGRAPHS = (
     "The harbour office opens at seven and closes when the last ferry has left the pier.",

@@ -16,10 +16,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    PassReport,
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import EmbeddingError, ModelMismatch, ModelUnavailable
 from clawmem.ports.records import NEVER_EMBEDDED, EmbedState, Vector, embedding_text

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from scripted_server import ScriptedServer, scripted, well_behaved
-from typer.testing import Result
 
 from clawmem.app.settings import load_settings
-
-Invoke = Callable[..., Result]
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -19,15 +19,12 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite import migrations
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.enriching import EnrichReport, enriching
 from clawmem.contracts.samples import save
 from clawmem.ports.entities import Entity
 from clawmem.ports.triples import Triple
 
-Invoke = Callable[..., Result]
 NOW_MS = 1_790_000_000_000
 
 NOTES = {

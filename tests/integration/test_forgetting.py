@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -22,14 +21,7 @@ from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault
 
-Invoke = Callable[..., Result]
 DAY_MS = 86_400_000
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[Vault]:
-    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as made:
-        yield made
 
 
 def days_old(vault: Vault, *days: int, now_ms: int = START_MS) -> None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
-
-Invoke = Callable[..., Result]
+from command_line import Invoke, write_notes
 
 NOTES = {
     "decisions/2025-07-01-entry-by-password.md": "---\ndate: 2025-07-01\n---\n# Old entry\n\nEverybody types a phrase.\n",
@@ -26,9 +23,7 @@ NOTES = {
 def vault(invoke: Invoke, tmp_path: Path) -> Invoke:
     """The command line over the notes."""
     root = tmp_path / "notes"
-    for path, text in NOTES.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, "utf-8")
+    write_notes(root, NOTES)
     invoke("collection", "add", root)
     invoke("update", "--embed")
     return invoke

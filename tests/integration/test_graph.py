@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -21,9 +21,7 @@ from clawmem.app.services.graph.causal_links import CausalLinks
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer, intent_search
 from clawmem.app.services.retrieval.pipelines.with_models import Models
 from clawmem.app.services.retrieval.request import read_request
@@ -36,8 +34,6 @@ from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelUnavailable
 from clawmem.ports.generator import Generator
 from clawmem.ports.records import InactiveReason, Vector
 from clawmem.ports.relations import Relation, RelationKind
-
-Invoke = Callable[..., Result]
 
 WHY = "why did the sessions move to Postgres"
 NOTES = {

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from hook_process import ask
-from typer.testing import Result
 
 from clawmem.app.interfaces.hooks import context_surfacing
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.opening import searchable
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-
-Invoke = Callable[..., Result]
 
 PROMPT = "Where do login sessions live, and for how many days?"
 EVENT = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": PROMPT}

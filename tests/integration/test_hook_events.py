@@ -6,21 +6,18 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import apsw
 import pytest
+from command_line import Invoke
 from hook_process import ONCE, TURNS, Client, answered, ask
-from typer.testing import Result
 
 from clawmem.app.client.hook_registry import EVENTS
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS
 from clawmem.app.state_files import state_folder
-
-Invoke = Callable[..., Result]
 
 CHECKS = "session-bootstrap,staleness-check"
 DUE = "---\nreview_by: 2024-01-01\n---\n# Plan\n\nText of it.\n"

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from command_line import Invoke
 from server_process import serving
-from typer.testing import Result
-
-Invoke = Callable[..., Result]
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "notes"

@@ -7,20 +7,17 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hook_process import ask, command, transcript
-from typer.testing import Result
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.interfaces.hooks.protocol import PRINTS_STDOUT
 from clawmem.app.state_files import state_folder
 from clawmem.app.version import VERSION
-
-Invoke = Callable[..., Result]
 
 TURNS = (
     ("Where should the queue live?", "We could use Redis or Postgres."),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,12 +27,7 @@ from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.http.served_model import ModelIdentity, served_in
 from clawmem.contracts.samples import cosine, floats
-from clawmem.ports.errors import (
-    InputTooLong,
-    ModelMismatch,
-    ModelRefused,
-    ModelUnavailable,
-)
+from clawmem.ports.errors import InputTooLong, ModelMismatch, ModelRefused, ModelUnavailable
 from clawmem.ports.generator import GeneratedText
 from clawmem.ports.model_profiles import prompts_of
 
@@ -45,13 +39,6 @@ pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip insta
 
 KEY = "sk-made-up-1234567890"
 TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]
-
-
-@pytest.fixture
-def models() -> Iterator[Models]:
-    """Adapters and servers that end with the test."""
-    with ExitStack() as stack:
-        yield Models(stack)
 
 
 class TestServerOfOnesOwn:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import struct
 from base64 import b64encode
-from collections.abc import Iterator
-from contextlib import ExitStack
 from importlib.util import find_spec
 
 import pytest
@@ -27,26 +25,12 @@ from clawmem.adapters.http.providers import PROVIDERS, provider_at, server_root
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.contracts.samples import floats
-from clawmem.ports.errors import (
-    ConfigError,
-)
+from clawmem.ports.errors import ConfigError
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 KEY = "sk-made-up-1234567890"
 TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def models() -> Iterator[Models]:
-    """Adapters and servers that end with the test."""
-    with ExitStack() as stack:
-        yield Models(stack)
 
 
 def in_base64(text: str) -> str:

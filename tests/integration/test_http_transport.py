@@ -2,47 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from collections.abc import Callable
 from datetime import UTC, datetime
 from email.utils import format_datetime
 from importlib.util import find_spec
 
 import pytest
-from scripted_server import (
-    Models,
-    ReceivedRequest,
-    ScriptedReply,
-    said,
-    well_behaved,
-)
+from scripted_server import Models, ReceivedRequest, ScriptedReply, said, well_behaved
 
+from clawmem.adapters.http.addresses import secrets_in, shown
 from clawmem.adapters.http.circuit import COOL_DOWN_S, LONGEST_REST_S, CircuitBreaker
 from clawmem.adapters.http.rate_limit import SAFETY, TokenRateLimiter
 from clawmem.adapters.http.retry import EMBEDDING, QUESTION, RetryPolicy, requested_wait_s
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.ports.errors import (
-    ConfigError,
-    ModelRefused,
-    ModelUnavailable,
-)
+from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 KEY = "sk-made-up-1234567890"
 TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
-
-
-@pytest.fixture
-def models() -> Iterator[Models]:
-    """Adapters and servers that end with the test."""
-    with ExitStack() as stack:
-        yield Models(stack)
 
 
 class TestAskingAgain:
@@ -311,3 +289,41 @@ def _failing(times: int, reply: ScriptedReply) -> Callable[[ReceivedRequest], Sc
     """First *reply*, so many times, then what is wanted."""
     left = iter(range(times))
     return lambda asked: said({"ok": True}) if next(left, None) is None else reply
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        (" http://localhost:8088/v1 ", "http://localhost:8088/v1"),
+        ("http://me:secret@[::1]:8088/v1", "http://[::1]:8088/v1"),
+        ("https://token@host/v1", "https://host/v1"),
+        ("https://me:se@cret@host", "https://host"),
+        ("https://host/v1?api_key=secret&version=2#secret", "https://host/v1"),
+        ("http://host/@org/model", "http://host/@org/model"),
+        # No addresses, but somebody meant them as such.
+        ("http://me:se/cret@host/v1", "http://host/v1"),
+        ("http://me:se#cret@host", "http://host"),
+        ("me:secret@host:8088/v1", "host:8088/v1"),
+        ("http://me:secret@[::1", "http://[::1"),
+        ("http://me:secret@", "http://"),
+        ("host/v1?key=secret", "host/v1"),
+        ("", ""),
+    ],
+)
+def test_an_address_as_it_is_shown(url: str, expected: str) -> None:
+    """Neither user nor password, nor what a query says, even where the address cannot be meant."""
+    assert shown(url) == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://host:8088/v1", ()),
+        ("http://host?version=2024&api_key=abcdefgh", ("abcdefgh",)),
+        ("http://me@host", ()),
+        ("http://me:p%40ss@host", ("bWU6cEBzcw==", "p%40ss", "p@ss")),
+    ],
+)
+def test_the_secrets_of_an_address(url: str, expected: tuple[str, ...]) -> None:
+    """The password as it is written, as it is meant and as it is sent, and whatever of a query may be a key."""
+    assert secrets_in(url) == expected

@@ -9,11 +9,10 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.app.services.setup.service_units import (
     MANAGERS,
@@ -24,8 +23,6 @@ from clawmem.app.services.setup.service_units import (
     systemd_unit,
 )
 from clawmem.ports.errors import ConfigError
-
-Invoke = Callable[..., Result]
 
 ODD = Service(
     "watcher",

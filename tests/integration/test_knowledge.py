@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
@@ -22,9 +22,7 @@ from clawmem.app.services.graph.graphml import graphml
 from clawmem.app.services.graph.json_ld import json_ld
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.enriching import Enrich, enriching
 from clawmem.app.services.knowledge.evolution import versions
 from clawmem.contracts.samples import save
@@ -36,8 +34,6 @@ from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Direction, Triple
 from clawmem.ports.vault import Vault
-
-Invoke = Callable[..., Result]
 
 DATA = Path(__file__).parents[1] / "data"
 NOW_MS = 1_790_000_000_000

@@ -9,6 +9,7 @@ from pathlib import Path
 import apsw
 import pytest
 from capture_world import LEDGER, World
+from command_line import write_notes
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
@@ -53,9 +54,7 @@ ANN, SAFE = Entity("default:person:ann", "Ann", "person"), Entity(f"default:tool
 @pytest.fixture
 def notes(tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
-    for name, text in NOTES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+    write_notes(folder, NOTES)
     return folder
 
 

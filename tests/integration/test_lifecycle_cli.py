@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from typer.testing import Result
-
-Invoke = Callable[..., Result]
 
 OLD = "decisions/2026-02-11-redis.md"
 

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -15,13 +12,6 @@ from clawmem.ports.records import Document, InactiveReason, SourceStamp
 
 STAMP = SourceStamp(1, 1_690_000_000_000_000_000)
 ROOTS = {"notes": "/home/ada/notes", "tasks": "/srv/tasks/"}
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    opened = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import httpx2
 import pytest
+from command_line import write_notes
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -134,9 +135,7 @@ class Home(NamedTuple):
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
     folder = tmp_path_factory.mktemp("mcp") / "home"
-    for name, text in NOTES.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+    write_notes(folder, NOTES)
     kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
     packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
     environ = {**kept, "HOME": str(folder), "PYTHONPATH": os.pathsep.join(filter(None, packages))}

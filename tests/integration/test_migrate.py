@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from typer.testing import Result
 
 from clawmem.app.bootstrap.opening import open_services
@@ -19,7 +20,6 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.settings import load_settings
 from clawmem.ports.records import IndexRecord, IndexState, Role
 
-Invoke = Callable[..., Result]
 Answers = dict[tuple[str, str], frozenset[str]]
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"

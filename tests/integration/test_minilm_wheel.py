@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -14,13 +13,11 @@ from zipfile import ZipFile
 
 import pytest
 import tiny_minilm as tiny
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.minilm import store
 from clawmem.adapters.models.minilm.build import build
-
-Invoke = Callable[..., Result]
 
 BUILD = Path(__file__).parents[2] / "packaging" / "minilm-wheel" / "build.py"
 

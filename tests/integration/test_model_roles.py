@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from scripted_server import ReceivedRequest, ScriptedReply, scripted, well_behaved
-from typer.testing import Result
 
 from clawmem.adapters.llama.gguf_model import GgufModel
 from clawmem.adapters.llama.published import ALL, PublishedModel
@@ -25,8 +25,7 @@ from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations.vault import ago, failure_line
-from clawmem.app.services.models.roles import Roles
-from clawmem.app.services.models.selection import NONE, Option, Provider, first_of
+from clawmem.app.services.models.selection import NONE, Option, Provider, Roles, first_of
 from clawmem.app.services.models.watching import (
     AGAIN_MS,
     REST_MS,
@@ -44,8 +43,6 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
-
-Invoke = Callable[..., Result]
 
 PLACE = "http://localhost:8088"
 needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -28,9 +27,7 @@ from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
 from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
 from clawmem.app.services.retrieval.legs.variants import is_variant, variant_name, variant_retrievers
@@ -89,13 +86,6 @@ def vault(tmp_path: Path) -> Iterator[SqliteVault]:
     take_in(with_notes, tmp_path, NOTES)
     yield with_notes
     with_notes.close()
-
-
-@pytest.fixture
-def models() -> Iterator[Models]:
-    """Adapters and servers that end with the test."""
-    with ExitStack() as stack:
-        yield Models(stack)
 
 
 def take_in(vault: SqliteVault, place: Path, texts: dict[str, str]) -> None:

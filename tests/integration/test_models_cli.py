@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiny_minilm as tiny
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.catalogue import MiniLmModel
@@ -24,8 +23,6 @@ from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.models.minilm.precision import EXACT
 from clawmem.app.config_file import choose
 from clawmem.ports.errors import ConfigError, NotFound
-
-Invoke = Callable[..., Result]
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import write_notes
 
 from .conftest import Invoke
 
@@ -62,9 +63,7 @@ def folder(tmp_path: Path) -> Path:
 
 def written(folder: Path, notes: dict[str, str]) -> Path:
     """*notes*, by path and text, as files in *folder*."""
-    for name, text in notes.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text, "utf-8")
+    write_notes(folder, notes)
     return folder
 
 

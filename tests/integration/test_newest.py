@@ -7,9 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
-
-Invoke = Callable[..., Result]
+from command_line import Invoke, write_notes
 
 NOTES = {
     "handoffs/queue.md": "---\ndate: 2026-04-19\n---\n# Handoff after the queue incident\n\nThis handoff is for Lin.\n",
@@ -32,9 +30,7 @@ NOTES = {
 @pytest.fixture
 def asked(invoke: Invoke, tmp_path: Path) -> Callable[..., list[str]]:
     """Paths of the answers to a question, best first."""
-    for name, text in NOTES.items():
-        (tmp_path / "vault" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "vault" / name).write_text(text, "utf-8")
+    write_notes(tmp_path / "vault", NOTES)
     assert invoke("bootstrap", tmp_path / "vault").exit_code == 0
 
     def ask(verb: str, question: str, *more: str) -> list[str]:

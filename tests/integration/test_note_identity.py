@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
+from command_line import Invoke, write_notes
 from typer.testing import Result
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings import load_settings
 from clawmem.ports.records import Document, InactiveReason
-
-Invoke = Callable[..., Result]
 
 ZED = "# Confidential Zed\n\nThe private phone of the ferry pilot Zed is 099-777-4242.\n"
 HOLM = "# Anders Holm\n\nRepairs the church organ and keeps the keys of the bell tower.\n"
@@ -27,9 +25,7 @@ PHONE = "099-777-4242"
 def folder(tmp_path: Path) -> Path:
     """The folder of the collection ``desk``."""
     made = tmp_path / "desk"
-    for name, text in {"zed.md": ZED, "people/anders-holm.md": HOLM, "people/anders-berg.md": BERG}.items():
-        (made / name).parent.mkdir(parents=True, exist_ok=True)
-        (made / name).write_text(text, "utf-8")
+    write_notes(made, {"zed.md": ZED, "people/anders-holm.md": HOLM, "people/anders-berg.md": BERG})
     return made
 
 

@@ -32,9 +32,7 @@ from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.app.services.retrieval.request import read_request

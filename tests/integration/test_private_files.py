@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from hook_process import ask, transcript
-from typer.testing import Result
 
 from clawmem.app.session_topics import Topics
-
-Invoke = Callable[..., Result]
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are inherited from the folder of the user")
 

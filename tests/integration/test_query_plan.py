@@ -17,9 +17,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.clauses import DEPTH, AskClauses
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, QueryPlan, query_plan

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from command_line import write_notes
 from interface_world import InterfaceWorld, interface_world
 
 from clawmem.app.bootstrap.opening import open_services
@@ -44,9 +45,7 @@ REASON = "The old lamp of Gotska was broken."
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
     home = tmp_path_factory.mktemp("quoted")
-    for path, text in NOTES.items():
-        (home / "notes" / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / "notes" / path).write_text(text, "utf-8")
+    write_notes(home / "notes", NOTES)
     with interface_world(home) as made:
         _relate(made)
         yield made

@@ -16,9 +16,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.documents.timeline import ReadTimeline
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
     LEAST_COSINE,

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from typer.testing import Result
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.sessions import Session
-
-Invoke = Callable[..., Result]
 
 FILES = tuple(f"src/{name}.py" for name in "abcdefg")
 ENDED = Session(

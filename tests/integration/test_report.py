@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import apsw
 import duckdb
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -21,8 +20,6 @@ from clawmem.app.services.retrieval.recalls import Recalls, query_hash
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.ports.errors import InvalidInput, VaultLocked
 from clawmem.ports.telemetry import Recall, RecallHit
-
-Invoke = Callable[..., Result]
 
 PNG = b"\x89PNG\r\n\x1a\n"
 DAY_MS = 86_400_000

@@ -18,9 +18,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.legs.at_hand import local_retrievers

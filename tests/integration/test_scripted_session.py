@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hook_process import Answered, ask, transcript
-from typer.testing import Result
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.state_files import state_folder
 from clawmem.ports.records import Document
 
-Invoke = Callable[..., Result]
 Hook = Callable[..., Answered]
 
 OWN = "We'll keep invoices in a bucket for ten years."

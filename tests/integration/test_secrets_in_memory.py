@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hook_process import Answered, ask, transcript
-from typer.testing import Result
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 
-Invoke = Callable[..., Result]
 Hook = Callable[..., Answered]
 
 CHANCE = random.Random(20261123)

@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 from hook_process import ask, transcript
 from server_process import COMMAND, ServerProcess, serving
-from typer.testing import Result
 
 import clawmem
 from clawmem.app import surfacing_settings as surfacing_choices
@@ -27,7 +26,6 @@ from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS, call
 from clawmem.app.state_files import state_folder
 from clawmem.app.version import VERSION
 
-Invoke = Callable[..., Result]
 Environ = dict[str, str]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.app.services.setup.curator import FILE, SetUpCurator, page_of
 from clawmem.ports.errors import ConfigError
-
-Invoke = Callable[..., Result]
 
 PAGE = page_of(["/opt/my python", "-m", "clawmem"])
 

@@ -11,26 +11,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import Result
 
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.services.maintenance.hook_checks import hook_check
+from clawmem.app.services.maintenance.client_checks import hook_check
 from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.app.services.setup.hook_entries import (
-    Entry,
-    call_of,
-    installed,
-    with_entries,
-    without_entries,
-)
+from clawmem.app.services.setup.hook_entries import Entry, call_of, installed, with_entries, without_entries
 from clawmem.app.services.setup.hooks import SetUpHooks
 from clawmem.app.services.setup.json_members import read_object, with_member, without_member
 from clawmem.ports.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-Invoke = Callable[..., Result]
 
 SOMEBODY = """{
     "model": "opus",   "permissions": { "allow": ["Bash(ls)"] },

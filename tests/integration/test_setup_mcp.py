@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
 
-from clawmem.app.services.maintenance.server_checks import server_check
+from clawmem.app.services.maintenance.client_checks import server_check
 from clawmem.app.services.setup.mcp import SetUpMcp, as_toml, entry_of
 from clawmem.ports.errors import ConfigError
-
-Invoke = Callable[..., Result]
 
 THEIRS = """{
 \t"numStartups": 3,

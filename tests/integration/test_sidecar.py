@@ -18,8 +18,8 @@ import clawmem
 from clawmem.adapters.sidecar import vector_index
 from clawmem.adapters.sidecar.backend import SIDECAR
 from clawmem.adapters.sidecar.codes import counted_in_parallel, differing_bits, encode
+from clawmem.adapters.sidecar.draft import due_for_merging
 from clawmem.adapters.sidecar.manifest import FileRecord, SegmentRecord
-from clawmem.adapters.sidecar.merging import due_for_merging
 from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexBusy, IndexDamaged, VaultReadOnly

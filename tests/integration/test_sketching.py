@@ -19,9 +19,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.sketch import SketchPending
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Unit, read_request

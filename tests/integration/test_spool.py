@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,23 +17,9 @@ EVENT = {"session_id": "s1", "transcript_path": "/t/s1.jsonl"}
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    """A vault with nothing in it."""
-    opened = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
 def spool(tmp_path: Path) -> Spool:
     """The spool of that vault."""
     return Spool(tmp_path / "vault.sqlite")
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    """Time stands still until it is moved."""
-    return ManualClock()
 
 
 def draining(

@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -13,20 +10,11 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.status import Status
 from clawmem.ports.embeddings import EmbeddingCounts
 
 DAY_MS = 86_400_000
-
-
-@pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    opened = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield opened
-    opened.close()
 
 
 def index(vault: SqliteVault, root: Path, name: str, sources: dict[str, tuple[str, int]]) -> None:

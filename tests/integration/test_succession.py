@@ -17,9 +17,7 @@ from clawmem.adapters.sqlite import migrations
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from command_line import write_notes
 from interface_world import InterfaceWorld, interface_world
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -36,9 +37,7 @@ NOTES = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
     home = tmp_path_factory.mktemp("superseded")
-    for path, text in NOTES.items():
-        (home / "notes" / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / "notes" / path).write_text(text, "utf-8")
+    write_notes(home / "notes", NOTES)
     with interface_world(home) as made:
         yield made
 

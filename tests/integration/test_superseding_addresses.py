@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
-
-Invoke = Callable[..., Result]
+from command_line import Invoke
 
 OLD = "---\ndate: 2026-04-02\naliases: [Price list]\n---\n# Pricing\n\nThe mill charges nine crowns a sack of flour.\n"
 NEW = "---\ndate: 2026-06-02\n{said}\n---\n# Pricing after June\n\nThe mill charges eleven crowns a sack of flour.\n"

@@ -8,9 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from typer.testing import Result
-
-Invoke = Callable[..., Result]
+from command_line import Invoke, write_notes
 
 TODAY = datetime.now(UTC).date()
 LAST_MONTH = [TODAY.replace(day=1) - timedelta(days=days) for days in (5, 20)]
@@ -50,9 +48,7 @@ def ask(invoke: Invoke, tmp_path: Path) -> Callable[..., list[dict[str, object]]
     """Ask a question over the diary; the results as records."""
     root = tmp_path / "notes"
     diary = {f"diary/{day}.md": f"# {day}\n\n{text}\n" for day, text in DIARY.items()}
-    for path, text in {**diary, **OTHERS}.items():
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_text(text, "utf-8")
+    write_notes(root, {**diary, **OTHERS})
     invoke("collection", "add", root)
     invoke("update", "--embed")
 

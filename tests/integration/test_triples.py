@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hook_process import ask, transcript
-from typer.testing import Result
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
@@ -36,8 +36,6 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
-
-Invoke = Callable[..., Result]
 
 SECRET = "ghp_" + "a1B2c3D4e5F6" * 3
 CHOICE = "We decided to use MySQL for the ledger."

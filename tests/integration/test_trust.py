@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from command_line import Invoke
+from typer.testing import CliRunner
 
 from clawmem.app.interfaces.cli.command_line import cli
 
-Invoke = Callable[..., Result]
 FACT = "The lamp of the lighthouse on Gotska was replaced by a diode."
 PROMPT = "When was the lamp of the lighthouse on Gotska replaced, and by what?"
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import tiny_minilm as tiny
-from typer.testing import Result
+from command_line import Invoke
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -34,9 +34,7 @@ from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.query import query
@@ -46,8 +44,6 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import EmbeddingError, IndexDamaged, ModelMismatch, ModelUnavailable
 from clawmem.ports.records import IndexState, Role, Vector
-
-Invoke = Callable[..., Result]
 
 HOUR_NS = 3_600_000_000_000
 STORIES = {

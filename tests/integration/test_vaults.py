@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from shutil import copytree
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke, write_notes
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.serve import dispatcher as desk_module
@@ -20,8 +20,6 @@ from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
 from clawmem.app.settings import Settings, load_settings
 from clawmem.app.vaults import UnknownVault, at_vault, of_vault
 from clawmem.ports.errors import ConfigError, InvalidInput, VaultError
-
-Invoke = Callable[..., Result]
 
 
 def load(place: Path, config: str = "", **env: str) -> Settings:
@@ -196,9 +194,7 @@ class TestSyncing:
             "desk/keyrings/login.md": "# Login\n",
             "desk/work.sqlite.hooks/topic.md": "# Topic\n",
         }
-        for name, text in files.items():
-            (home / name).parent.mkdir(parents=True, exist_ok=True)
-            (home / name).write_text(text, "utf-8")
+        write_notes(home, files)
 
         read = json.loads(invoke("vault", "sync", "work", "desk", "--json").stdout)
 

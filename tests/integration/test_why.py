@@ -9,8 +9,8 @@ from typing import Any
 
 import apsw
 import pytest
+from command_line import Invoke
 from hook_process import ask as ask_hook
-from typer.testing import Result
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -21,7 +21,6 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.contracts.telemetry import recall
 from clawmem.domain.documents.times import iso_utc
 
-Invoke = Callable[..., Result]
 Run = Callable[..., Any]
 
 DAY_MS = 86_400_000

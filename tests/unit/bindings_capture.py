@@ -1,4 +1,4 @@
-"""How the vectors of what is captured from conversations call this implementation."""
+"""How the vectors of what is captured and of the texts at the start of a session call this implementation."""
 
 from __future__ import annotations
 
@@ -6,9 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from clawmem.contracts.samples import document
+from clawmem.domain.briefing.current import current_rank, is_current, is_stale
+from clawmem.domain.briefing.packing import packed
+from clawmem.domain.briefing.profile import distinct
+from clawmem.domain.briefing.statements import note_statements
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
 from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
 from clawmem.domain.capture.references import is_referenced
+from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.lifecycle.policy import is_due, read_policy
+from clawmem.ports.errors import ConfigError
+from clawmem.ports.records import InactiveReason
 
 
 def _lowered_confidence(given: dict[str, Any]) -> dict[str, Any]:
@@ -33,8 +41,38 @@ def _is_referenced(given: dict[str, Any]) -> bool:
     return is_referenced(named, given["answer"])
 
 
+NOW_MS = 1_700_000_000_000
+
+
+def _archivable(given: dict[str, Any]) -> Any:
+    try:
+        policy = read_policy(given["policy"])
+    except ConfigError:
+        return {"error": True}
+    found = document(
+        collection=given["collection"],
+        content_type=given["content_type"],
+        modified_at=_ago(given["changed_days_ago"]),
+        last_accessed_at=_ago(given["accessed_days_ago"]) if "accessed_days_ago" in given else None,
+        pinned=given.get("pinned", False),
+        snoozed_until=_ago(-given["snoozed_for_days"]) if "snoozed_for_days" in given else None,
+        inactive=InactiveReason(given["inactive"]) if "inactive" in given else None,
+    )
+    return policy is not None and is_due(found, policy, NOW_MS)
+
+
+def _ago(days: float) -> str:
+    return iso_utc(NOW_MS - int(days * DAY_MS))
+
+
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "lowered_confidence": _lowered_confidence,
     "captured_kind": _captured_kind,
     "is_referenced": _is_referenced,
+    "archivable": _archivable,
+    "profile_facts": lambda given: distinct(note_statements(given["title"], given["body"])),
+    "current_rank": lambda given: current_rank(**given),
+    "is_current": lambda given: is_current(**given),
+    "is_stale": lambda given: is_stale(**given),
+    "packed": lambda given: packed(**given),
 }

@@ -7,14 +7,17 @@ from dataclasses import asdict
 from typing import Any
 
 from clawmem.contracts.samples import document
-from clawmem.domain.briefing.current import DAY_MS
+from clawmem.domain.capture.diary import diary_path
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.lifecycle.policy import is_due_for_good, read_policy
+from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import contradiction, read_verdict
 from clawmem.domain.maintenance.deduction import Candidate, Stats
 from clawmem.domain.maintenance.merge_gate import ObservationText, decide_merge, replacement_objection
+from clawmem.domain.maintenance.patterns import trend
 from clawmem.domain.maintenance.schedule import Window, gate
 from clawmem.domain.maintenance.selection import newest_first, stale_first, surprising_first
-from clawmem.domain.maintenance.trend import trend
 from clawmem.ports.errors import ConfigError
 
 NOW_MS = 1_700_000_000_000
@@ -85,6 +88,33 @@ def _trend(given: dict[str, Any]) -> str:
     return trend(first, last, given["times"], NOW_MS).value
 
 
+NOW_MS = 1_700_000_000_000
+
+
+def _purgeable(given: dict[str, Any]) -> Any:
+    try:
+        policy = read_policy(given["policy"])
+    except ConfigError:
+        return {"error": True}
+    days = given.get("archived_days_ago")
+    archived = "" if days is None else iso_utc(NOW_MS - int(days * DAY_MS))
+    return policy is not None and is_due_for_good(archived, policy, NOW_MS)
+
+
+def _diary_path(given: dict[str, Any]) -> str:
+    at_ms = parse_iso(given["at"])
+    assert at_ms is not None
+    return diary_path(at_ms, given["topic"])
+
+
+def _recall_stats(given: dict[str, Any]) -> dict[str, Any]:
+    times = [Surfacing(iso_utc(NOW_MS + day * DAY_MS), query, used) for day, query, used in given["times"]]
+    stats = recall_stats(1, times)
+    proposed = "pin" if is_pin_candidate(stats) else "snooze" if is_snooze_candidate(stats) else None
+    names = ("recalls", "queries", "days", "negatives", "diversity", "spacing")
+    return {**{name: getattr(stats, name) for name in names}, "proposed": proposed}
+
+
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "contradictory": _contradictory,
     "deduction": _deduction,
@@ -94,4 +124,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "pattern_stands_for": _stands_for,
     "surprisal": _surprisal,
     "trend": _trend,
+    "diary_path": _diary_path,
+    "purgeable": _purgeable,
+    "recall_stats": _recall_stats,
 }

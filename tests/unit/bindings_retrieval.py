@@ -2,19 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+from zoneinfo import ZoneInfo
 
+from clawmem.domain.graph.merging import cooccurrence_score
 from clawmem.domain.maintenance import lease
+from clawmem.domain.retrieval.blending import blend, published_blend
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.calibrated import calibrated, parts
+from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
 from clawmem.domain.retrieval.composite import Signals, published
 from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
+from clawmem.domain.retrieval.decomposition import read_clauses
 from clawmem.domain.retrieval.diversity import diversify
+from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
 from clawmem.domain.retrieval.fusion import min_max, rrf
-from clawmem.domain.retrieval.intent import has_recency_intent
+from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
+from clawmem.domain.retrieval.intent import classify_intent, has_recency_intent, time_intent
+from clawmem.domain.retrieval.late_interaction import coverage, line_coverage
+from clawmem.domain.retrieval.newest import newest_question
+from clawmem.domain.retrieval.planning import is_simple, plan
+from clawmem.domain.retrieval.query_forms import asks_for_number, holds_number
 from clawmem.domain.retrieval.recency import recency
+from clawmem.domain.retrieval.relevance import (
+    Evidence,
+    ResultPlace,
+    answer_probability,
+    likelihood_of,
+    place_probability,
+    results_to_show,
+)
+from clawmem.domain.retrieval.routing import route
+from clawmem.domain.retrieval.sketches import agreement, nearest_words, read_rows
 from clawmem.domain.retrieval.snippets import snippet
+from clawmem.domain.retrieval.succession import current_first
+from clawmem.domain.retrieval.temporal import temporal_range
+from clawmem.ports.records import FragmentKey
 
 _NOT_IN_JSON = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
@@ -84,6 +108,120 @@ def _lease(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _decomposition(given: dict[str, Any]) -> list[list[Any]]:
+    clauses = read_clauses(**given)
+    return [[clause.kind.value, clause.query, clause.priority, clause.weight] for clause in clauses]
+
+
+def _cooccurrence(given: dict[str, Any]) -> Any:
+    try:
+        return cooccurrence_score(**given)
+    except ValueError:
+        return {"error": True}
+
+
+def _relevance(given: dict[str, Any]) -> dict[str, float]:
+    anything = answer_probability(Evidence(**given["evidence"]), given.get("fingerprint"))
+    this_one = place_probability(ResultPlace(**given["place"]))
+    return {"answered": anything, "placed": this_one, "confidence": anything * this_one}
+
+
+def _succession(given: dict[str, Any]) -> list[Any]:
+    pairs = [(older, newer) for older, newer in given["pairs"]]
+    return current_first(given["ranked"], pairs, given.get("hidden", ()))
+
+
+_USUAL: dict[str, Mapping[str, float]] = {"document": DOCUMENT_WEIGHTS, "line": LINE_WEIGHTS}
+
+
+def _coverage(given: dict[str, Any]) -> Any:
+    try:
+        return coverage(**given)
+    except ValueError:
+        return {"error": True}
+
+
+def _covered(given: dict[str, Any]) -> list[list[Any]]:
+    keys = [FragmentKey(*key) for key in given["keys"]]
+    rows = {FragmentKey(*key): row for key, row in given["rows"]}
+    return [
+        [list(key), value] for key, value in line_coverage(**{**given, "keys": keys, "rows": rows}).items()
+    ]
+
+
+def _weights(given: dict[str, Any]) -> Mapping[str, float]:
+    return _USUAL[given["unit"]] if "unit" in given else given["weights"]
+
+
+def _refine(given: dict[str, Any]) -> list[list[Any]]:
+    closer = {
+        name: {item: float(score) for item, score in seen} for name, seen in given["closer"].items()
+    }  # a score may be "nan"
+    found: dict[int, Mapping[str, float]] = dict(given["found"])
+    refined = refine(found, closer, given["took_part"], _weights(given))
+    return [[item, relevance, parts] for item, (relevance, parts) in refined.items()]
+
+
+def _temporal(given: dict[str, Any]) -> dict[str, Any] | None:
+    given = dict(given)
+    zone = ZoneInfo(given.pop("zone", "UTC"))
+    read = temporal_range(**given, zone=zone)
+    if read is None:
+        return None
+    return {
+        "authored_from": read.authored_from,
+        "authored_until": read.authored_until,
+        "span": [read.start, read.end],
+    }
+
+
+def _newest(given: dict[str, Any]) -> dict[str, Any] | None:
+    asked = newest_question(**given)
+    return asked and {"kind": asked.kind, "noun": asked.noun, "topic": list(asked.topic)}
+
+
+def _intent(given: dict[str, Any]) -> dict[str, Any]:
+    found = classify_intent(**given)
+    return {
+        "intent": found.intent.value,
+        "confidence": found.confidence,
+        "is_decided": found.is_decided,
+        "scores": {intent.value: score for intent, score in found.scores.items()},
+    }
+
+
+def _planning(given: dict[str, Any]) -> dict[str, Any]:
+    clauses = [[clause.kind.value, clause.query, clause.priority] for clause in plan(**given)]
+    return {"simple": is_simple(**given), "clauses": clauses}
+
+
+def _expansion(given: dict[str, Any]) -> list[list[str]]:
+    return [[variant.kind.value, variant.text] for variant in read_expansion(**given)]
+
+
+def _chunk_choice(given: dict[str, Any]) -> dict[str, Any]:
+    body = "".join(map(_run, given.pop("runs")))
+    around = given.pop("around", None)
+    chunk = choose_chunk(body, around=tuple(around) if around else None, **given)
+    return {"start": body.index(chunk), "length": len(chunk)}
+
+
+def _run(run: int | list[Any]) -> str:
+    """Part of a body of thousands of characters: a text so many times, or so many numbers of five digits."""
+    if isinstance(run, int):
+        return "".join(f"{number:05d}" for number in range(run))
+    text, times = run
+    return str(text) * times
+
+
+def _sketched(question: str, line: str, dimensions: int) -> list[Any] | None:
+    """How near a line comes to each word of a question and to the whole, both sketches in hex."""
+    asked, written = (read_rows(bytes.fromhex(sketch), dimensions) for sketch in (question, line))
+    if asked is None or written is None:
+        return None
+    return [list(nearest_words(asked, written)), agreement(asked.whole, written.whole, dimensions)]
+
+
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "lexical_score": lambda given: lexical_score(**_numbers(given)),
     "rrf": _refusable(_rrf),
@@ -96,4 +234,29 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "mmr": _refusable(_mmr),
     "snippet": _refusable(_snippet),
     "lease": _refusable(_lease),
+    "decomposition": _decomposition,
+    "cooccurrence": _cooccurrence,
+    "relevance": _relevance,
+    "likelihood": lambda given: str(likelihood_of(**given)),
+    "worth_showing": lambda given: results_to_show(**given),
+    "succession": _succession,
+    "time_intent": lambda given: time_intent(**given).value,
+    "coverage": _coverage,
+    "line_coverage": _covered,
+    "number_questions": lambda given: asks_for_number(**given),
+    "number_answers": lambda given: holds_number(**given),
+    "variant_weights": lambda given: with_variants(_weights(given), given["names"]),
+    "refine": _refine,
+    "temporal": _temporal,
+    "newest_question": _newest,
+    "intent": _intent,
+    "routing": lambda given: route(**given).value,
+    "planning": _planning,
+    "expansion": _expansion,
+    "strong_signal": lambda given: is_strong_signal(**given),
+    "chunk_choice": _refusable(lambda given: _chunk_choice(dict(given))),
+    "intent_terms": lambda given: list(intent_terms(**given)),
+    "blend": _refusable(lambda given: blend(**given)),
+    "published_blend": lambda given: published_blend(**given),
+    "sketches": _refusable(lambda given: _sketched(**given)),
 }

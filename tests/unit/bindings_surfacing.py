@@ -8,8 +8,7 @@ from typing import Any
 from clawmem.domain.retrieval.expansion import Variant, VariantKind
 from clawmem.domain.surfacing import deepening, packing
 from clawmem.domain.surfacing.activation import activation
-from clawmem.domain.surfacing.age import age_label
-from clawmem.domain.surfacing.block import Entry, block, entry_text
+from clawmem.domain.surfacing.block import Entry, age_label, block, entry_text
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, read_topic, topic_tokens
 from clawmem.domain.surfacing.gate import why_skip

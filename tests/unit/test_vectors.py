@@ -7,21 +7,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import bindings_briefing
 import bindings_capture
-import bindings_comparison
 import bindings_documents
 import bindings_graph
 import bindings_knowledge
-import bindings_lifecycle
 import bindings_maintenance
-import bindings_models
-import bindings_planning
-import bindings_recall
-import bindings_relevance
 import bindings_retrieval
 import bindings_security
-import bindings_succession
 import bindings_surfacing
 import bindings_text
 import pytest
@@ -30,21 +22,13 @@ from clawmem.app.services.conformance.comparison import differences
 
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors"
 TABLES = (
-    bindings_comparison.BINDINGS,
-    bindings_briefing.BINDINGS,
     bindings_capture.BINDINGS,
     bindings_documents.BINDINGS,
     bindings_graph.BINDINGS,
     bindings_knowledge.BINDINGS,
-    bindings_lifecycle.BINDINGS,
     bindings_maintenance.BINDINGS,
-    bindings_models.BINDINGS,
-    bindings_planning.BINDINGS,
-    bindings_recall.BINDINGS,
-    bindings_relevance.BINDINGS,
     bindings_retrieval.BINDINGS,
     bindings_security.BINDINGS,
-    bindings_succession.BINDINGS,
     bindings_surfacing.BINDINGS,
     bindings_text.BINDINGS,
 )

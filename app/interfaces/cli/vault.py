@@ -64,9 +64,8 @@ def doctor(ctx: typer.Context) -> None:
     """
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.private_files import files_of_vault
-    from clawmem.app.services.maintenance.disk_checks import disk_findings
-    from clawmem.app.services.maintenance.permissions import permission_finding
-    from clawmem.app.services.maintenance.server_checks import client_findings
+    from clawmem.app.services.maintenance.client_checks import client_findings
+    from clawmem.app.services.maintenance.disk_checks import disk_findings, permission_finding
     from clawmem.app.surfacing_settings import topics_place
 
     folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()

@@ -84,13 +84,13 @@ class CaptureJobs:
         FeedbackLoop(self._services.vault, self._transcripts, self._services.clock)(session)
 
     def _summary(self, summary: str, session: Session) -> None:
-        from clawmem.app.services.capture.summaries import CompactionSummary
+        from clawmem.app.services.capture.compaction import CompactionSummary
 
         parts = (self._services.vault, self._services.clock)
         CompactionSummary(*parts, redact=without_secrets, is_echo=self._is_echo(session))(session.id, summary)
 
     def _state(self, session: Session) -> None:
-        from clawmem.app.services.capture.precompact import PrecompactExtract
+        from clawmem.app.services.capture.compaction import PrecompactExtract
 
         parts = (self._services.vault.captures, self._transcripts)
         extract = PrecompactExtract(*parts, redact=without_secrets, is_echo=self._is_echo(session))

@@ -7,8 +7,8 @@ import os
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.operation import Nothing, changing
 from clawmem.app.places import client_folder, client_servers
+from clawmem.app.services.maintenance.client_checks import client_findings
 from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.maintenance.server_checks import client_findings
 
 
 def doctor(services: Services, asked: Nothing) -> list[CheckResult]:

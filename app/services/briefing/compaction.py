@@ -6,18 +6,13 @@ import re
 from collections.abc import Callable, Sequence
 
 from clawmem.app.services.briefing.session import Safe
-from clawmem.app.services.briefing.telling import (
-    MarkedDocument,
-    is_told,
-    told_succession,
-    without_replaced,
-)
+from clawmem.app.services.briefing.telling import MarkedDocument, is_told, told_succession, without_replaced
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.domain.briefing.current import DAY_MS, RECENT_DAYS
+from clawmem.domain.briefing.current import RECENT_DAYS
 from clawmem.domain.briefing.packing import block, section
 from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.redaction import redact_part
 from clawmem.domain.surfacing.visible import is_hidden
 from clawmem.ports.clock import Clock

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.app.services.briefing.session import Safe
-from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.briefing.packing import block
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import DAY_MS, parse_iso
 
 TOKENS = 200
 FRESH_DAYS = 7  # age after which a report counts as outdated

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from clawmem.domain.briefing.current import DAY_MS
 from clawmem.domain.briefing.phrases import Phrase, repeated_phrases
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault

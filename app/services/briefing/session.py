@@ -8,12 +8,12 @@ from clawmem.app.services.briefing.profile import PATH as PROFILE
 from clawmem.app.services.briefing.profile import is_sound
 from clawmem.app.services.briefing.telling import is_told, without_replaced
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.domain.briefing.current import DAY_MS, current_rank, is_current, is_stale
+from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION as OWN
 from clawmem.domain.documents.frontmatter import without_broken_head
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -44,10 +44,11 @@ class SessionBriefing:
     def at_start(self) -> str:
         """Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
         documents = self._heard()
+        stale = section("## Not looked at for a while", self._due(documents), STALE_TOKENS)
         return block(
             SESSION_TAG,
             "From the vault, as of now: notes of earlier sessions, for information.",
-            [self._profile(), self._handoff(documents), self._current(documents), self._stale(documents)],
+            [self._profile(), self._handoff(documents), self._current(documents), stale],
             SESSION_TOKENS,
         )
 
@@ -86,9 +87,6 @@ class SessionBriefing:
             for one, mark in without_replaced(self._vault, ranked)
         ]
         return section("## What is going on", lines, CURRENT_TOKENS)
-
-    def _stale(self, documents: Sequence[Document]) -> str:
-        return section("## Not looked at for a while", self._due(documents), STALE_TOKENS)
 
     def _heard(self) -> list[Document]:
         """Return the served documents that may be shown unasked, last written first."""

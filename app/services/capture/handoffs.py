@@ -6,14 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.session import (
-    ENOUGH_MESSAGES,
-    IsEcho,
-    Left,
-    Redact,
-    Session,
-    said_first,
-)
+from clawmem.app.services.capture.session import ENOUGH_MESSAGES, IsEcho, Left, Redact, Session, said_first
 from clawmem.domain.capture import handoff, observations
 from clawmem.domain.capture.next_steps import remaining_steps
 from clawmem.domain.capture.notes import COLLECTION, handoff_path

@@ -92,11 +92,9 @@ class ReadTimeline:
         if until is None:
             return self._vault.chronology.after(document.id, limit, within), 0
         every = self._vault.chronology.after(document.id, self._total(within), within)
-        known = bisect_left(every, until, key=self._written_at)
+        documents = self._vault.documents
+        known = bisect_left(every, until, key=lambda number: documents.many([number])[number].authored_at)
         return every[:known][:limit], len(every) - known
-
-    def _written_at(self, number: int) -> str:
-        return self._vault.documents.many([number])[number].authored_at
 
     def _session(self, document: Document, until: str | None) -> Session | None:
         session = self._vault.sessions.covering(document.authored_at)

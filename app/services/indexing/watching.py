@@ -10,10 +10,7 @@ from typing import Protocol
 
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.ownership import Ownership
-from clawmem.app.services.indexing.update import (
-    PassReport,
-    Progress,
-)
+from clawmem.app.services.indexing.update import PassReport, Progress
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.maintenance.debounce import Debounce
@@ -32,7 +29,6 @@ class Update(Protocol):
 
     def __call__(self, folder: Folder, *, progress: Progress) -> PassReport:
         """Run one pass."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

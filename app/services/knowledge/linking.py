@@ -6,13 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from clawmem.app.services.graph.build import SIMILAR, nearest_documents
-from clawmem.domain.knowledge.enrichment import (
-    LINK_KINDS,
-    Link,
-    entity_weight,
-    least_rarity,
-    rarity,
-)
+from clawmem.domain.knowledge.enrichment import LINK_KINDS, Link, entity_weight, least_rarity, rarity
 from clawmem.ports.entities import Entity
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault

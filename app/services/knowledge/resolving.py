@@ -5,14 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
-from clawmem.domain.knowledge.entities import (
-    CONCEPT,
-    entity_id,
-    ids_of,
-    is_generic,
-    name_words,
-    only_one,
-)
+from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, similarity
 from clawmem.ports.entities import Entity, EntityStore
 

@@ -7,14 +7,12 @@ from typing import NamedTuple
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.lifecycle.derived import derived_documents
-from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
-
-DAY_MS = 86_400_000
 
 
 class ForgetPreview(NamedTuple):

@@ -12,8 +12,12 @@ from clawmem.app.services.retrieval.receipts import Receipt, unpack
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
-from clawmem.domain.lifecycle.forgotten import is_earlier_version, is_recognisable
-from clawmem.domain.lifecycle.marks import identifying_words, sentences_of
+from clawmem.domain.lifecycle.marks import (
+    identifying_words,
+    is_earlier_version,
+    is_recognisable,
+    sentences_of,
+)
 from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError

@@ -5,14 +5,13 @@ from __future__ import annotations
 import re
 
 from clawmem.app.services.lifecycle.archiving import Archiving
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
-DAY_MS = 86_400_000
 _DAYS = re.compile(r"(\d{1,5})d")
 FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
 

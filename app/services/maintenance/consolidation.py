@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
 from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
-from clawmem.app.services.maintenance.carrying import transfer_facts
 from clawmem.app.services.maintenance.contradicting import ContradictionFinder
 from clawmem.app.services.maintenance.deciding import Decisions, Tell, Verdict, ignore_decisions
 from clawmem.app.services.maintenance.grouping import Group, ObservationGrouper, Thresholds
@@ -25,11 +24,13 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.generator import Generator
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.relations import RelationKind
 from clawmem.ports.vault import Vault
 
 _NAME_CHARS = 12
 CHANGED = "one of them changed in the meantime, or the merged note was forgotten"
 USUAL_THRESHOLDS = Thresholds()
+_MOST_RELATIONS = 1000  # of each document
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,3 +209,24 @@ def _path(group: Group) -> str:
     names = "\0".join(sorted(one.document.path for one in group.members))
     name = sha256(names.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
     return patterns.consolidated_path(group.members[0].document.authored_at[:10], name)
+
+
+def transfer_facts(vault: Vault, document_ids: Sequence[int], to: int) -> None:
+    """
+    Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
+
+    The originals keep theirs, so that they are complete when they are served again. To be called inside
+    `Vault.writing`, before the originals are withdrawn.
+    """
+    said = (one for number in document_ids for one in vault.triples.of_document(number))
+    vault.triples.add([replace(one, document_id=to) for one in said])
+    kinds = {RelationKind.CAUSAL}
+    effects = vault.relations.outbound(document_ids, kinds, limit=_MOST_RELATIONS)
+    causes = vault.relations.inbound(document_ids, kinds, limit=_MOST_RELATIONS)
+    inside = {to, *document_ids}
+    vault.relations.put(
+        [
+            *(one._replace(source=to) for one in effects if one.target not in inside),
+            *(one._replace(target=to) for one in causes if one.source not in inside),
+        ]
+    )

@@ -11,9 +11,15 @@ from clawmem.app.services.indexing.claims import circular_claims, unresolved_cla
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.leftovers import leftover_sentence
 from clawmem.app.services.maintenance.canaries import listed
-from clawmem.app.services.maintenance.finding import Check, CheckResult, attempt
+from clawmem.app.services.maintenance.finding import (
+    REBUILD,
+    REPAIR,
+    Check,
+    CheckResult,
+    attempt,
+    without_remedy,
+)
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
-from clawmem.app.services.maintenance.remedies import REBUILD, REPAIR, without_remedy
 from clawmem.app.services.maintenance.skipped import skipped_files, spelled_out
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.ports.errors import ClawmemError

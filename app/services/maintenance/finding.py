@@ -1,4 +1,4 @@
-"""Results of health checks."""
+"""Results of health checks, and the commands that repair what the checks find."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 
 Check = Callable[[], "CheckResult"]
+# Indexes are derived from the records, so a rebuild repairs any of them.
+REBUILD = "Run: clawmem rebuild"
+# Repairs the records themselves, and keeps every readable one.
+REPAIR = "Run: clawmem repair"
+# Reads unchanged files again.
+REINDEX = "Run: clawmem reindex --force"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +47,8 @@ def attempt(name: str, check: Check) -> CheckResult:
     except Exception as error:  # noqa: BLE001  the other checks must still run and be reported
         detail = f"the check failed: {str(error) or type(error).__name__}"
         return CheckResult(name, False, detail, "Run: clawmem repair  (shows what would change, and asks.)")
+
+
+def without_remedy(fault: str) -> str:
+    """Return *fault* without the advice to rebuild at its end."""
+    return fault.removesuffix(REBUILD).rstrip(" .")

@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from struct import unpack
 from time import perf_counter
 from typing import Any, Protocol, cast
 
+from clawmem.app.services.maintenance.canaries import cosine
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.generator import Generator
@@ -34,60 +34,47 @@ class LocalModel(Protocol):
     @property
     def name(self) -> str:
         """The name in the settings."""
-        ...
 
     @property
     def role(self) -> str:
         """The purpose: embed, generate or rerank."""
-        ...
 
     @property
     def summary(self) -> str:
         """A description in one line."""
-        ...
 
     @property
     def dimensions(self) -> int:
         """The length of its vectors; 0 for a model that makes none."""
-        ...
 
     @property
     def origin(self) -> str:
         """The source of the installed files; empty while the model is not installed."""
-        ...
 
     @property
     def download_bytes(self) -> int:
         """The size of the download in bytes; 0 when there is nothing to download."""
-        ...
 
     def is_there(self) -> bool:
         """Whether the model can be used without a download."""
-        ...
 
     def size_bytes(self) -> int:
         """Return its size on disk in bytes, without the installed packages."""
-        ...
 
     def add(self, source: Path | None, progress: Progress | None = None) -> None:
         """Install the model from the file *source*, or download it if *source* is ``None``."""
-        ...
 
     def remove(self) -> None:
         """Delete the files of the model."""
-        ...
 
     def faults(self) -> list[str]:
         """Return the faults of its files."""
-        ...
 
     def reference(self) -> Mapping[str, Vector]:
         """Return texts and the vectors that the model should compute for them."""
-        ...
 
     def opened(self) -> Embedder | Generator | Reranker:
         """Return the loaded model."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,19 +254,8 @@ _MEASURES: Mapping[str, Callable[[Any, Mapping[str, Vector]], _Measured]] = {
 
 def _likeness(embedder: Embedder, reference: Mapping[str, Vector]) -> float | None:
     vectors = embedder.embed_documents(list(reference))
-    return min(map(_cosine, vectors, reference.values()), default=None)
-
-
-def _cosine(one: Vector, other: Vector) -> float:
-    """Return the cosine of two vectors of length one; 0 when they cannot be compared."""
-    if len(one) != len(other):
-        return 0.0
-    cosine = sum(x * y for x, y in zip(_numbers(one), _numbers(other), strict=True))
-    return cosine if math.isfinite(cosine) else 0.0
-
-
-def _numbers(vector: Vector) -> tuple[float, ...]:
-    return unpack(f"<{len(vector) // 4}f", vector)
+    likeness = map(cosine, vectors, reference.values())
+    return min((value if math.isfinite(value) else 0.0 for value in likeness), default=None)
 
 
 def _speed(embedder: Embedder) -> tuple[float, float]:

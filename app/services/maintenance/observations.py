@@ -7,8 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from clawmem.domain.maintenance import patterns
-from clawmem.domain.maintenance.merge_gate import ObservationText
-from clawmem.domain.maintenance.nearby import StatementIndex
+from clawmem.domain.maintenance.merge_gate import ObservationText, StatementIndex
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 

@@ -8,7 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from clawmem.app.services.documents.walking import every_served
-from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.analytics import Analytics, Question, Table
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
@@ -19,7 +19,6 @@ from clawmem.ports.telemetry import Telemetry
 Progress = Callable[[int, int], None]
 
 MAX_TOP = 1000
-DAY_MS = 86_400_000
 
 _DAYS = re.compile("([0-9]{1,6}) ?d")
 _RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # may list nearly every document

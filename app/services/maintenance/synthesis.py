@@ -12,7 +12,7 @@ from clawmem.app.services.knowledge.asking import CALLS_A_DAY
 from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
 from clawmem.app.services.maintenance.deciding import Decisions, Verdict
 from clawmem.domain.capture.notes import COLLECTION
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, Stats
@@ -25,7 +25,7 @@ from clawmem.ports.vault import Vault
 ORIGIN = "deduction"
 TYPE = "deductive"
 FOLDER = "deductions"
-RECENT_MS = 7 * 86_400_000
+RECENT_MS = 7 * DAY_MS
 MOST = 20  # memories in one prompt for conclusions
 EARLIER = 20  # earlier conclusions that a new one is compared with
 RELATED = 10  # relations between the sources that the judge's prompt lists

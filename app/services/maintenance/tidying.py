@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.lifecycle.surfaced import surfaced_stats
 from clawmem.app.services.maintenance.careful_asking import Fence
-from clawmem.domain.briefing.current import DAY_MS
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
 from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.maintenance import patterns
-from clawmem.domain.maintenance.trend import Trend, trend
+from clawmem.domain.maintenance.patterns import Trend, trend
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 

@@ -13,8 +13,7 @@ from clawmem.app.services.documents.walking import pages
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, decode, parse_source
-from clawmem.app.services.maintenance.finding import spread
-from clawmem.app.services.maintenance.remedies import REBUILD, REINDEX, REPAIR, without_remedy
+from clawmem.app.services.maintenance.finding import REBUILD, REINDEX, REPAIR, spread, without_remedy
 from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
 from clawmem.domain.documents.identity import body_hash, source_hash
 from clawmem.domain.documents.standing import is_current, is_forgotten

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
-from clawmem.ports.errors import ConfigError
-from clawmem.ports.model_failures import ModelFailure, ModelRole
+from clawmem.ports.errors import ClawmemError, ConfigError, VaultError
+from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
 
 NONE = "none"
 
 Model = TypeVar("Model")
+WITHOUT = {
+    ModelRole.EMBEDDER: "answers were found by words alone",
+    ModelRole.GENERATOR: "questions were not expanded",
+    ModelRole.RERANKER: "answers were not reranked",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,3 +96,27 @@ def first_of(role: ModelRole, options: Sequence[Option[Model]], *, without: str)
 def _told(name: str, error: ConfigError) -> str:
     told = str(error)
     return told if name in told else f"{name}: {told}"
+
+
+"""Effect on answers when the model of a role failed."""
+
+
+class Roles:
+    """Determines the provider of each role, without loading a model or calling a server."""
+
+    def __init__(self, chosen: Mapping[ModelRole, Callable[[], Provider]], failures: ModelFailures) -> None:
+        self._chosen = chosen
+        self._failures = failures
+
+    def __call__(self) -> list[Provider]:
+        """Return one provider per role in a fixed order; `NONE` with the reason if the settings are invalid."""
+        latest: Mapping[ModelRole, ModelFailure] = {}
+        with suppress(VaultError):
+            latest = self._failures.latest()
+        return [replace(self._of(role), last_failure=latest.get(role)) for role in self._chosen]
+
+    def _of(self, role: ModelRole) -> Provider:
+        try:
+            return self._chosen[role]()
+        except ClawmemError as error:
+            return Provider(role, NONE, str(error))

@@ -16,7 +16,7 @@ from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.snippets import ELLIPSIS, holds_any, snippet
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.surfacing import block as blocks
-from clawmem.domain.surfacing.age import age_label
+from clawmem.domain.surfacing.block import age_label
 from clawmem.domain.surfacing.packing import SEPARATOR, pack_lines, pack_shorter
 from clawmem.domain.surfacing.tiers import CHARACTERS, FULL_SHARE, Tier, tier_of
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span

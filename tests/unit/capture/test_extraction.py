@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.contracts.samples import document
+from clawmem.domain.capture.compaction import state_of
 from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered, verdict
 from clawmem.domain.capture.extraction import CaptureFinding, findings, payload, source
 from clawmem.domain.capture.handoff import by_rules, summary_of, text_of
 from clawmem.domain.capture.kinds import Kind, merge_window_ms
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
-from clawmem.domain.capture.precompact import state_of
 from clawmem.domain.capture.references import answers_by_turn, is_referenced
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage

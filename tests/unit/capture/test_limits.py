@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from clawmem.domain.capture import observations
+from clawmem.domain.capture.compaction import state_of
 from clawmem.domain.capture.extraction import CaptureFinding, findings
 from clawmem.domain.capture.handoff import by_rules
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.observations import observer_prompt, read_notes
-from clawmem.domain.capture.precompact import state_of
 from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
 
 U, A = Speaker.USER, Speaker.ASSISTANT

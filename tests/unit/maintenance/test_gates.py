@@ -15,12 +15,12 @@ from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.deduction import Candidate, Stats
 from clawmem.domain.maintenance.merge_gate import (
     ObservationText,
+    StatementIndex,
     decide_merge,
     is_candidate,
     replacement_objection,
     similarity,
 )
-from clawmem.domain.maintenance.nearby import StatementIndex
 from clawmem.domain.maintenance.patterns import read_patterns
 
 DATA = Path(__file__).parents[2] / "data"

@@ -4,14 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.maintenance.lease import (
-    TOKEN_BYTES,
-    is_live,
-    may_acquire,
-    may_act,
-    may_renew,
-    token_of,
-)
+from clawmem.domain.maintenance.lease import TOKEN_BYTES, is_live, may_acquire, may_act, may_renew, token_of
 
 UNTIL = 2_000
 ONE, OTHER = token_of(bytes(range(TOKEN_BYTES))), token_of(bytes(TOKEN_BYTES))

@@ -6,14 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.composite import (
-    Signals,
-    co_activation_counts,
-    frequency_boost,
-    length_factor,
-    published,
-    published_order,
-)
+from clawmem.domain.retrieval.composite import Signals, frequency_boost, length_factor, published
 
 EXAMPLE_A = Signals(
     search=0.80,
@@ -103,32 +96,3 @@ def test_frequency_needs_a_repetition() -> None:
 def test_score_is_finite_and_not_negative(signals: Signals, intent: bool, count: int) -> None:
     """Signals in their ranges give a score from 0 to 1.3 x 1.1 x 1.15."""
     assert 0 <= published(signals, recency_intent=intent, co_activations=count) <= 1.3 * 1.1 * 1.15
-
-
-def test_co_activation_flows_from_the_top_quarter_down() -> None:
-    """With eight results the first two are sources; a partner among the others gets the larger count."""
-    partners = {"a": {"b": 9, "e": 2, "zz": 7}, "b": {"e": 4, "f": 1}, "c": {"g": 8}}
-
-    assert co_activation_counts("abcdefgh", partners) == {"e": 4, "f": 1}
-
-
-def test_only_the_five_strongest_partners_count() -> None:
-    """A source brings five partners, ties by key, counted before results are looked at."""
-    partners = {"a": {"b": 3, "c": 3, "d": 3, "e": 3, "f": 3, "g": 3}}
-
-    assert set(co_activation_counts("abcdefg", partners)) == set("bcdef")
-
-
-@pytest.mark.parametrize(("ranked", "partner_counts"), [("", {}), ("a", {}), ("ab", {"b": 1})])
-def test_co_activation_of_few_results(ranked: str, partner_counts: dict[str, int]) -> None:
-    """One source at least; no results, or only the source, give nothing."""
-    assert co_activation_counts(ranked, {"a": {"b": 1}}) == partner_counts
-
-
-def test_second_sort_is_stable() -> None:
-    """With recency intent handoffs, decisions and progress come first, each group in its order."""
-    ranked = [("1", "note"), ("2", "progress"), ("3", "hub"), ("4", "decision"), ("5", "handoff")]
-
-    ordered = published_order(ranked, lambda item: item[1])
-
-    assert [name for name, _ in ordered] == ["2", "4", "5", "1", "3"]

@@ -14,8 +14,8 @@ from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, rewind_request
 from clawmem.domain.capture.handoff import is_empty
-from clawmem.domain.retrieval.handoff_question import asks_for_handoff
 from clawmem.domain.retrieval.intent import Intent
+from clawmem.domain.retrieval.named_time import asks_for_handoff
 from clawmem.domain.retrieval.routing import Route, route
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.sessions import Session

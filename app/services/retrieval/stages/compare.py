@@ -18,8 +18,8 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.answer_kind import asks_for_number, holds_number
 from clawmem.domain.retrieval.late_interaction import around, line_coverage
+from clawmem.domain.retrieval.query_forms import asks_for_number, holds_number
 from clawmem.domain.retrieval.sketches import READ
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction

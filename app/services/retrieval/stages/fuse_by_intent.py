@@ -9,7 +9,7 @@ from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.intent_weights import weights_for_intent
+from clawmem.domain.retrieval.intent import weights_for_intent
 from clawmem.ports.vault import Vault
 
 

@@ -10,10 +10,9 @@ from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, 
 from clawmem.app.services.retrieval.stages.classify import intent_of
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Stage, Work
-from clawmem.domain.graph.merging import PUSHED, TRAVERSED, merge, with_companions
+from clawmem.domain.graph.merging import PUSHED, TRAVERSED, cooccurrence_score, merge, with_companions
 from clawmem.domain.graph.meta_paths import forward_push, shares_of_all
 from clawmem.domain.graph.traversal import SEARCH_BOUNDS, Bounds, scaled, traverse
-from clawmem.domain.knowledge.cooccurrence import cooccurrence_score
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Intent
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError

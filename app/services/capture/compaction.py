@@ -1,19 +1,49 @@
-"""Storage of the summary that a client wrote when it compacted a conversation."""
+"""What is stored when a client compacts a conversation: the state before it, and the summary after it."""
 
 from __future__ import annotations
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.session import IsEcho, Redact
-from clawmem.domain.capture.compaction import summary_part
+from clawmem.app.services.capture.session import IsEcho, Redact, Session, said_first
+from clawmem.domain.capture.compaction import MESSAGES, state_of, summary_part
 from clawmem.domain.capture.notes import COLLECTION, summary_path
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.confidence import baseline
+from clawmem.ports.captures import CaptureStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import InactiveReason
+from clawmem.ports.transcripts import Transcripts
 from clawmem.ports.vault import Vault
 
 CONTENT_TYPE = "handoff"
 MOST_CHARACTERS = 20_000
+
+
+class PrecompactExtract:
+    """Extracts the state from the end of a transcript; the caller stores it."""
+
+    def __init__(
+        self,
+        captures: CaptureStore,
+        transcripts: Transcripts,
+        *,
+        redact: Redact = str,
+        is_echo: IsEcho = lambda sentence: False,
+    ) -> None:
+        self._captures = captures
+        self._transcripts = transcripts
+        self._redact = redact
+        self._is_echo = is_echo
+
+    def __call__(self, session: Session) -> str:
+        """
+        Return the Markdown for ``precompact-state.md``; empty when there is nothing to preserve.
+
+        Raises:
+            InvalidInput, SourceUnreadable: the transcript cannot be read.
+        """
+        messages = self._transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
+        found = said_first(messages, self._captures, self._redact, self._is_echo)
+        return self._redact(state_of(messages, found))
 
 
 class CompactionSummary:
