@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.app.services.bench.measures import Measures, measure
+from clawmem.app.bench.measures import Measures, measure
 
 DEPTH = 10
 FOLDER = Path(__file__).parents[2] / "docs" / "bench"

@@ -140,7 +140,7 @@ def _judge(row: Mapping[str, Any], notes: Path) -> Judge | None:
 
 def judged_questions(folder: Path) -> Iterator[Asked]:
     """The questions of a judged collection, and prompts without an answer, for every unit that is judged."""
-    from clawmem.app.services.bench.collection import load_collection
+    from clawmem.app.bench.collection import load_collection
 
     for unit in ("document", "line") if (folder / "qrels_turn.tsv").exists() else ("document",):
         collection = load_collection(folder, turns=unit == "line")

@@ -10,7 +10,7 @@ import pytest
 from surfacing import Gold, Prompts, gold_of, judged, sample
 from typer.testing import Result
 
-from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery
+from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
 
 TURN = "Ann: The boat lies in Moss & waits for spring, because its mast is at the joiner's until the ice is gone."
 SPELT = TURN.replace("&", "&amp;")
