@@ -151,7 +151,7 @@ def judged_questions(folder: Path) -> Iterator[Asked]:
             yield unit, row["text"], None
 
 
-def _is_judged(candidate: Any, grades: Mapping[str, float], collection: Any) -> bool:
+def _is_judged(candidate: Any, grades: Mapping[str, int], collection: Any) -> bool:
     name, span = candidate.document.path.removesuffix(".md"), candidate.span
     if span is None:
         return name in grades

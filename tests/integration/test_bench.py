@@ -252,12 +252,10 @@ class TestCommand:
 
 class TestArtefacts:
     @given(
-        st.dictionaries(
-            st.text("abcdefgh", min_size=1, max_size=2), st.sampled_from([0.5, 1, 2, 3]), min_size=1
-        ),
+        st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.sampled_from([1, 2, 3]), min_size=1),
         st.lists(st.text("abcdefgh", min_size=1, max_size=2), unique=True, max_size=15),
     )
-    def test_the_places_of_the_answers_are_enough(self, grades: dict[str, float], items: list[str]) -> None:
+    def test_the_places_of_the_answers_are_enough(self, grades: dict[str, int], items: list[str]) -> None:
         """Every measure of a ranking follows from where its answers stand and from the grades of all."""
         question = Question("q", "all", tuple(sorted(grades.values(), reverse=True)))
 
@@ -268,10 +266,10 @@ class TestArtefacts:
     def test_a_table_is_read_as_it_was_written(self, tmp_path: Path) -> None:
         """Grades, empty cells and the order of questions and systems survive the file."""
         table = Table(
-            [Question("q2", "pets", (3.0, 1.0)), Question("q1", "travel", (0.5,))],
+            [Question("q2", "pets", (3, 1)), Question("q1", "travel", (2,))],
             {
-                "query": {"q2": (RankedAnswer(1, 1.0), RankedAnswer(4, 3.0)), "q1": ()},
-                "grep": {"q2": (), "q1": (RankedAnswer(10, 0.5),)},
+                "query": {"q2": (RankedAnswer(1, 1), RankedAnswer(4, 3)), "q1": ()},
+                "grep": {"q2": (), "q1": (RankedAnswer(10, 2),)},
             },
         )
 
@@ -332,7 +330,7 @@ class TestQuality:
             assert [question.qid for question in table.questions] == list(QRELS)
         for system in ("grep", "plain BM25", "search", "query static"):
             assert tables["pets.doc.scoped"].systems[system] == {
-                qid: (RankedAnswer(1, 1.0),) for qid in QRELS
+                qid: (RankedAnswer(1, 1),) for qid in QRELS
             }
 
     def test_a_run_goes_on(self, judged: Path, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def collection_in(folder: Path, *, turns: bool = False) -> JudgedCollection:
     if folder != NOTES:
         return load_collection(folder, turns=turns)
     asked = tuple(JudgedQuery(text, text, "notes", "") for text in QUESTIONS)
-    return JudgedCollection(NOTES, asked, {text: {path: 1.0} for text, path in QUESTIONS.items()}, {})
+    return JudgedCollection(NOTES, asked, {text: {path: 1} for text, path in QUESTIONS.items()}, {})
 
 
 @dataclass(frozen=True)

@@ -71,11 +71,13 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 
 
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
-    from clawmem.app.bench.retrieval import BenchRetrieval
+    from clawmem.app.bootstrap.adapters import needs_extra
     from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.interfaces.cli.progress import progress
     from clawmem.app.services.retrieval.request import Ranking
 
+    with needs_extra("ir-measures", "bench"):
+        from clawmem.app.bench.retrieval import BenchRetrieval
     with open_services(settings) as services, progress("Asking") as step:
         embed = None if setup.mode == "search" else services.embed
         pipeline = services.pipelines.named(setup.mode)
