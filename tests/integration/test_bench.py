@@ -329,9 +329,7 @@ class TestQuality:
             assert list(table.systems) == ["grep", "plain BM25", "search", "vectors static", "query static"]
             assert [question.qid for question in table.questions] == list(QRELS)
         for system in ("grep", "plain BM25", "search", "query static"):
-            assert tables["pets.doc.scoped"].systems[system] == {
-                qid: (RankedAnswer(1, 1),) for qid in QRELS
-            }
+            assert tables["pets.doc.scoped"].systems[system] == {qid: (RankedAnswer(1, 1),) for qid in QRELS}
 
     def test_a_run_goes_on(self, judged: Path, tmp_path: Path) -> None:
         """What is there is not measured again; what is missing is added beside it."""
