@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -239,6 +240,19 @@ class TestCommand:
 
         assert (done.exit_code, done.stdout) == (2, "")
         assert "qrels.tsv cannot be read" in done.stderr
+
+    def test_a_missing_package_is_named(
+        self, invoke: Invoke, judged: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without the extra the message says how to install it."""
+        for name in [name for name in sys.modules if name.startswith(("ir_measures.", "clawmem.app.bench."))]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, "ir_measures", None)
+
+        done = invoke("bench", "retrieval", judged)
+
+        assert done.exit_code == 4
+        assert "pip install '.[bench]'" in done.stderr
 
     def test_nothing_is_judged(self, invoke: Invoke, judged: Path) -> None:
         """Without a judged question there is nothing to report, and nothing breaks."""
