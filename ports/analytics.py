@@ -111,6 +111,22 @@ class Table:
         return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
 
 
+@dataclass(frozen=True, slots=True)
+class VaultReport:
+    """
+    The tables of a report: documents at the time *now*, recalls *since* a time (``None``: since the first).
+
+    ``documents`` counts the served documents, ``recalls`` the recorded questions. ``files`` are the exported files.
+    """
+
+    now: str
+    since: str | None
+    documents: int
+    recalls: int
+    tables: dict[Question, Table]
+    files: list[str]
+
+
 class Analytics(Protocol):
     """
     Engine that answers reports about documents and their use from a copy of the data.

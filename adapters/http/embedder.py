@@ -4,7 +4,6 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
-from clawmem.adapters.http.deadline import deadline, per_request
 from clawmem.adapters.http.providers import (
     Provider,
     TextRole,
@@ -15,7 +14,7 @@ from clawmem.adapters.http.providers import (
     server_root,
 )
 from clawmem.adapters.http.rate_limit import TokenRateLimiter, estimated_tokens
-from clawmem.adapters.http.retry import EMBEDDING, QUESTION, Limits
+from clawmem.adapters.http.retry import EMBEDDING, QUESTION, Limits, deadline, per_request
 from clawmem.adapters.http.served_model import ModelIdentity, ServedModelQuery
 from clawmem.adapters.http.transport import Json, Transport
 from clawmem.adapters.http.vectors import numbers_of, refuse_constant, unit_vector

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from clawmem.adapters.http.deadline import TimeLeft, deadline
 from clawmem.adapters.http.providers import Provider, provider_at, provider_named, server_root
+from clawmem.adapters.http.retry import TimeLeft, deadline
 from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModelQuery
 from clawmem.adapters.http.transport import Json, Transport
 from clawmem.ports.clock import Clock

@@ -3,7 +3,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from clawmem.adapters.http.deadline import TimeLeft, deadline
 from clawmem.adapters.http.providers import (
     Provider,
     provider_at,
@@ -11,6 +10,7 @@ from clawmem.adapters.http.providers import (
     scores_in,
     server_root,
 )
+from clawmem.adapters.http.retry import TimeLeft, deadline
 from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModelQuery
 from clawmem.adapters.http.transport import Transport
 from clawmem.ports.clock import Clock

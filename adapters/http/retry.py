@@ -1,15 +1,17 @@
-"""Retry policy: exponential back-off, or the wait that the server asks for."""
+"""Deadlines and the retry policy: exponential back-off, or the wait that the server asks for."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import NamedTuple
 
-from clawmem.adapters.http.deadline import TimeLeft
+TimeLeft = Callable[[], float]
+"""Returns the seconds that the next request may take; zero or negative when the time is over."""
 
 # share of a wait, in both directions, so that clients that failed together do not retry together
 JITTER = 0.25
@@ -50,6 +52,17 @@ class Limits(NamedTuple):
 
     left: TimeLeft
     policy: RetryPolicy
+
+
+def deadline(timeout_s: float) -> TimeLeft:
+    """Return a function that gives the seconds left of *timeout_s*, counted from now."""
+    until = time.monotonic() + timeout_s
+    return lambda: until - time.monotonic()
+
+
+def per_request(timeout_s: float) -> TimeLeft:
+    """Return a function that gives *timeout_s* for every request."""
+    return lambda: timeout_s
 
 
 def requested_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:

@@ -10,10 +10,17 @@ from typing import Any
 from clawmem.adapters.http.addresses import secrets_in
 from clawmem.adapters.http.circuit import COOL_DOWN_S, CircuitBreaker
 from clawmem.adapters.http.connections import TransportFailure
-from clawmem.adapters.http.deadline import TimeLeft, deadline, per_request
 from clawmem.adapters.http.exchange import ConnectionBroken, Exchange, Reply, ResponseTooLarge
 from clawmem.adapters.http.refusals import refusal, words_of
-from clawmem.adapters.http.retry import QUESTION, RetryPolicy, requested_wait_s, says_retry
+from clawmem.adapters.http.retry import (
+    QUESTION,
+    RetryPolicy,
+    TimeLeft,
+    deadline,
+    per_request,
+    requested_wait_s,
+    says_retry,
+)
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
 

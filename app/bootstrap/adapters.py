@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.repairing import Repair
     from clawmem.app.services.models.selection import Choice, Provider
     from clawmem.app.settings import Settings
+    from clawmem.ports.analytics import VaultReport
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.generator import Generator
     from clawmem.ports.reranker import Reranker
@@ -210,6 +211,18 @@ def analytics() -> DuckdbAnalytics:
     with needs_extra("duckdb", "duckdb"):
         from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
     return DuckdbAnalytics()
+
+
+def report_plots() -> Callable[[VaultReport, str, str], list[str]]:
+    """
+    Return the function that draws a report.
+
+    Raises:
+        ExtraMissing: Matplotlib is not installed.
+    """
+    with needs_extra("matplotlib", "duckdb"):
+        from clawmem.adapters.matplotlib.plots import draw
+    return draw
 
 
 def _clock() -> SystemClock:

@@ -157,7 +157,7 @@ class JudgedQuestion:
     qid: str
     category: str
     request: RetrievalRequest
-    grades: Mapping[str, float]
+    grades: Mapping[str, int]
     items: Callable[[Sequence[Candidate]], Sequence[str]]
 
     @property

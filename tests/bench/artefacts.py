@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.app.services.bench.measures import Measures, measure
+from clawmem.app.bench.measures import Measures, measure
 
 DEPTH = 10
 FOLDER = Path(__file__).parents[2] / "docs" / "bench"
@@ -28,14 +28,14 @@ class Question(NamedTuple):
 
     qid: str
     category: str
-    grades: tuple[float, ...]
+    grades: tuple[int, ...]
 
 
 class RankedAnswer(NamedTuple):
     """An answer among the first: its place, from 1, and its grade."""
 
     rank: int
-    grade: float
+    grade: int
 
 
 Places = tuple[RankedAnswer, ...]
@@ -55,7 +55,7 @@ class Table:
         return [measures_of(question, found[question.qid]) for question in wanted]
 
 
-def places_of(items: Sequence[str], grades: Mapping[str, float]) -> Places:
+def places_of(items: Sequence[str], grades: Mapping[str, int]) -> Places:
     """Where the answers stand among the first items."""
     return tuple(RankedAnswer(n, grades[item]) for n, item in enumerate(items[:DEPTH], 1) if item in grades)
 
@@ -77,7 +77,7 @@ def write_table(path: Path, table: Table) -> None:
     rows = ["\t".join((*_ABOUT, *table.systems))]
     for one in table.questions:
         cells = (_written(places[one.qid]) for places in table.systems.values())
-        rows.append("\t".join((one.qid, one.category, ",".join(map(_number, one.grades)), *cells)))
+        rows.append("\t".join((one.qid, one.category, ",".join(map(str, one.grades)), *cells)))
     _replace(path, "\n".join(rows) + "\n")
 
 
@@ -88,7 +88,7 @@ def read_table(path: Path) -> Table:
     head, *rows = (line.split("\t") for line in path.read_text("utf-8").splitlines())
     table = Table(systems={system: {} for system in head[len(_ABOUT) :]})
     for qid, category, grades, *cells in rows:
-        table.questions.append(Question(qid, category, tuple(map(float, grades.split(",")))))
+        table.questions.append(Question(qid, category, tuple(map(int, grades.split(",")))))
         for system, cell in zip(table.systems, cells, strict=True):
             table.systems[system][qid] = _read(cell)
     return table
@@ -106,7 +106,7 @@ def write_facts(path: Path, facts: Mapping[str, Any]) -> None:
 
 
 def _written(places: Places) -> str:
-    cells = (str(p.rank) if p.grade == 1 else f"{p.rank}:{_number(p.grade)}" for p in places)
+    cells = (str(p.rank) if p.grade == 1 else f"{p.rank}:{p.grade}" for p in places)
     return ",".join(cells) or _NOTHING
 
 
@@ -114,11 +114,7 @@ def _read(cell: str) -> Places:
     if cell == _NOTHING:
         return ()
     pairs = (part.partition(":") for part in cell.split(","))
-    return tuple(RankedAnswer(int(rank), float(grade or 1)) for rank, _, grade in pairs)
-
-
-def _number(grade: float) -> str:
-    return f"{grade:g}"
+    return tuple(RankedAnswer(int(rank), int(grade or 1)) for rank, _, grade in pairs)
 
 
 def _replace(path: Path, text: str) -> None:

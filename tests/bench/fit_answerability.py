@@ -24,9 +24,9 @@ import numpy as np
 from fit_relevance import Floats, logistic
 from judged import settings_for, vault_of
 
+from clawmem.app.bench.collection import load_collection
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.bench.collection import load_collection
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Unit, read_request

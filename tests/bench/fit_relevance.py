@@ -138,7 +138,7 @@ def _judge(row: Mapping[str, Any], notes: Path) -> Judge | None:
 
 def judged_questions(folder: Path) -> Iterator[Asked]:
     """The questions of a judged collection, and prompts without an answer, for every unit that is judged."""
-    from clawmem.app.services.bench.collection import load_collection
+    from clawmem.app.bench.collection import load_collection
 
     for unit in ("document", "line") if (folder / "qrels_turn.tsv").exists() else ("document",):
         collection = load_collection(folder, turns=unit == "line")
@@ -149,7 +149,7 @@ def judged_questions(folder: Path) -> Iterator[Asked]:
             yield unit, row["text"], None
 
 
-def _is_judged(candidate: Any, grades: Mapping[str, float], collection: Any) -> bool:
+def _is_judged(candidate: Any, grades: Mapping[str, int], collection: Any) -> bool:
     name, span = candidate.document.path.removesuffix(".md"), candidate.span
     if span is None:
         return name in grades

@@ -14,11 +14,11 @@ from typing import Any
 import apsw
 from artefacts import DEPTH
 
+from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
+from clawmem.app.bench.retrieval import unrolled
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.places import models_folder
-from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
-from clawmem.app.services.bench.retrieval import unrolled
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate

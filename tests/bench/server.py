@@ -34,8 +34,8 @@ from judged import surroundings
 from latency import asked
 from server_process import ServerProcess, serving
 
+from clawmem.app.bench.measures import percentile
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.services.bench.measures import percentile
 from clawmem.app.settings import load_settings
 
 FACTS = FOLDER / "server.json"

@@ -24,11 +24,11 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from artefacts import FOLDER, read_facts, write_facts
 from judged import collections_in, data_hash, each, surroundings, vault_of
 
+from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.context_surfacing import run
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.safety import safe
-from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.profiles import PROFILES
 

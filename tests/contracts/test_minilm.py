@@ -16,7 +16,6 @@ from clawmem.adapters.models.minilm.build import build, write
 from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.models.minilm.precision import EXACT, INT8, Precision, by_row
 from clawmem.adapters.models.minilm.store import MODEL, TOKENIZER
-from clawmem.adapters.models.minilm.weights import tensors
 from clawmem.contracts.embedder import BEES, TEXTS, EmbedderContract
 from clawmem.ports.errors import EmbeddingError
 
@@ -92,16 +91,6 @@ def test_a_row_of_bytes_is_within_half_a_step() -> None:
     assert (np.abs(stored * steps[:, None] - weight) <= steps[:, None] / 2 + 1e-6).all()
 
 
-def test_tensors_are_read_as_they_were_written() -> None:
-    """Every float tensor comes back under its name; other types are left out."""
-    written = tiny.weights()
-
-    found = tensors(tiny.safetensors(written))
-
-    assert found.keys() == written.keys()
-    assert all((found[name] == written[name]).all() for name in written)
-
-
 def test_both_ways_give_the_same_vector(embedder: MiniLmEmbedder) -> None:
     """The vector that comes with the tokens is the one that comes alone, byte by byte."""
     assert [one.pooled for one in embedder.token_vectors(SAMPLES)] == embedder.embed_documents(SAMPLES)
@@ -163,7 +152,7 @@ def test_the_fingerprint_follows_weights_and_words(tmp_path: Path) -> None:
         (files, INT8, "int8"),
         (files, INT8, "int8"),
         (files, EXACT, "exact"),
-        ({**files, "model.safetensors": tiny.safetensors(tiny.weights(seed=8))}, INT8, "int8"),
+        ({**files, "model.safetensors": tiny.stored(tiny.weights(seed=8))}, INT8, "int8"),
         ({**files, "tokenizer.json": files["tokenizer.json"] + b" "}, INT8, "int8"),
     ]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,9 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.bench.collection import load_collection
-from clawmem.app.services.bench.measures import interval, measure
-from clawmem.app.services.bench.retrieval import BenchReport, BenchRetrieval
+from clawmem.app.bench.collection import load_collection
+from clawmem.app.bench.measures import interval, measure
+from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.query import query
@@ -228,6 +229,19 @@ class TestCommand:
         assert (done.exit_code, done.stdout) == (2, "")
         assert "qrels.tsv cannot be read" in done.stderr
 
+    def test_a_missing_package_is_named(
+        self, invoke: Invoke, judged: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Without the extra the message says how to install it."""
+        for name in [name for name in sys.modules if name.startswith(("ir_measures.", "clawmem.app.bench."))]:
+            monkeypatch.delitem(sys.modules, name)
+        monkeypatch.setitem(sys.modules, "ir_measures", None)
+
+        done = invoke("bench", "retrieval", judged)
+
+        assert done.exit_code == 4
+        assert "pip install '.[bench]'" in done.stderr
+
     def test_nothing_is_judged(self, invoke: Invoke, judged: Path) -> None:
         """Without a judged question there is nothing to report, and nothing breaks."""
         (judged / "qrels.tsv").write_text("", "utf-8")
@@ -240,12 +254,10 @@ class TestCommand:
 
 class TestArtefacts:
     @given(
-        st.dictionaries(
-            st.text("abcdefgh", min_size=1, max_size=2), st.sampled_from([0.5, 1, 2, 3]), min_size=1
-        ),
+        st.dictionaries(st.text("abcdefgh", min_size=1, max_size=2), st.sampled_from([1, 2, 3]), min_size=1),
         st.lists(st.text("abcdefgh", min_size=1, max_size=2), unique=True, max_size=15),
     )
-    def test_the_places_of_the_answers_are_enough(self, grades: dict[str, float], items: list[str]) -> None:
+    def test_the_places_of_the_answers_are_enough(self, grades: dict[str, int], items: list[str]) -> None:
         """Every measure of a ranking follows from where its answers stand and from the grades of all."""
         question = Question("q", "all", tuple(sorted(grades.values(), reverse=True)))
 
@@ -256,10 +268,10 @@ class TestArtefacts:
     def test_a_table_is_read_as_it_was_written(self, tmp_path: Path) -> None:
         """Grades, empty cells and the order of questions and systems survive the file."""
         table = Table(
-            [Question("q2", "pets", (3.0, 1.0)), Question("q1", "travel", (0.5,))],
+            [Question("q2", "pets", (3, 1)), Question("q1", "travel", (2,))],
             {
-                "query": {"q2": (RankedAnswer(1, 1.0), RankedAnswer(4, 3.0)), "q1": ()},
-                "grep": {"q2": (), "q1": (RankedAnswer(10, 0.5),)},
+                "query": {"q2": (RankedAnswer(1, 1), RankedAnswer(4, 3)), "q1": ()},
+                "grep": {"q2": (), "q1": (RankedAnswer(10, 2),)},
             },
         )
 
@@ -319,9 +331,7 @@ class TestQuality:
             assert list(table.systems) == ["grep", "plain BM25", "search", "vectors static", "query static"]
             assert [question.qid for question in table.questions] == list(QRELS)
         for system in ("grep", "plain BM25", "search", "query static"):
-            assert tables["pets.doc.scoped"].systems[system] == {
-                qid: (RankedAnswer(1, 1.0),) for qid in QRELS
-            }
+            assert tables["pets.doc.scoped"].systems[system] == {qid: (RankedAnswer(1, 1),) for qid in QRELS}
 
     def test_a_run_goes_on(self, judged: Path, tmp_path: Path) -> None:
         """What is there is not measured again; what is missing is added beside it."""

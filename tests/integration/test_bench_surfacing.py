@@ -10,7 +10,7 @@ import pytest
 from surfacing import Gold, Prompts, gold_of, judged, sample
 from typer.testing import Result
 
-from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery
+from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
 
 TURN = "Ann: The boat lies in Moss & waits for spring, because its mast is at the joiner's until the ice is gone."
 SPELT = TURN.replace("&", "&amp;")
@@ -39,7 +39,7 @@ def test_gold_is_spelt_as_blocks_spell_it(tmp_path: Path) -> None:
     (tmp_path / "chat").mkdir()
     (tmp_path / "chat" / "may.md").write_text(f"# May\n\n**Ann:** {TURN[5:]}\n\nBob: Yes.\n", "utf-8")
     lines = {"chat/may": [(3, "a1"), (5, "b1")]}
-    collection = JudgedCollection(tmp_path, (QUERY,), {"q1": {"a1": 1.0, "b1": 1.0}}, lines)
+    collection = JudgedCollection(tmp_path, (QUERY,), {"q1": {"a1": 1, "b1": 1}}, lines)
 
     assert gold_of(QUERY, collection) == Gold(("chat/may.md",), (SPELT, "Bob: Yes."))
 

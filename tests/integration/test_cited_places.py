@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from clawmem.app.services.bench.collection import load_collection
+from clawmem.app.bench.collection import load_collection
 from clawmem.domain.documents.tables import is_delimiter
 from clawmem.domain.security.origin import LEADS
 

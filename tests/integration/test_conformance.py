@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from command_line import Invoke
 
-from clawmem.app.services.conformance.cases import Case, VectorFile, load_vectors
-from clawmem.app.services.conformance.judging import JudgePort, PortReport
-from clawmem.app.services.conformance.program import PortProgram
+from clawmem.app.conformance.cases import Case, VectorFile, load_vectors
+from clawmem.app.conformance.judging import JudgePort, PortReport
+from clawmem.app.conformance.program import PortProgram
 from clawmem.ports.errors import InvalidInput
 
 ROOT = Path(__file__).parents[2]

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from itertools import permutations
 from pathlib import Path
-from xml.etree import ElementTree
 
+import networkx
 import pytest
 from command_line import Invoke
 
@@ -38,7 +38,6 @@ from clawmem.ports.vault import Vault
 DATA = Path(__file__).parents[1] / "data"
 NOW_MS = 1_790_000_000_000
 LEDGER = "default:concept:ledger"
-XML = "{http://graphml.graphdrawing.org/xmlns}"
 DAY = "2026-03-01"
 
 # What a note says, and the triples that a model makes of it.
@@ -297,18 +296,19 @@ class TestExport:
         ]
 
     def test_graphml(self, vault: Vault) -> None:
-        """It is XML with every attribute declared; what XML cannot hold is replaced."""
+        """networkx reads every node and edge with typed attributes; what XML cannot hold is replaced."""
         _odd_vault(vault)
-        root = ElementTree.fromstring("\n".join(graphml(whole_graph(vault))))
+        read = networkx.parse_graphml("\n".join(graphml(whole_graph(vault))))
 
-        declared = {one.get("id"): one.get("attr.name") for one in root.iter(f"{XML}key")}
-        assert {one.get("key") for one in root.iter(f"{XML}data")} <= declared.keys()
-        labels = {one.text for one in root.iter(f"{XML}data") if one.get("key") == "node_label"}
-        assert {'\ufffd <a href="x">]]> & \'', "日本 \U0001f9e0", "Ann & Co", "tea & <milk>"} <= labels
-        assert [one.text for one in root.iter(f"{XML}data") if one.get("key") == "edge_current"] == [
-            "true",
-            "false",
+        labels = {label for _, label in read.nodes(data="label")}
+        assert labels == {'\ufffd <a href="x">]]> & \'', "日本 \U0001f9e0", "Ann & Co", "tea & <milk>", "Tea"}
+        statements = [one for *_, one in read.edges(data=True) if one["kind"] == "statement"]
+        assert [(one["label"], one["confidence"], one["current"]) for one in statements] == [
+            ("prefers", 1.0, True),
+            ("uses", 0.7, False),
         ]
+        [cause] = [one for *_, one in read.edges(data=True) if one["kind"] == "causal"]
+        assert (cause["weight"], cause["reasoning"]) == (0.5, 'because "of" <it>\ufffd')
 
     def test_json_ld(self, vault: Vault) -> None:
         """It is JSON whose items name each other by their ids; nothing outside has to be read."""
@@ -329,7 +329,7 @@ class TestExport:
     def test_an_empty_vault(self, vault: Vault) -> None:
         """There is nothing in it, and it can be read."""
         assert json.loads("\n".join(json_ld(whole_graph(vault))))["@graph"] == []
-        assert not list(ElementTree.fromstring("\n".join(graphml(whole_graph(vault)))).iter(f"{XML}node"))
+        assert not networkx.parse_graphml("\n".join(graphml(whole_graph(vault)))).nodes
 
     def test_the_command(self, remembered: Invoke, tmp_path: Path) -> None:
         """To standard output, or whole into a file; what stands where it cannot be written stays."""

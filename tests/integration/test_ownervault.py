@@ -20,7 +20,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.bench.measures import measure
+from clawmem.app.bench.measures import measure
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import publish

@@ -24,9 +24,9 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
+from clawmem.app.bench.retrieval import POOLED, BenchRetrieval
 from clawmem.app.bootstrap.backends import backend_named
-from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
-from clawmem.app.services.bench.retrieval import POOLED, BenchRetrieval
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.vault import ServedVault
@@ -120,7 +120,7 @@ def collection_in(folder: Path, *, turns: bool = False) -> JudgedCollection:
     if folder != NOTES:
         return load_collection(folder, turns=turns)
     asked = tuple(JudgedQuery(text, text, "notes", "") for text in QUESTIONS)
-    return JudgedCollection(NOTES, asked, {text: {path: 1.0} for text, path in QUESTIONS.items()}, {})
+    return JudgedCollection(NOTES, asked, {text: {path: 1} for text, path in QUESTIONS.items()}, {})
 
 
 @dataclass(frozen=True)

@@ -350,7 +350,7 @@ def test_a_missing_package_is_named(
     read: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str
 ) -> None:
     """Without the packages of the extra the way out is said, and nothing else happens."""
-    ours = ("clawmem.adapters.duckdb.", "clawmem.app.services.maintenance.report_drawing")
+    ours = ("clawmem.adapters.duckdb.", "clawmem.adapters.matplotlib.")
     for name in [name for name in sys.modules if name.startswith((*ours, f"{package}."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery, load_collection
-from clawmem.app.services.bench.measures import interval, mean, measure, percentile
-from clawmem.app.services.bench.retrieval import trec_lines, unrolled
+from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
+from clawmem.app.bench.measures import interval, mean, measure, percentile
+from clawmem.app.bench.retrieval import trec_lines, unrolled
 from clawmem.ports.errors import InvalidInput
 
 
@@ -19,7 +19,7 @@ class TestMeasure:
         """Two of three answers among the first five, at ranks 2 and 4, of grades 1 and 3; the third is of 2."""
         ranking = ["x", "one", "y", "three", "z"]
 
-        found = measure(ranking, {"one": 1.0, "three": 3.0, "two": 2.0})
+        found = measure(ranking, {"one": 1, "three": 3, "two": 2})
 
         gained = 1 / math.log2(3) + 3 / math.log2(5)
         ideal = 3 / math.log2(2) + 2 / math.log2(3) + 1 / math.log2(4)
@@ -39,13 +39,13 @@ class TestMeasure:
 
     def test_the_best_ranking(self) -> None:
         """Answers first, by falling grade: everything is 1, also recall@1 when there is one answer."""
-        assert set(measure(["b", "a"], {"a": 1.0, "b": 2.0}).values()) == {0.5, 1.0}
-        assert set(measure(["a", "x"], {"a": 0.5}).values()) == {1.0}
+        assert set(measure(["b", "a"], {"a": 1, "b": 2}).values()) == {0.5, 1.0}
+        assert set(measure(["a", "x"], {"a": 2}).values()) == {1.0}
 
     @pytest.mark.parametrize("ranking", [[], ["x"] * 3])
     def test_nothing_found(self, ranking: list[str]) -> None:
         """Without an answer, or without a ranking, everything is 0."""
-        assert set(measure(ranking, {"a": 1.0}).values()) == {0.0}
+        assert set(measure(ranking, {"a": 1}).values()) == {0.0}
 
     @pytest.mark.parametrize(("rank", "reciprocal"), [(1, 1.0), (3, 1 / 3), (10, 0.1), (11, 0.0)])
     def test_the_tenth_rank_counts(self, rank: int, reciprocal: float) -> None:
@@ -53,7 +53,7 @@ class TestMeasure:
         ranking = [f"x{n}" for n in range(20)]
         ranking[rank - 1] = "a"
 
-        found = measure(ranking, {"a": 1.0})
+        found = measure(ranking, {"a": 1})
 
         assert found["mrr@10"] == reciprocal
         assert found["ndcg@10"] == pytest.approx(1 / math.log2(rank + 1) if rank <= 10 else 0.0)
@@ -62,7 +62,7 @@ class TestMeasure:
 
     def test_more_answers_than_ranks(self) -> None:
         """The ideal of nDCG has ten ranks as well, so ten answers on ten ranks are 1."""
-        grades = {f"a{n}": 1.0 for n in range(15)}
+        grades = {f"a{n}": 1 for n in range(15)}
 
         found = measure(list(grades)[:10], grades)
 
@@ -121,7 +121,7 @@ def judged(folder: Path) -> Path:
     (folder / "queries.jsonl").write_text(json.dumps(QUESTION), "utf-8")
     (folder / "qrels.tsv").write_text("q1\tpets/dogs\t1\nq1\tpets/cats\t0\n", "utf-8")
     (folder / "turns.tsv").write_text("t2\tpets/dogs\t9\nt1\tpets/dogs\t3\tmore\n", "utf-8")
-    (folder / "qrels_turn.tsv").write_text("q1\tt1\t0.5\n", "utf-8")
+    (folder / "qrels_turn.tsv").write_text("q1\tt1\t2\n", "utf-8")
     return folder
 
 
@@ -132,14 +132,14 @@ class TestCollection:
 
         assert loaded.corpus == tmp_path / "corpus"
         assert loaded.queries == (JudgedQuery("q1", "who barks", "easy", "pets"),)
-        assert loaded.grades == {"q1": {"pets/dogs": 1.0}}
+        assert loaded.grades == {"q1": {"pets/dogs": 1}}
         assert loaded.turn_lines == {}
 
     def test_turns(self, tmp_path: Path) -> None:
         """Turns come in the order of their lines, whatever that of the file; further columns are left out."""
         loaded = load_collection(judged(tmp_path), turns=True)
 
-        assert loaded.grades == {"q1": {"t1": 0.5}}
+        assert loaded.grades == {"q1": {"t1": 2}}
         assert loaded.turn_lines == {"pets/dogs": [(3, "t1"), (9, "t2")]}
 
     def test_defaults(self, tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ class TestCollection:
         loaded = load_collection(folder, turns=False)
 
         assert [query.text for query in loaded.queries] == ["who\u2028barks"]
-        assert loaded.grades == {"q1": {"pets/dogs": 1.0}}
+        assert loaded.grades == {"q1": {"pets/dogs": 1}}
 
     @pytest.mark.parametrize(
         ("turns", "part"),
@@ -198,6 +198,7 @@ class TestCollection:
             ("qrels_turn.tsv", b"q1 t1 1"),
             ("qrels_turn.tsv", b"q1\tt1"),
             ("qrels_turn.tsv", b"q1\tt1\tgood"),
+            ("qrels_turn.tsv", b"q1\tt1\t0.5"),
             ("qrels_turn.tsv", b"q1\t\xff\t1"),
             ("turns.tsv", b"t1\tpets/dogs"),
             ("turns.tsv", b"t1\tpets/dogs\tthird"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,6 +9,7 @@ from zipfile import ZipFile
 
 import numpy as np
 import numpy.typing as npt
+from safetensors.numpy import save
 from tokenizers import Tokenizer
 from tokenizers.models import WordPiece
 from tokenizers.normalizers import BertNormalizer
@@ -46,20 +46,9 @@ def weights(seed: int = 7) -> dict[str, Floats]:
     return made
 
 
-def safetensors(tensors: Mapping[str, Floats]) -> bytes:
+def stored(tensors: Mapping[str, Floats]) -> bytes:
     """*tensors* in the file format of the published weights, the positions of the trainer among them."""
-    positions = np.arange(POSITIONS, dtype=np.int64)
-    header: dict[str, object] = {"__metadata__": {"format": "pt"}}
-    data = b""
-    for name, tensor in {"embeddings.position_ids": positions, **tensors}.items():
-        kind = "I64" if tensor.dtype == np.int64 else "F32"
-        raw = np.ascontiguousarray(tensor).tobytes()
-        offsets = [len(data), len(data) + len(raw)]
-        header[name] = {"dtype": kind, "shape": list(tensor.shape), "data_offsets": offsets}
-        data += raw
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    return len(text).to_bytes(8, "little") + text + data
+    return save({"embeddings.position_ids": np.arange(POSITIONS, dtype=np.int64), **tensors})
 
 
 def tokenizer() -> bytes:
@@ -78,7 +67,7 @@ def tokenizer() -> bytes:
 
 def published() -> dict[str, bytes]:
     """The two files that the model is built from."""
-    return {"model.safetensors": safetensors(weights()), "tokenizer.json": tokenizer()}
+    return {"model.safetensors": stored(weights()), "tokenizer.json": tokenizer()}
 
 
 def wheel(path: Path, files: Mapping[str, bytes]) -> Path:

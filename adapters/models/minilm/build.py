@@ -8,11 +8,13 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from safetensors.numpy import load
+
 from clawmem.adapters.models.minilm.embedder import MAX_TOKENS, MiniLmEmbedder
 from clawmem.adapters.models.minilm.graph import encoder
 from clawmem.adapters.models.minilm.precision import EXACT, INT8, Precision
 from clawmem.adapters.models.minilm.store import MODEL, TOKENIZER, Manifest, store
-from clawmem.adapters.models.minilm.weights import WEIGHTS, tensors
+from clawmem.adapters.models.minilm.weights import WEIGHTS
 
 # The exact vectors of these texts are stored, to measure the quantization error on any processor and with any
 # release.
@@ -47,7 +49,7 @@ def write(
     reference: Mapping[str, str],
 ) -> None:
     """Write the model with *precision*, whose name in the fingerprint is *called*."""
-    weights = tensors(published[WEIGHTS])
+    weights = load(published[WEIGHTS])
     dimensions = weights["embeddings.LayerNorm.bias"].shape[0]
     origin = sha256(published[WEIGHTS]).hexdigest()[:12]
     vocabulary = sha256(published[TOKENIZER]).hexdigest()[:8]

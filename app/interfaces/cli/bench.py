@@ -12,7 +12,7 @@ from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.services.bench.retrieval import BenchReport
+    from clawmem.app.bench.retrieval import BenchReport
     from clawmem.app.settings import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -62,7 +62,7 @@ def retrieval(
 def _measured(settings: Settings, setup: Setup) -> BenchReport:
     import tempfile
 
-    from clawmem.app.services.bench.collection import load_collection
+    from clawmem.app.bench.collection import load_collection
 
     collection = load_collection(setup.folder.expanduser().resolve(), turns=setup.turns)
     with tempfile.TemporaryDirectory(prefix="clawmem-bench-") as folder:
@@ -71,11 +71,13 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 
 
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
+    from clawmem.app.bootstrap.adapters import needs_extra
     from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.interfaces.cli.progress import progress
-    from clawmem.app.services.bench.retrieval import BenchRetrieval
     from clawmem.app.services.retrieval.request import Ranking
 
+    with needs_extra("ir-measures", "bench"):
+        from clawmem.app.bench.retrieval import BenchRetrieval
     with open_services(settings) as services, progress("Asking") as step:
         embed = None if setup.mode == "search" else services.embed
         pipeline = services.pipelines.named(setup.mode)
@@ -85,7 +87,7 @@ def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
 
 
 def _write_run(path: Path, report: BenchReport) -> None:
-    from clawmem.app.services.bench.retrieval import trec_lines
+    from clawmem.app.bench.retrieval import trec_lines
     from clawmem.ports.errors import InvalidInput
 
     try:

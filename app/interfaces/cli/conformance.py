@@ -12,8 +12,8 @@ from clawmem.app.interfaces.cli.session import one_of, wants_json
 from clawmem.app.operations.indexes import DIFFERENCES
 
 if TYPE_CHECKING:
-    from clawmem.app.services.conformance.cases import VectorFile
-    from clawmem.app.services.conformance.judging import PortReport, Verdict
+    from clawmem.app.conformance.cases import VectorFile
+    from clawmem.app.conformance.judging import PortReport, Verdict
 
 cli = typer.Typer(rich_markup_mode=None)
 conformance = typer.Typer(
@@ -53,9 +53,9 @@ def vectors(
 
 
 def _judged(command: str, only: Sequence[str], timeout_s: float) -> PortReport:
+    from clawmem.app.conformance.judging import JudgePort
+    from clawmem.app.conformance.program import PortProgram
     from clawmem.app.interfaces.cli.progress import progress
-    from clawmem.app.services.conformance.judging import JudgePort
-    from clawmem.app.services.conformance.program import PortProgram
 
     files = _chosen(only)
     with progress("Asking") as step:
@@ -63,7 +63,7 @@ def _judged(command: str, only: Sequence[str], timeout_s: float) -> PortReport:
 
 
 def _chosen(only: Sequence[str]) -> list[VectorFile]:
-    from clawmem.app.services.conformance.cases import load_vectors
+    from clawmem.app.conformance.cases import load_vectors
 
     files = load_vectors()
     wanted = {one_of("--only", name, [file.policy for file in files]) for name in only}
@@ -105,7 +105,7 @@ def _show(report: PortReport) -> None:
 
 
 def _failure_lines(failure: Verdict) -> list[str]:
-    from clawmem.app.services.conformance.comparison import shortened
+    from clawmem.app.conformance.comparison import shortened
 
     lines = [
         f"FAIL  {failure.policy}: {failure.case.name}",

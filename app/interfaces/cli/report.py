@@ -11,7 +11,7 @@ import typer
 from clawmem.app.interfaces.cli.session import one_of, opened, wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.services.maintenance.report import VaultReport
+    from clawmem.ports.analytics import VaultReport
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -123,9 +123,9 @@ def _made(ctx: typer.Context, since: str | None, top: int, parquet: Path | None)
 
 
 def _drawn(found: VaultReport, plots: Path, kind: str) -> list[str]:
-    from clawmem.app.services.maintenance.report_plots import draw
+    from clawmem.app.bootstrap.adapters import report_plots
 
-    return draw(found, _folder(plots), kind)
+    return report_plots()(found, _folder(plots), kind)
 
 
 def _folder(path: Path) -> str:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 
 from clawmem.app.services.documents.walking import every_served
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.ports.analytics import Analytics, Question, Table
+from clawmem.ports.analytics import Analytics, Question, Table, VaultReport
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
@@ -22,22 +21,6 @@ MAX_TOP = 1000
 
 _DAYS = re.compile("([0-9]{1,6}) ?d")
 _RANKED = frozenset({Question.MOST_RECALLED, Question.NEVER_RECALLED})  # may list nearly every document
-
-
-@dataclass(frozen=True, slots=True)
-class VaultReport:
-    """
-    The tables of a report: documents at the time *now*, recalls *since* a time (``None``: since the first).
-
-    ``documents`` counts the served documents, ``recalls`` the recorded questions. ``files`` are the exported files.
-    """
-
-    now: str
-    since: str | None
-    documents: int
-    recalls: int
-    tables: dict[Question, Table]
-    files: list[str]
 
 
 class Report:

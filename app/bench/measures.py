@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from ir_measures import RR, R, Success, calc_aggregate, nDCG
+
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
@@ -16,27 +18,25 @@ if TYPE_CHECKING:
 
 Measures = dict[str, float]
 
-CUTS = (1, 5, 10)
+_MEASURES = {
+    **{f"recall@{k}": R @ k for k in (1, 5, 10)},
+    **{f"hit@{k}": Success @ k for k in (1, 5, 10)},
+    "ndcg@10": nDCG @ 10,
+    "mrr@10": RR @ 10,
+}
 _RESAMPLES = 1000
 _SEED = 7  # makes tables reproducible
 
 
-def measure(ranking: Sequence[str], grades: Mapping[str, float]) -> Measures:
+def measure(ranking: Iterable[str], grades: Mapping[str, int]) -> Measures:
     """
     Return recall@k (share of the answers in the top k), hit@k (1 if any is), nDCG@10 and MRR@10.
 
-    nDCG as in Järvelin & Kekäläinen 2002 with linear gain and log2(rank + 1) discount.
+    The values are those of trec_eval: nDCG has linear gain and a log2(rank + 1) discount.
     """
-    found: Measures = {}
-    for k in CUTS:
-        got = sum(item in grades for item in ranking[:k])
-        found[f"recall@{k}"] = got / len(grades)
-        found[f"hit@{k}"] = float(got > 0)
-    gains = [grades.get(item, 0.0) for item in ranking[:10]]
-    ideal = sorted(grades.values(), reverse=True)[:10]
-    found["ndcg@10"] = _discounted(gains) / _discounted(ideal)
-    found["mrr@10"] = next((1 / rank for rank, gain in enumerate(gains, start=1) if gain), 0.0)
-    return found
+    scores = {item: -rank for rank, item in enumerate(dict.fromkeys(ranking))}
+    found = calc_aggregate(_MEASURES.values(), {"": grades}, {"": scores})
+    return {name: found[one] for name, one in _MEASURES.items()}
 
 
 def mean(rows: Sequence[Measures]) -> Measures:
@@ -71,7 +71,3 @@ def _resamples(count: int) -> Places:
     rng = random.Random(_SEED)
     drawn = [rng.choices(range(count), k=count) for _ in range(_RESAMPLES)]
     return np.array(drawn, dtype=np.int32)
-
-
-def _discounted(gains: Sequence[float]) -> float:
-    return math.fsum(gain / math.log2(rank + 2) for rank, gain in enumerate(gains))

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from clawmem.app.services.bench.collection import JudgedCollection, JudgedQuery
-from clawmem.app.services.bench.measures import Measures, interval, mean, measure, percentile
+from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
+from clawmem.app.bench.measures import Measures, interval, mean, measure, percentile
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import (

@@ -7,8 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from clawmem.app.services.conformance.comparison import shortened
-from clawmem.app.services.conformance.line_process import LineProcess
+from clawmem.app.conformance.comparison import shortened
+from clawmem.app.conformance.line_process import LineProcess
 
 FAREWELL_S = 1.0  # time to exit after the last case
 FORMS = frozenset({"output", "unsupported", "error"})

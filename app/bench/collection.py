@@ -33,7 +33,7 @@ class JudgedCollection:
 
     corpus: Path
     queries: tuple[JudgedQuery, ...]
-    grades: Mapping[str, Mapping[str, float]]
+    grades: Mapping[str, Mapping[str, int]]
     turn_lines: Mapping[str, list[tuple[int, str]]]
 
 
@@ -69,13 +69,13 @@ def _queries(path: Path) -> list[JudgedQuery]:
         return [JudgedQuery(r["qid"], r["text"], r.get("category", "all"), r.get("scope", "")) for r in rows]
 
 
-def _grades(path: Path) -> dict[str, dict[str, float]]:
-    grades: dict[str, dict[str, float]] = defaultdict(dict)
+def _grades(path: Path) -> dict[str, dict[str, int]]:
+    grades: dict[str, dict[str, int]] = defaultdict(dict)
     with _reading(path):
         for line in _lines(path):
             qid, item, grade = line.split("\t")
-            if float(grade) > 0:
-                grades[qid][item] = float(grade)
+            if int(grade) > 0:
+                grades[qid][item] = int(grade)
     return grades
 
 

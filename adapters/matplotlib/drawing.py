@@ -1,4 +1,4 @@
-"""Drawing primitives of the report. Imports matplotlib, so import this module only to draw."""
+"""Drawing primitives of the report."""
 
 from __future__ import annotations
 

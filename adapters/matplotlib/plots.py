@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from clawmem.app.services.maintenance.report import VaultReport
-from clawmem.ports.analytics import Question
-from clawmem.ports.errors import ExtraMissing, InvalidInput
+from matplotlib.figure import Figure
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from clawmem.adapters.matplotlib.drawing import (
+    COLOURS,
+    bars,
+    day_axis,
+    ladder,
+    legend,
+    new_figure,
+    pile_up,
+    styled,
+)
+from clawmem.ports.analytics import Question, VaultReport
+from clawmem.ports.errors import InvalidInput
 
 Records = list[dict[str, Any]]
 
@@ -40,14 +48,8 @@ def draw(report: VaultReport, folder: str, kind: str) -> list[str]:
         The paths written.
 
     Raises:
-        ExtraMissing: matplotlib is not installed.
         InvalidInput: a file cannot be written there.
     """
-    try:
-        from clawmem.app.services.maintenance.report_drawing import styled
-    except ModuleNotFoundError as missing:
-        raise ExtraMissing("matplotlib", extra="duckdb") from missing
-
     with styled():
         figures = {name: plot(report) for name, plot in _PLOTS.items()}
         return [_save(figure, Path(folder) / f"{name}.{kind}") for name, figure in figures.items() if figure]
@@ -65,8 +67,6 @@ def _save(figure: Figure, path: Path) -> str:
 
 
 def _growth(report: VaultReport) -> Figure | None:
-    from clawmem.app.services.maintenance.report_drawing import legend, new_figure, pile_up
-
     records = [r for r in report.tables[Question.GROWTH].records() if r["basis"] == "authored"]
     if not records:
         return None
@@ -83,8 +83,6 @@ def _growth(report: VaultReport) -> Figure | None:
 
 
 def _age(report: VaultReport) -> Figure | None:
-    from clawmem.app.services.maintenance.report_drawing import bars, legend, new_figure
-
     records = report.tables[Question.AGES].records()
     if not records:
         return None
@@ -102,8 +100,6 @@ def _age(report: VaultReport) -> Figure | None:
 
 
 def _coverage(report: VaultReport) -> Figure | None:
-    from clawmem.app.services.maintenance.report_drawing import ladder, legend
-
     records = report.tables[Question.COVERAGE].records()
     if not records or not report.recalls:
         return None
@@ -121,8 +117,6 @@ def _coverage(report: VaultReport) -> Figure | None:
 
 
 def _recalled(report: VaultReport) -> Figure | None:
-    from clawmem.app.services.maintenance.report_drawing import ladder
-
     records = report.tables[Question.MOST_RECALLED].records()[:NAMED]
     if not records:
         return None
@@ -133,8 +127,6 @@ def _recalled(report: VaultReport) -> Figure | None:
 
 
 def _questions(report: VaultReport) -> Figure | None:
-    from clawmem.app.services.maintenance.report_drawing import bars, day_axis, legend, new_figure
-
     records = report.tables[Question.DAYS].records()
     if not records:
         return None
@@ -151,8 +143,6 @@ def _questions(report: VaultReport) -> Figure | None:
 
 
 def _speed(report: VaultReport) -> Figure | None:
-    from clawmem.app.services.maintenance.report_drawing import COLOURS, day_axis, legend, new_figure
-
     records = report.tables[Question.DAYS].records()
     if not records:
         return None

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from clawmem.app.services.conformance.cases import Case, VectorFile
-from clawmem.app.services.conformance.comparison import Difference, differences
-from clawmem.app.services.conformance.program import Answer, NoAnswer, PortProgram
+from clawmem.app.conformance.cases import Case, VectorFile
+from clawmem.app.conformance.comparison import Difference, differences
+from clawmem.app.conformance.program import Answer, NoAnswer, PortProgram
 
 PATIENCE = 3  # consecutive cases without an answer, after which the rest of the policy is skipped
 REFUSAL = {"error": True}
