@@ -1,4 +1,4 @@
-"""What is stored when a client compacts a conversation: the state before it, and the summary after it."""
+"""Notes stored when a client compacts a conversation: the state before it, and the summary after it."""
 
 from __future__ import annotations
 
