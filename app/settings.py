@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,6 +15,7 @@ from clawmem.app.model_servers import EmbedServer, ModelServer, RerankServer, se
 from clawmem.app.places import config_folder, default_vault, home_folder, models_folder
 from clawmem.app.upkeep_settings import LaneSettings, LifecycleSettings
 from clawmem.app.vaults import read_vaults
+from clawmem.domain.documents.path_context import path_context
 from clawmem.ports.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -171,6 +172,17 @@ class Settings(BaseModel):
     def roots(self) -> dict[str, str]:
         """The folder of each configured collection."""
         return {name: str(one.path) for name, one in self.collections.items()}
+
+    def context_of(self, collection: str, path: str) -> str | None:
+        """Return the descriptions of everything, and of the folders above *path*; ``None`` without any."""
+        configured = self.collections.get(collection)
+        return path_context(path, configured.context if configured else {}, self.global_context)
+
+    def embeds(self, collections: Iterable[str]) -> bool:
+        """Whether reading *collections* ends with the vectors that are missing."""
+        return self.autoEmbed or any(
+            name in self.collections and self.collections[name].autoEmbed for name in collections
+        )
 
     @property
     def kept_receipt_days(self) -> int:

@@ -102,6 +102,9 @@ def test_a_file_of_the_earlier_program_is_read(config: Path) -> None:
     assert settings.lifecycle is not None
     assert settings.lifecycle.archive_after_days == 90
     assert settings.collections["a"].update == "git pull"
+    assert settings.context_of("a", "sub/n.md") == "my life\n\nx"
+    assert settings.embeds(["a"])
+    assert not settings.embeds(["b"])
 
 
 @pytest.mark.parametrize(
