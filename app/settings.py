@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from clawmem.app.config_file import fault_of_name, find_config, read_config
 from clawmem.app.model_servers import EmbedServer, ModelServer, RerankServer, servers_in
 from clawmem.app.places import config_folder, default_vault, home_folder, models_folder
+from clawmem.app.upkeep_settings import LaneSettings, LifecycleSettings
 from clawmem.app.vaults import read_vaults
+from clawmem.domain.documents.path_context import path_context
 from clawmem.ports.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 Environment = Mapping[str, str]
 
@@ -54,7 +59,8 @@ class CollectionSettings(BaseModel):
     path: Path = Field(description="Absolute path of the folder; `~` is the home folder.")
     pattern: str = Field(default="**/*.md", description="Glob of the files that are read.")
     context: dict[str, str] = Field(
-        default_factory=dict, description="Descriptions of the content below path prefixes."
+        default_factory=dict,
+        description="Descriptions of folders and files, by their path in the collection.",
     )
     update: str | None = Field(
         default=None, description="Shell command of `update --pull`, run in the folder."
@@ -62,7 +68,9 @@ class CollectionSettings(BaseModel):
     trust: Literal["user", "shared", "outside"] = Field(
         default="user", description="Trust in its notes; notes of any level but `user` are quoted in prompts."
     )
-    autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
+    autoEmbed: bool = Field(  # noqa: N815
+        default=False, description="Whether reading the folder ends with the vectors that are missing."
+    )
 
     @field_validator("path")
     @classmethod
@@ -139,15 +147,21 @@ class Settings(BaseModel):
         default_factory=list,
         description="Further folders that programs may read into named vaults, with their subfolders.",
     )
-    lifecycle: dict[str, Any] = Field(
-        default_factory=dict,
+    lifecycle: LifecycleSettings | None = Field(
+        default=None,
         description="When idle documents are archived; previewed only, unless it says dry_run: false.",
     )
-    lanes: dict[str, Any] = Field(
-        default_factory=dict, description="Schedule and limits of the maintenance lanes."
+    lanes: LaneSettings | None = Field(
+        default=None, description="Schedule and limits of the maintenance lanes."
     )
-    directoryContext: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
-    autoEmbed: bool = Field(default=False, description="Kept for a later version.")  # noqa: N815
+    autoEmbed: bool = Field(  # noqa: N815
+        default=False, description="Whether reading any folder ends with the vectors that are missing."
+    )
+
+    @field_validator("lifecycle", mode="before")
+    @classmethod
+    def _no_policy(cls, section: Any) -> Any:
+        return section or None
 
     @field_validator("sync_folders")
     @classmethod
@@ -158,6 +172,17 @@ class Settings(BaseModel):
     def roots(self) -> dict[str, str]:
         """The folder of each configured collection."""
         return {name: str(one.path) for name, one in self.collections.items()}
+
+    def context_of(self, collection: str, path: str) -> str | None:
+        """Return the descriptions of everything, and of the folders above *path*; ``None`` without any."""
+        configured = self.collections.get(collection)
+        return path_context(path, configured.context if configured else {}, self.global_context)
+
+    def embeds(self, collections: Iterable[str]) -> bool:
+        """Whether reading *collections* ends with the vectors that are missing."""
+        return self.autoEmbed or any(
+            name in self.collections and self.collections[name].autoEmbed for name in collections
+        )
 
     @property
     def kept_receipt_days(self) -> int:
@@ -174,6 +199,13 @@ class Settings(BaseModel):
         """The folders that a program may read into a named vault, including their subfolders."""
         return [*(one.path for one in self.collections.values()), *self.sync_folders]
 
+
+# Sections whose keys are known, and whose values contain no secrets.
+_SECTIONS: Mapping[str, type[BaseModel]] = {
+    "collections": CollectionSettings,
+    "lifecycle": LifecycleSettings,
+    "lanes": LaneSettings,
+}
 
 # The keys allowed in a config file; all others come from the environment and the command line.
 _CONFIG_KEYS = frozenset(Settings.model_fields) - {
@@ -214,6 +246,11 @@ def load_settings(
 
 def _from_file(path: Path) -> dict[str, Any]:
     data = {key: value for key, value in read_config(path).items() if value is not None}
+    if data.pop("directoryContext", False):
+        raise ConfigError(
+            f"{path}: directoryContext is on, but clawmem writes no CLAUDE.md into folders. Remove the key; "
+            "the hooks add recent decisions to sessions."
+        )
     for key in data.keys() - _CONFIG_KEYS:
         known = ", ".join(sorted(_CONFIG_KEYS))
         raise ConfigError(f"{path}: the key {key!r} is not known. Remove it, or use one of: {known}.")
@@ -232,8 +269,12 @@ def _from_environment(env: Environment, chosen: Mapping[str, Any]) -> dict[str, 
     vaults = read_vaults(chosen.get("vaults", {}), env)
     if text := env.get("CLAWMEM_VAULTS"):
         vaults |= read_vaults(_vaults(text), env)
+    found["vaults"] = vaults
     lanes = {key: env[name] for name, key in _LANES.items() if env.get(name)}
-    return {**found, "vaults": vaults, "lanes": {**chosen.get("lanes", {}), **lanes}}
+    section = chosen.get("lanes", {})
+    if lanes and isinstance(section, Mapping):
+        found["lanes"] = {**section, **lanes}
+    return found
 
 
 def _vaults(text: str) -> Any:
@@ -251,4 +292,13 @@ def _validated(chosen: dict[str, Any], path: Path) -> Settings:
 
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{where} in {path} or the environment: {fault_of(first)}.") from error
+        fault = f"{fault_of(first)}{_remedy(first)}"
+        raise ConfigError(f"{where} in {path} or the environment: {fault}.") from error
+
+
+def _remedy(error: ErrorDetails) -> str:
+    """Return the known keys of a section where one is unknown, and a value that may be shown where it is wrong."""
+    section = _SECTIONS.get(str(error["loc"][0]))
+    if section and error["type"] == "extra_forbidden":
+        return f". Use one of: {', '.join(section.model_fields)}"
+    return f", not {error['input']!r}" if section and error["type"] not in ("missing", "value_error") else ""

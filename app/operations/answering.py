@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Result as Found
     from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
     from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
+    from clawmem.app.settings import Settings
     from clawmem.ports.sessions import Session
 
 SNIPPET = 200  # characters of the snippet of a compact result
@@ -31,9 +32,14 @@ COMPACT = frozenset(
 
 
 def found_document(
-    result: Found, *, compact: bool = False, with_body: bool = False, explained: ReceiptItem | None = None
+    result: Found,
+    settings: Settings,
+    *,
+    compact: bool = False,
+    with_body: bool = False,
+    explained: ReceiptItem | None = None,
 ) -> FoundDocument:
-    """Return *result* as a record; a compact one has the beginning of the snippet."""
+    """Return *result* as a record, with its context in *settings*; a compact one has the beginning of the snippet."""
     document, shown = result.document, result.snippet()
     keys: dict[str, Any] = {
         "docid": f"#{result.docid}",
@@ -54,6 +60,7 @@ def found_document(
         "content_type": document.content_type,
         "authored_at": document.authored_at,
         "modified_at": document.modified_at,
+        "context": settings.context_of(document.collection, document.path),
         "snippet_line": shown.start_line,
     }
     if compact:
@@ -66,6 +73,7 @@ def found_document(
 
 def answer_of(
     found: Answer,
+    settings: Settings,
     more_keys: Mapping[str, Any],
     *,
     compact: bool = False,
@@ -81,7 +89,7 @@ def answer_of(
     """
     items = explained[0].items if explained else [None] * len(found.results)
     results = [
-        found_document(result, compact=compact, with_body=with_bodies, explained=item)
+        found_document(result, settings, compact=compact, with_body=with_bodies, explained=item)
         for result, item in zip(found.results, items, strict=True)
     ]
     return SearchAnswer(

@@ -32,6 +32,9 @@ class FoundDocument(SelectedResult, DocumentReference):
     content_type: str | None = None
     authored_at: str | None = None
     modified_at: str | None = None
+    context: str | None = Field(
+        default=None, description="The descriptions of its folders in the config file."
+    )
     snippet_line: int | None = None
     body: str | None = Field(default=None, description="The whole text, on request.")
     relevance: float | None = Field(default=None, description="Of an explained result, as the next three.")

@@ -11,9 +11,9 @@ from clawmem.app.operations.operation import Command, Effect, NoParameters, Oper
 from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.places import CURATOR_REPORT
 from clawmem.app.services.briefing import reflecting
+from clawmem.app.services.lifecycle.archive_policy import read_policy
 from clawmem.app.services.lifecycle.duplicates import Duplicates
 from clawmem.app.services.lifecycle.examining import Examination, examine, recommended
-from clawmem.domain.lifecycle.policy import read_policy
 from clawmem.domain.security.quoting import title_to_read
 
 if TYPE_CHECKING:

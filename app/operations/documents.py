@@ -151,7 +151,11 @@ class MentionedEntity(Result):
 
 
 class Content(Text):
-    """Lines of one document, with its note and its entities."""
+    """
+    Lines of one document, with its note and its entities.
+
+    ``context`` is from the config file, ``note.context`` from enrichment.
+    """
 
     context: str | None = Field(
         default=None, description="The descriptions of its folders in the config file."
@@ -207,7 +211,7 @@ def get(services: Services, request: Get) -> Content:
         Content,
         excerpt,
         is_numbered=request.line_numbers,
-        context=_folder_context(services, document),
+        context=services.settings.context_of(document.collection, document.path),
         note=_note_about(services, document),
         entities=[
             MentionedEntity(name=without_orders(one.name, document.origin), type=one.kind) for one in mentions
@@ -273,14 +277,6 @@ def text_of(
     return text
 
 
-def _folder_context(services: Services, document: Document) -> str | None:
-    """Return the config file's descriptions of the folders above a document, the outermost first."""
-    configured = services.settings.collections.get(document.collection)
-    described = configured.context if configured else {}
-    above = [folder for folder in described if f"/{document.path}".startswith(f"/{folder.strip('/')}")]
-    return "\n\n".join(described[folder] for folder in sorted(above, key=len)) or None
-
-
 def _note_about(services: Services, document: Document) -> Note | None:
     """Return the note about a document, without orders that a text of others gives."""
     note = services.vault.notes.get(document.id)
@@ -325,8 +321,13 @@ def _texts_text(result: Texts) -> str:
     return "\n".join(with_successor(_heading(one), one.superseded_by) for one in result.documents)
 
 
-def _attachment(one: Text) -> Attachment:
-    text = "\n".join(lines_to_read(one.text, one.origin))
+def _context_comment(one: Content) -> str:
+    """Return the context as an HTML comment above a text, which a ``-->`` in it does not end; empty without one."""
+    return f"<!-- Context: {one.context.replace('-->', '--&gt;')} -->\n\n" if one.context else ""
+
+
+def _attachment(one: Text, comment: str = "") -> Attachment:
+    text = comment + "\n".join(lines_to_read(one.text, one.origin))
     return Attachment(f"clawmem://{quote(one.file)}", text, "text/markdown")
 
 
@@ -370,8 +371,8 @@ OPERATIONS = (
         route="/documents/{file:path}",
         commands=(Command("get"),),
         text=_heading,
-        terminal=lambda result: [verbatim(result.verbatim)],
-        attachments=lambda result: [_attachment(result)],
+        terminal=lambda result: [verbatim(f"{_context_comment(result)}{result.verbatim}")],
+        attachments=lambda result: [_attachment(result, _context_comment(result))],
     ),
     Operation(
         name="multi_get",

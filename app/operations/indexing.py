@@ -138,7 +138,7 @@ def update(services: Services, request: Update) -> Reading:
     failed = _pulled(services) if request.pull else {}
     folders = [one for one in _folders(services, request.collection) if one.name not in failed]
     passes = read_folders(services, folders, allow_empty=request.allow_empty)
-    embedded = embed_texts(services) if request.embed else None
+    embedded = embed_after(services, [one.name for one in folders], is_asked=request.embed)
     return Reading(**sums_of(services, passes), failed=failed, embed=embedded)
 
 
@@ -146,12 +146,13 @@ def reindex(services: Services, request: Reindex) -> Reading:
     """
     Read the folders again, with force also the files that look unchanged.
 
-    It makes no vectors, see embed.
+    It makes vectors only where the config file says autoEmbed, see embed.
     """
     folders = _folders(services, request.collection)
     passes = read_folders(services, folders, force=request.force, allow_empty=request.allow_empty)
     enriched = enrich(services, EnrichRequest(all=True)) if request.enrich else None
-    return Reading(**sums_of(services, passes), enrich=enriched)
+    embedded = embed_after(services, [one.name for one in folders])
+    return Reading(**sums_of(services, passes), embed=embedded, enrich=enriched)
 
 
 def embed(services: Services, request: EmbedRequest) -> Embedded:
@@ -232,6 +233,13 @@ def embed_texts(services: Services, *, force: bool = False) -> EmbedReport:
     """Embed the texts without vectors, or all with *force*."""
     with services.progress("Embedding") as step:
         return services.embed(force=force, progress=step)
+
+
+def embed_after(
+    services: Services, collections: Sequence[str], *, is_asked: bool = False
+) -> EmbedReport | None:
+    """Embed the texts without vectors after *collections* were read, if it *is_asked* or set for one of them."""
+    return embed_texts(services) if is_asked or services.settings.embeds(collections) else None
 
 
 def lagging_indexes(services: Services) -> dict[str, str]:

@@ -41,7 +41,7 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         "string_type": "must be text",
         "string_unicode": "holds half a character",
         "list_type": "must be a list",
-        "dict_type": "must map names to values",
+        **dict.fromkeys(("dict_type", "model_type"), "must map names to values"),
     }
 )
 PREFIXES = ("Value error, ", "Assertion failed, ")

@@ -98,8 +98,12 @@ def answer_question(
     if request.explain:
         receipt = recorder.receipt()
         kept = recorder.record(lambda: receipt)
-        return answer_of(found, more_keys(found), with_bodies=request.body, explained=(receipt, kept))
-    result = answer_of(found, more_keys(found), compact=request.compact, with_bodies=request.body)
+        return answer_of(
+            found, services.settings, more_keys(found), with_bodies=request.body, explained=(receipt, kept)
+        )
+    result = answer_of(
+        found, services.settings, more_keys(found), compact=request.compact, with_bodies=request.body
+    )
     result.do_later(lambda: recorder.record(recorder.receipt))
     return result
 

@@ -46,7 +46,9 @@ def find_similar(services: Services, request: SimilarTo) -> SimilarDocuments:
     document = services.lookup.find(request.file)
     now_ms = services.clock.now_ms()
     found = services.find_similar(document, now_ms=now_ms, limit=request.limit, as_of=request.as_of)
-    results = [found_document(one, compact=request.compact) for one in found.answer.results]
+    results = [
+        found_document(one, services.settings, compact=request.compact) for one in found.answer.results
+    ]
     return SimilarDocuments(
         reference=DocumentReference(**place_of(services, document)),
         count=len(results),

@@ -14,7 +14,7 @@ from clawmem.app.operations.indexing import (
     AllowEmpty,
     Embed,
     Reading,
-    embed_texts,
+    embed_after,
     reading_text,
     sums_of,
 )
@@ -100,7 +100,7 @@ def vault_sync(services: Services, request: Sync) -> Synced:
             allow_empty=request.allow_empty,
             progress=step,
         )
-    embedded = embed_texts(services) if request.embed else None
+    embedded = embed_after(services, [collection], is_asked=request.embed)
     made = str(services.settings.vault) if services.is_new else None
     read = sums_of(services, [report])
     return Synced(**read, vault=request.vault, collection=collection, made=made, embed=embedded)

@@ -62,15 +62,10 @@ class LaneThread:
 
 
 def lane_threads(settings: Settings | None, complain: Complain) -> list[LaneThread]:
-    """Return a thread for each lane that *settings* enable; none without settings or if they are invalid."""
+    """Return a thread for each lane that *settings* enable; none without settings."""
     if settings is None:
         return []
-    try:
-        hosted = read_plan(settings.lanes).hosted
-    except Exception as error:  # noqa: BLE001  the server runs without lanes
-        complain(error)
-        return []
-    return [LaneThread(name, settings, complain) for name in hosted]
+    return [LaneThread(name, settings, complain) for name in read_plan(settings.lanes).hosted]
 
 
 @contextmanager

@@ -33,13 +33,14 @@ def watch(
 
     Args:
         every_s: See `clawmem.app.services.indexing.watching.Watched`.
-        embed: Whether new texts are embedded after each pass that changed something.
+        embed: Whether new texts are embedded after each pass that changed something, whatever the settings say.
         environ: The environment for the settings; that of this process by default.
     """
     from clawmem.app.services.indexing.watching import WatchOptions
 
     def then(progress: Progress) -> list[str]:
-        return [*(_embedded(services, progress) if embed else []), *_carried(services, progress)]
+        embedded = _embedded(services, progress) if embed or folders.embeds else []
+        return [*embedded, *_carried(services, progress)]
 
     folders = LiveFolders(services, environ)
     services.watching(WatchOptions(folders, tell, then, every_s), stop)
@@ -51,7 +52,7 @@ class LiveFolders:
     def __init__(self, services: Services, environ: Mapping[str, str] | None = None) -> None:
         self._services = services
         self._environ = environ
-        self._folders = services.folders
+        self._settings, self._folders = services.settings, services.folders
         self._read_at = _stamp(services.settings.config_file)
 
     def __call__(self) -> list[Folder]:
@@ -64,9 +65,14 @@ class LiveFolders:
         stamp = _stamp(self._services.settings.config_file)
         if stamp != self._read_at:
             fresh = load_settings(vault=self._services.settings.vault, environ=self._environ)
-            self._folders = replace(self._services, settings=fresh).folders
+            self._settings, self._folders = fresh, replace(self._services, settings=fresh).folders
             self._read_at = stamp
         return self._folders
+
+    @property
+    def embeds(self) -> bool:
+        """Whether the current settings let new texts be embedded."""
+        return self._settings.embeds(self._settings.collections)
 
 
 def _embedded(services: Services, progress: Progress) -> list[str]:

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.ports.errors import ConfigError
 from clawmem.ports.records import Document
 
 AFTER_DAYS = 90
-
-_KEYS = frozenset(
-    {"archive_after_days", "type_overrides", "purge_after_days", "exempt_collections", "dry_run"}
-)
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivePolicy:
     """
-    After how many days without a change or an access a document is put away; of some types after others, or never.
+    Days without a change or an access after which a document is archived; ``None`` for a type means never.
 
-    ``purge_after_days`` later it is forgotten, with ``None`` never. ``only_previews`` unless the owner said otherwise: then nothing is ever put away unasked.
+    An archived document is forgotten ``purge_after_days`` later; ``None`` means never. With ``only_previews``, which is
+    the default, nothing is archived automatically.
     """
 
     after_days: float = AFTER_DAYS
@@ -34,35 +29,6 @@ class ArchivePolicy:
     def days_of(self, content_type: str) -> float | None:
         """Return the limit in days for documents of a type; ``None`` means never."""
         return self.type_days.get(content_type, self.after_days)
-
-
-def read_policy(chosen: Mapping[str, Any]) -> ArchivePolicy | None:
-    """
-    Return the policy of the section ``lifecycle`` of a configuration; ``None`` if the section is empty.
-
-    Raises:
-        ConfigError: an unknown key, or a value of the wrong type.
-    """
-    if not chosen:
-        return None
-    if unknown := sorted(map(str, set(chosen) - _KEYS)):
-        raise ConfigError(
-            f"lifecycle: unknown key {', '.join(unknown)}. Valid keys: {', '.join(sorted(_KEYS))}."
-        )
-    purge = chosen.get("purge_after_days")
-    types = chosen.get("type_overrides") or {}
-    exempt = chosen.get("exempt_collections") or []
-    if not isinstance(types, Mapping) or not isinstance(exempt, list):
-        raise ConfigError(
-            "lifecycle: type_overrides maps types to days, exempt_collections is a list of names."
-        )
-    return ArchivePolicy(
-        _days("archive_after_days", chosen.get("archive_after_days", AFTER_DAYS)),
-        {str(name): None if days is None else _days(str(name), days) for name, days in types.items()},
-        frozenset(map(str, exempt)),
-        chosen.get("dry_run") is not False,
-        None if purge is None else _days("purge_after_days", purge),
-    )
 
 
 def idle_days(document: Document, now_ms: int) -> float:
@@ -91,9 +57,3 @@ def is_due_for_good(archived_at: str, policy: ArchivePolicy, now_ms: int) -> boo
     if policy.purge_after_days is None or archived_ms is None:
         return False
     return now_ms - archived_ms > policy.purge_after_days * DAY_MS
-
-
-def _days(name: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
-        raise ConfigError(f"lifecycle: {name} must be a number of days above 0, not {value!r}.")
-    return float(value)

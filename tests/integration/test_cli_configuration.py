@@ -89,18 +89,22 @@ def test_index_yml_is_read_where_it_is_alone(config: Path) -> None:
     assert list(load(config).collections) == ["new"]
 
 
-def test_keys_of_later_features_are_kept(config: Path) -> None:
-    """What a later version will read is no error today."""
+def test_a_file_of_the_earlier_program_is_read(config: Path) -> None:
+    """Every key that its documentation shows is understood; `directoryContext: false` asks for nothing."""
     config.write_text(
-        "directoryContext: true\nlifecycle: {archive_after_days: 90}\nglobal_context: my life\n"
+        "directoryContext: false\nlifecycle: {archive_after_days: 90}\nglobal_context: my life\n"
         "collections: {a: {path: /a, autoEmbed: true, context: {sub: x}, update: git pull}}\n",
         "utf-8",
     )
 
     settings = load(config)
 
-    assert settings.lifecycle == {"archive_after_days": 90}
+    assert settings.lifecycle is not None
+    assert settings.lifecycle.archive_after_days == 90
     assert settings.collections["a"].update == "git pull"
+    assert settings.context_of("a", "sub/n.md") == "my life\n\nx"
+    assert settings.embeds(["a"])
+    assert not settings.embeds(["b"])
 
 
 @pytest.mark.parametrize(
@@ -116,6 +120,13 @@ def test_keys_of_later_features_are_kept(config: Path) -> None:
         ("collections: {a: {path: relative}}\n", "absolute"),
         ("collections: {a: {path: /a, patern: x}}\n", "collections.a.patern"),
         ("ranking: magic\n", "'calibrated' or 'published'"),
+        ("directoryContext: true\n", "Remove the key"),
+        ("lifecycle: 7\n", "must map names to values, not 7"),
+        ("lifecycle: {archive_after_days: 0}\n", "lifecycle.archive_after_days"),
+        ("lifecycle: {archive_after: 3}\n", "Use one of: archive_after_days, type_overrides"),
+        ("lifecycle: {dry_run: 'false'}\n", "must be true or false, not 'false'"),
+        ("lifecycle: {type_overrides: {decision: never}}\n", "lifecycle.type_overrides.decision"),
+        ("lifecycle: {exempt_collections: notes}\n", "must be a list, not 'notes'"),
         (b"\xff\xfe", "cannot be read"),
     ],
 )

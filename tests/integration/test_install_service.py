@@ -109,7 +109,7 @@ def test_the_server(invoke: Invoke, home: Path) -> None:
     assert invoke("install-service", "serve", "--remove").exit_code == 0
     assert {path.name for path in folder.iterdir()} == {"clawmem-watcher.service"}
     assert invoke("install-service", "everything").exit_code == 2
-    assert "leave out --embed" in invoke("install-service", "serve", "--embed").output
+    assert "autoEmbed: true" in invoke("install-service", "serve", "--embed").output
 
 
 @linux

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -371,20 +372,48 @@ def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World)
         ({"light": "off", "heavy": "TRUE"}, Plan(hosted=(LaneName.HEAVY,))),
     ],
 )  # fmt: skip
-def test_the_plan_is_what_the_owner_chose(section: dict[str, Any], plan: Plan) -> None:
-    """What is not said is as usual; the environment says numbers as text."""
-    assert read_plan(section) == plan
+def test_the_plan_is_what_the_owner_chose(tmp_path: Path, section: dict[str, Any], plan: Plan) -> None:
+    """Missing keys keep their defaults; variables of the environment give numbers as text."""
+    assert plan_of(tmp_path, section) == plan
 
 
 @pytest.mark.parametrize(
-    "section",
-    [{"window_start": 24}, {"window_end": -1}, {"obs_limit": "many"}, {"max_usages": True}, {"hours": 3},
-     {"contradictions": "both"}, {"dry_run": "maybe"}, {"merge_normal": 1.1}, {"min_confidence": "sure"}],
-)  # fmt: skip
-def test_a_plan_that_makes_no_sense_is_refused(section: dict[str, Any]) -> None:
-    """Rather than guessed at."""
-    with pytest.raises(ConfigError):
-        read_plan(section)
+    ("section", "fault"),
+    [
+        ({"window_start": 24}, "lanes.window_start in .*: must be at most 23, not 24"),
+        ({"window_end": -1}, "lanes.window_end in .*: must be at least 0, not -1"),
+        ({"obs_limit": "many"}, "lanes.obs_limit in .*: must be a whole number, not 'many'"),
+        ({"max_usages": True}, "lanes.max_usages in .*: must be a number, not True"),
+        ({"hours": 3}, "lanes.hours in .*: is not known. Use one of: light, heavy, .*"),
+        ({"contradictions": "both"}, "lanes.contradictions in .*: must be 'link' or 'supersede', not 'both'"),
+        ({"dry_run": "maybe"}, "lanes.dry_run in .*: must be true or false, not 'maybe'"),
+        ({"merge_normal": 1.1}, "lanes.merge_normal in .*: must be at most 1.0, not 1.1"),
+        ({"min_confidence": "sure"}, "lanes.min_confidence in .*: must be a number, not 'sure'"),
+        (7, "lanes in .*: must map names to values, not 7"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(tmp_path: Path, section: object, fault: str) -> None:
+    """The sentence names the key, the file and the value."""
+    with pytest.raises(ConfigError) as refused:
+        plan_of(tmp_path, section)
+
+    assert re.fullmatch(rf"{fault}\.", str(refused.value))
+
+
+def test_variables_choose_the_plan(tmp_path: Path) -> None:
+    """A variable takes precedence over the key of the config file; a wrong one is refused with its value."""
+    (tmp_path / "config.yaml").write_text("lanes: {heavy: true, obs_limit: 7}\n", "utf-8")
+    environ = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HEAVY_LANE": "off"}
+
+    assert read_plan(load_settings(environ=environ).lanes) == Plan(heavy_limit=7)
+    with pytest.raises(ConfigError, match=r"lanes\.heavy in .* or the environment: .*, not 'perhaps'"):
+        load_settings(environ={**environ, "CLAWMEM_HEAVY_LANE": "perhaps"})
+
+
+def plan_of(folder: Path, section: object) -> Plan:
+    """Return the plan of a config file with this section."""
+    (folder / "config.yaml").write_text(json.dumps({"lanes": section}), "utf-8")
+    return read_plan(load_settings(environ={"CLAWMEM_CONFIG_DIR": str(folder)}).lanes)
 
 
 @pytest.fixture
@@ -439,15 +468,6 @@ def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callabl
     assert {run["lane"] for run in runs} == {"heavy"}
     assert monotonic() < until
     assert invoke("lanes", "status", "--json")["workers"]["heavy"] is None
-
-
-def test_lanes_that_make_no_sense_keep_no_server_from_serving(tmp_path: Path) -> None:
-    """What is wrong is told, and no lane works."""
-    told: list[BaseException] = []
-    environ = {"HOME": str(tmp_path), "CLAWMEM_HEAVY_LANE": "perhaps"}
-
-    assert lane_threads(load_settings(vault=tmp_path / "v.sqlite", environ=environ), told.append) == []
-    assert [str(error) for error in told] == ["lanes: heavy must be true or false, not 'perhaps'."]
 
 
 RACER = """

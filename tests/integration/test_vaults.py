@@ -137,6 +137,22 @@ class TestSyncing:
         assert not (Path.home() / ".cache").exists()
         assert not (Path.home() / ".config").exists()
 
+    def test_vectors_without_asking(
+        self, invoke: Invoke, notes: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """autoEmbed of a collection holds for the usual vault alone, that of the whole file for every vault."""
+        config = home / "config.yaml"
+        monkeypatch.setenv("CLAWMEM_CONFIG_DIR", str(home))
+        monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
+
+        config.write_text(f"collections: {{work: {{path: {notes}, autoEmbed: true}}}}\n", "utf-8")
+        first = json.loads(invoke("vault", "sync", "work", notes, "--json").stdout)
+        config.write_text("autoEmbed: true\n", "utf-8")
+        second = json.loads(invoke("vault", "sync", "work", notes, "--json").stdout)
+
+        assert (first["embed"], first["pending"]) == (None, 3)
+        assert (second["embed"]["embedded"], second["pending"]) == (3, 0)
+
     @pytest.mark.parametrize(
         ("arguments", "code", "said"),
         [

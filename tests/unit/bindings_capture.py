@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from bindings_maintenance import policy_of
+from pydantic import ValidationError
+
 from clawmem.contracts.samples import document
 from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import packed
@@ -14,8 +17,7 @@ from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered
 from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
 from clawmem.domain.capture.references import is_referenced
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.domain.lifecycle.policy import is_due, read_policy
-from clawmem.ports.errors import ConfigError
+from clawmem.domain.lifecycle.policy import is_due
 from clawmem.ports.records import InactiveReason
 
 
@@ -46,8 +48,8 @@ NOW_MS = 1_700_000_000_000
 
 def _archivable(given: dict[str, Any]) -> Any:
     try:
-        policy = read_policy(given["policy"])
-    except ConfigError:
+        policy = policy_of(given["policy"])
+    except ValidationError:
         return {"error": True}
     found = document(
         collection=given["collection"],

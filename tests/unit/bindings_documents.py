@@ -11,6 +11,7 @@ from clawmem.domain.documents.content_type import content_type
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded
 from clawmem.domain.documents.frontmatter import facts
 from clawmem.domain.documents.identity import body_hash, canonical_id, docid, parse_virtual_path
+from clawmem.domain.documents.path_context import path_context
 from clawmem.domain.documents.quality import quality_score
 from clawmem.domain.documents.times import authored_at, iso_utc
 from clawmem.domain.documents.title import title
@@ -48,6 +49,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "docid": lambda case: docid(**case),
     "excluded_path": lambda case: is_excluded(**case),
     "frontmatter_facts": _frontmatter_facts,
+    "path_context": lambda case: path_context(**case),
     "path_pattern": lambda case: compile_pattern(case["pattern"])(case["path"]),
     "quality_score": lambda case: quality_score(**case),
     "title": lambda case: title(**case),

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from clawmem.app.services.lifecycle.archive_policy import read_policy
+from clawmem.app.settings import Settings
 from clawmem.contracts.samples import document
 from clawmem.domain.capture.diary import diary_path
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.domain.lifecycle.policy import is_due_for_good, read_policy
+from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due_for_good
 from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import contradiction, read_verdict
@@ -91,10 +96,15 @@ def _trend(given: dict[str, Any]) -> str:
 NOW_MS = 1_700_000_000_000
 
 
+def policy_of(section: Any) -> ArchivePolicy | None:
+    """Return the policy of the section ``lifecycle`` of a configuration."""
+    return read_policy(Settings(vault=Path("v"), config_file=Path("c"), lifecycle=section).lifecycle)
+
+
 def _purgeable(given: dict[str, Any]) -> Any:
     try:
-        policy = read_policy(given["policy"])
-    except ConfigError:
+        policy = policy_of(given["policy"])
+    except ValidationError:
         return {"error": True}
     days = given.get("archived_days_ago")
     archived = "" if days is None else iso_utc(NOW_MS - int(days * DAY_MS))

@@ -240,7 +240,7 @@ class Methods:
     ) -> Reading:
         """Read the folders again, with force also the files that look unchanged.
 
-        It makes no vectors, see embed.
+        It makes vectors only where the config file says autoEmbed, see embed.
         """
         found: Reading = self._run("reindex", locals())
         return found

@@ -100,7 +100,10 @@ def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
     from clawmem.ports.errors import InvalidInput
 
     if embed and verb != WATCH:
-        raise InvalidInput("INVALID_INPUT", "The server makes no vectors by itself: leave out --embed.")
+        raise InvalidInput(
+            "INVALID_INPUT",
+            "The server has no --embed. Leave it out, and set autoEmbed: true in the config file.",
+        )
 
     start = start_of_command()
     needed = CARRIED if "-I" in start else (*CARRIED, "PYTHONPATH")

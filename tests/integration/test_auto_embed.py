@@ -1,0 +1,70 @@
+"""With `autoEmbed` in the config file, reading folders ends with the vectors that are missing."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from watch_process import Home, soon, watching
+
+NOTES = 3  # of the fixture; each is one text
+OTHER = "# Bees\n\nBees fly at ten degrees.\n"
+
+
+@pytest.fixture
+def config(home: Path) -> Path:
+    """The config file, in a folder that is there."""
+    file = home / ".config" / "clawmem" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    return file
+
+
+def collections(config: Path, notes: Path, *, auto: bool = False, everywhere: bool = False) -> None:
+    """Configure the notes, and another folder that never asks for vectors."""
+    other = notes.with_name("other")
+    other.mkdir(exist_ok=True)
+    (other / "bees.md").write_text(OTHER, "utf-8")
+    chosen = {"notes": {"path": str(notes), "autoEmbed": auto}, "other": {"path": str(other)}}
+    config.write_text(json.dumps({"autoEmbed": everywhere, "collections": chosen}), "utf-8")
+
+
+def stored(invoke: Any) -> tuple[int, int]:
+    """Return how many texts have vectors, and how many wait."""
+    counts = json.loads(invoke("status", "--json").output)["embeddings"]
+    return counts["stored"], counts["pending"]
+
+
+@pytest.mark.parametrize("chosen", [{"auto": True}, {"everywhere": True}])
+@pytest.mark.parametrize("verb", ["update", "reindex"])
+def test_reading_ends_with_vectors(
+    invoke: Any, config: Path, notes: Path, verb: str, chosen: dict[str, bool]
+) -> None:
+    """As with --embed, whether one of the collections says so or the whole file."""
+    collections(config, notes)
+    read = json.loads(invoke(verb, "--json").output)
+    assert (read["embed"], read["pending"], stored(invoke)[0]) == (None, NOTES + 1, 0)
+
+    collections(config, notes, **chosen)
+    read = json.loads(invoke(verb, "--json").output)
+
+    assert (read["embed"]["embedded"], read["pending"]) == (NOTES + 1, 0)
+    assert stored(invoke) == (NOTES + 1, 0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes in /proc")
+def test_a_watcher_follows_the_config_file(tmp_path: Path) -> None:
+    """It makes no vectors until the file says so, which it reads again while it runs."""
+    one = Home(tmp_path, notes="notes")
+    one.write("notes/first.md", "# First\n")
+    with watching(one):
+        assert one.serves("notes", "first.md")
+        assert one.embedded() == 0
+
+        folder = {"path": str(tmp_path / "notes"), "autoEmbed": True}
+        one.config.write_text(json.dumps({"collections": {"notes": folder}}), "utf-8")
+        one.write("notes/second.md", "# Second\n")
+
+        assert soon(lambda: one.embedded() == 2)

@@ -1,0 +1,103 @@
+"""Descriptions of folders in the config file stand with every result and above every text."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from interface_world import InterfaceWorld, interface_world
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+NOTE, OTHER = "notes/decisions/redis.md", "notes/bees.md"
+TEXT = "# Sessions in Redis\n\nLogin sessions live in Redis.\n"
+EVERYTHING, COLLECTION = "All notes of a rowing club.", "Notes of the board --> and of nobody else."
+CONTEXT = f"{EVERYTHING}\n\n{COLLECTION}\n\nDecisions that hold."
+COMMENT = f"<!-- Context: {CONTEXT.replace('-->', '--&gt;')} -->\n\n"
+CONFIG = {
+    "global_context": EVERYTHING,
+    "collections": {
+        "notes": {
+            "path": "~/notes",
+            "context": {"decisions": "Decisions that hold.", "/": COLLECTION, "dec": "Another folder."},
+        }
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
+    home = tmp_path_factory.mktemp("contexts")
+    (home / "notes" / "decisions").mkdir(parents=True)
+    (home / "notes" / "decisions" / "redis.md").write_text(TEXT, "utf-8")
+    (home / "notes" / "bees.md").write_text("# Bees\n\nBees fly at ten degrees.\n", "utf-8")
+    (home / ".config" / "clawmem").mkdir(parents=True)
+    config = json.dumps(CONFIG).replace("~", str(home))
+    (home / ".config" / "clawmem" / "config.yaml").write_text(config, "utf-8")
+    with interface_world(home) as made:
+        yield made
+
+
+SEARCHES: dict[str, Callable[[InterfaceWorld], Any]] = {
+    "search": lambda one: one.json("search", "login sessions Redis"),
+    "query": lambda one: one.json("query", "where do login sessions live"),
+    "vsearch": lambda one: one.json("vsearch", "login sessions in Redis"),
+    "retrieve": lambda one: one.json("retrieve", "where do login sessions live"),
+    "intent-search": lambda one: one.json("intent-search", "why do login sessions live in Redis"),
+    "plan": lambda one: one.json("plan", "where do login sessions live"),
+    "similar": lambda one: one.json("similar", OTHER),
+    "tool": lambda one: one.mcp("search", query="login sessions Redis", compact=False)[1],
+    "route": lambda one: one.rest("POST", "/search", query="login sessions Redis", compact=False),
+}
+
+
+@pytest.mark.parametrize("way", SEARCHES)
+def test_results_have_the_context(world: InterfaceWorld, way: str) -> None:
+    """The global description comes first, then those of the folders, the outermost first."""
+    results = {one["file"]: one for one in SEARCHES[way](world)["results"]}
+
+    assert results[NOTE]["context"] == CONTEXT
+
+
+def test_compact_results_have_none(world: InterfaceWorld) -> None:
+    """They have the keys that an agent needs to read on."""
+    results = world.mcp("search", query="login sessions Redis")[1]["results"]
+
+    assert [one["file"] for one in results] == [NOTE]
+    assert "context" not in results[0]
+
+
+def test_a_text_stands_below_its_context(world: InterfaceWorld) -> None:
+    """On the terminal and in the tool as a comment, which a ``-->`` does not end; elsewhere as a key."""
+    text, record = world.mcp("get", file=NOTE)
+    shown = f"{COMMENT}{TEXT}".rstrip()
+
+    assert world.cli("get", NOTE).rstrip() == shown
+    assert shown in text
+    for one in (record, world.json("get", NOTE), world.rest("GET", f"/documents/{NOTE}")):
+        assert (one["context"], one["text"]) == (CONTEXT, TEXT)
+
+
+def test_a_named_vault_has_none(world: InterfaceWorld) -> None:
+    """The descriptions belong to the collections of the usual vault."""
+    world.cli("vault", "sync", "work", world.home / "notes", "--collection", "notes")
+
+    assert world.json("--vault", "work", "get", NOTE)["context"] is None
+    assert world.cli("--vault", "work", "get", NOTE).startswith(TEXT)
+    found = world.json("--vault", "work", "search", "login sessions Redis")["results"]
+    assert [(one["file"], one["context"]) for one in found] == [(NOTE, None)]
+
+
+def test_a_changed_description_counts_at_once(world: InterfaceWorld) -> None:
+    """Also for a running server, and for the texts that it has read already."""
+    config = world.home / ".config" / "clawmem" / "config.yaml"
+    before = config.read_text("utf-8")
+    world.rest("GET", f"/documents/{OTHER}")
+    config.write_text(before.replace(EVERYTHING, "Everything else."), "utf-8")
+    try:
+        assert world.rest("GET", f"/documents/{OTHER}")["context"] == f"Everything else.\n\n{COLLECTION}"
+    finally:
+        config.write_text(before, "utf-8")
