@@ -112,10 +112,8 @@ class Text(DocumentReference):
     def verbatim(self) -> str:
         """
         The text as it was written, orders of others included: for people, never for agents.
-
-        It is not part of the record, so that a result from a server has only the text without these orders.
         """
-        return self._verbatim or self.text
+        return self._verbatim
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -364,6 +362,7 @@ def _listing_parts(result: Listing) -> list[Part]:
 OPERATIONS = (
     Operation(
         name="get",
+        in_own_process=True,
         request=Get,
         result=Content,
         run=get,
@@ -376,6 +375,7 @@ OPERATIONS = (
     ),
     Operation(
         name="multi_get",
+        in_own_process=True,
         request=MultiGet,
         result=Texts,
         run=multi_get,

@@ -160,6 +160,7 @@ class Operation(Generic[Q, R]):
     ``terminal`` for people alone, where that differs. The docstring of ``run`` describes the operation in every
     interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
     ``attachments`` are texts that a tool adds to its answer. ``any_vault`` is false for what only the usual vault has.
+    ``in_own_process`` is true where a command shows people more than the record has, so that no server answers for it.
     ``only_reads`` returns whether a request changes nothing, where some requests change the vault.
     A parameter ``vault`` of the request chooses the vault. ``question`` returns what a command asks on a terminal before
     it runs the operation, if there is anything to ask. ``settings`` checks the request of an interface before a vault is
@@ -178,6 +179,7 @@ class Operation(Generic[Q, R]):
     commands: tuple[Command, ...] = ()
     is_tool: bool = True
     any_vault: bool = True
+    in_own_process: bool = False
     only_reads: Callable[[Q], bool] | None = None
     attachments: Callable[[R], Sequence[Attachment]] | None = None
     opens: Opening = Opening.EXISTING

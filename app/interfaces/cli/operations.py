@@ -131,7 +131,7 @@ def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request
     from clawmem.app.interfaces.cli.rendering import show_said
 
     chosen = chosen_by(ctx)
-    if not chosen.alone and not chosen.backend:
+    if not (chosen.alone or chosen.backend or operation.in_own_process):
         from clawmem.app.client.operations import result_from_server
 
         parameters = request.model_dump(mode="json", exclude_unset=True)
