@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import Any
 
-import pytest
+from index_vaults import OverIndex
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.base import Contract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.lexical_index import LexicalMatchingContract
@@ -17,67 +14,30 @@ from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.capability import ALL
-from clawmem.ports.vault import Vault
 
 
-class InFolder:
-    """What the suites are supplied with: records in memory, the index in a folder of its own for every test."""
-
-    capabilities = ALL
-
-    @pytest.fixture
-    def opened(self, tmp_path: Path) -> Iterator[Callable[[], Vault]]:
-        made: list[Vault] = []
-
-        def opened() -> Vault:
-            made.append(self.assembled(tmp_path))
-            return made[-1]
-
-        yield opened
-        for vault in made:
-            vault.close()
-
-    @pytest.fixture
-    def vault(self, opened: Callable[[], Vault]) -> Vault:
-        return opened()
-
-    @pytest.fixture
-    def reopen(self, opened: Callable[[], Vault]) -> Callable[[], Vault]:
-        return opened
-
-    def assembled(self, folder: Path) -> Vault:
-        """A vault whose index lies in *folder*."""
-        raise NotImplementedError
+class LexicalInFolder(OverIndex):
+    def opened(self, place: IndexPlace) -> dict[str, Any]:
+        return {"lexical": LanceLexicalIndex(place)}
 
 
-class LexicalInFolder(InFolder):
-    def assembled(self, folder: Path) -> Vault:
-        return AssembledVault(
-            SqliteVault(":memory:"), lexical=LanceLexicalIndex(IndexPlace(str(folder), "lexical-1"))
-        )
-
-
-class LexicalByEngine(InFolder):
+class LexicalByEngine(OverIndex):
     """The same by the engine's own index, from the first entry on."""
 
-    def assembled(self, folder: Path) -> Vault:
-        index = LanceLexicalIndex(IndexPlace(str(folder), "lexical-1"), exact_below=0)
-        return AssembledVault(SqliteVault(":memory:"), lexical=index)
+    def opened(self, place: IndexPlace) -> dict[str, Any]:
+        return {"lexical": LanceLexicalIndex(place, exact_below=0)}
 
 
-class VectorsInFolder(InFolder):
-    def assembled(self, folder: Path) -> Vault:
-        return AssembledVault(
-            SqliteVault(":memory:"), vectors=LanceVectorIndex(IndexPlace(str(folder), "vectors-1"))
-        )
+class VectorsInFolder(OverIndex):
+    def opened(self, place: IndexPlace) -> dict[str, Any]:
+        return {"vectors": LanceVectorIndex(place)}
 
 
-class VectorsByPartitions(InFolder):
+class VectorsByPartitions(OverIndex):
     """The same by the inverted file, from the first vector on: exact, while all partitions are looked into."""
 
-    def assembled(self, folder: Path) -> Vault:
-        index = LanceVectorIndex(IndexPlace(str(folder), "vectors-1"), exact_below=1)
-        return AssembledVault(SqliteVault(":memory:"), vectors=index)
+    def opened(self, place: IndexPlace) -> dict[str, Any]:
+        return {"vectors": LanceVectorIndex(place, exact_below=1)}
 
 
 class TestLexicalMatching(LexicalInFolder, LexicalMatchingContract): ...

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
+from index_vaults import OverIndex
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
-from clawmem.ports.capability import ALL
-from clawmem.ports.vault import Vault
 
 moto = pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
 
@@ -57,44 +55,14 @@ def place(endpoint: str, tmp_path: Path) -> Iterator[IndexPlace]:
 commits_by_the_hundred = pytest.mark.slow
 
 
-class InBucket:
-    """What the suites are supplied with: records in memory, the index in a bucket of its own for every test."""
-
-    capabilities = ALL
-
-    @pytest.fixture
-    def opened(self, place: IndexPlace) -> Iterator[Callable[[], Vault]]:
-        made: list[Vault] = []
-
-        def opened() -> Vault:
-            made.append(self.assembled(place))
-            return made[-1]
-
-        yield opened
-        for vault in made:
-            vault.close()
-
-    @pytest.fixture
-    def vault(self, opened: Callable[[], Vault]) -> Vault:
-        return opened()
-
-    @pytest.fixture
-    def reopen(self, opened: Callable[[], Vault]) -> Callable[[], Vault]:
-        return opened
-
-    def assembled(self, place: IndexPlace) -> Vault:
-        """A vault whose index lies at *place*."""
-        raise NotImplementedError
+class LexicalInBucket(OverIndex):
+    def opened(self, place: IndexPlace) -> dict[str, Any]:
+        return {"lexical": LanceLexicalIndex(place)}
 
 
-class LexicalInBucket(InBucket):
-    def assembled(self, place: IndexPlace) -> Vault:
-        return AssembledVault(SqliteVault(":memory:"), lexical=LanceLexicalIndex(place))
-
-
-class VectorsInBucket(InBucket):
-    def assembled(self, place: IndexPlace) -> Vault:
-        return AssembledVault(SqliteVault(":memory:"), vectors=LanceVectorIndex(place))
+class VectorsInBucket(OverIndex):
+    def opened(self, place: IndexPlace) -> dict[str, Any]:
+        return {"vectors": LanceVectorIndex(place)}
 
 
 @commits_by_the_hundred

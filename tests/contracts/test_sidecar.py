@@ -1,37 +1,21 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from typing import Any
 
-import pytest
+from index_vaults import OverIndex
 
 from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
-from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.derived_index import VectorCommitContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
-from clawmem.ports.vault import Vault
+from clawmem.ports.backend import IndexPlace
 
 
-class InSidecar:
-    """What the suites are supplied with: records in memory, and vectors in a folder of its own for every test."""
-
+class InSidecar(OverIndex):
     exact_rows = 100_000
 
-    @pytest.fixture
-    def vault(self, tmp_path: Path) -> Iterator[Vault]:
-        vault = AssembledVault(SqliteVault(":memory:"), vectors=self.open(tmp_path))
-        yield vault
-        vault.close()
-
-    @pytest.fixture
-    def reopen(self, tmp_path: Path) -> Callable[[], Vault]:
-        return lambda: AssembledVault(SqliteVault(":memory:"), vectors=self.open(tmp_path))
-
-    def open(self, place: Path) -> SidecarVectorIndex:
-        """The index of a test, with a handle of its own."""
-        return SidecarVectorIndex(str(place / "vectors"), exact_rows=self.exact_rows)
+    def opened(self, place: IndexPlace) -> dict[str, Any]:
+        return {"vectors": SidecarVectorIndex(place.folder, exact_rows=self.exact_rows)}
 
 
 class BeyondExact(InSidecar):

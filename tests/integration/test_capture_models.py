@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,10 +30,8 @@ NOTED = {
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield World(vault, ManualClock(), tmp_path)
-    vault.close()
+def world(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> World:
+    return World(vault, clock, tmp_path)
 
 
 def model(*links: dict[str, Any]) -> ScriptedGenerator:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -80,10 +79,8 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield World(vault)
-    vault.close()
+def world(vault: SqliteVault) -> World:
+    return World(vault)
 
 
 def lumping(prompt: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -49,9 +49,8 @@ FRIDAY = "The export of Hartmann fails on Fridays"
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
-        yield World(vault, ManualClock(), tmp_path)
+def world(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> World:
+    return World(vault, clock, tmp_path)
 
 
 def write(world: World, path: str, *tags: str) -> int:

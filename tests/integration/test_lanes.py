@@ -102,10 +102,8 @@ def rows(ticked: LaneTick) -> list[tuple[str, str, str]]:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    yield World(vault)
-    vault.close()
+def world(vault: SqliteVault) -> World:
+    return World(vault)
 
 
 def test_the_light_lane_says_what_it_would_do(world: World) -> None:

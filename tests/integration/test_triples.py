@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -80,9 +79,8 @@ class World:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
-        yield World(vault, tmp_path)
+def world(vault: SqliteVault, tmp_path: Path) -> World:
+    return World(vault, tmp_path)
 
 
 def known(world: World, subject: str, predicate: str, other: str, kind: str = "concept") -> int:

@@ -1,0 +1,36 @@
+"""What the contract suites of an index outside of the vault are supplied with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.contracts.assembled import AssembledVault
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.vault import Vault
+
+
+class OverIndex:
+    """Records in memory, and an index at a place of its own for every test."""
+
+    @pytest.fixture
+    def reopen(self, place: IndexPlace) -> Iterator[Callable[[], Vault]]:
+        with ExitStack() as stack:
+
+            def reopen() -> Vault:
+                vault = AssembledVault(SqliteVault(":memory:"), **self.opened(place))
+                return stack.enter_context(closing(vault))
+
+            yield reopen
+
+    @pytest.fixture
+    def vault(self, reopen: Callable[[], Vault]) -> Vault:
+        return reopen()
+
+    def opened(self, place: IndexPlace) -> dict[str, Any]:
+        """The index at *place*, by its parameter of `AssembledVault`."""
+        raise NotImplementedError
