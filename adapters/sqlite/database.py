@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections import Counter
@@ -21,6 +22,7 @@ from clawmem.adapters.sqlite.connections import (
     open_reader,
     open_writer,
 )
+from clawmem.adapters.sqlite.read_snapshot import Bindings, ReadSnapshot, Row
 from clawmem.adapters.sqlite.readers import ReaderPool, readers_of
 from clawmem.ports.errors import (
     ClawmemError,
@@ -34,8 +36,6 @@ from clawmem.ports.errors import (
 from clawmem.ports.vault_errors import NotAVault
 
 Made = TypeVar("Made")
-Row = tuple[Any, ...]
-Bindings = Sequence[Any] | Mapping[str, Any]
 
 MEMORY = ":memory:"
 
@@ -85,6 +85,7 @@ class Database:
         self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
         self._wants_vectors = vector_extension
         self._owner = threading.get_ident()
+        self._of_thread = threading.local()
         if not read_only:
             with self._translated():
                 self._main  # noqa: B018  opened, and made where there is none
@@ -99,7 +100,25 @@ class Database:
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Return all rows of a query."""
+        if snapshot := self._snapshot():
+            with self._translated():
+                return snapshot.rows(sql, bindings)
         return self._read(lambda reader: list(reader.execute(sql, bindings)))
+
+    def records(self, sql: str, keys: Iterable[int], make: Callable[[Row], Made]) -> dict[int, Made]:
+        """
+        Return the records with these keys, in ascending order of the keys; keys without a record are left out.
+
+        Args:
+            sql: Query for the records with the keys in a JSON list; its first column is the key.
+            make: Makes the record from its row.
+        """
+        wanted = sorted(set(keys))
+        if snapshot := self._snapshot():
+            with self._translated():
+                return snapshot.records(sql, wanted, make)
+        made = {row[0]: make(row) for row in self.rows(sql, (json.dumps(wanted),))} if wanted else {}
+        return {key: made[key] for key in wanted if key in made}
 
     def committed_rows(self, sql: str) -> list[Row]:
         """
@@ -121,7 +140,10 @@ class Database:
     def connection(self) -> Iterator[apsw.Connection]:
         """Lend one connection to read with, for statements that share a temporary table."""
         with self._translated():
-            if self._reads_what_it_writes():
+            if snapshot := self._snapshot():
+                with snapshot.lent() as reader:
+                    yield reader
+            elif self._reads_what_it_writes():
                 yield self._main
             else:
                 with self._readers.lent() as reader:
@@ -129,12 +151,33 @@ class Database:
 
     def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
         """Return the first row of a query, or ``None``."""
+        if snapshot := self._snapshot():
+            with self._translated():
+                return snapshot.row(sql, bindings)
         return self._read(lambda reader: next(iter(reader.execute(sql, bindings)), None))
 
     def value(self, sql: str, bindings: Bindings = ()) -> Any:
         """Return the first column of the first row of a query, or ``None``."""
         row = self.row(sql, bindings)
         return row[0] if row else None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """
+        Let this thread read the same state in the whole block. Its own writes inside the block are not part of it.
+
+        Nested blocks are part of the outermost one. Without effect in memory and inside a transaction, whose thread
+        reads its own changes. After an error each query reads the latest state again.
+        """
+        if self.path == MEMORY or self._snapshot() or (not self.read_only and self.in_transaction):
+            yield
+            return
+        with self._translated(), self._readers.snapshot() as snapshot:
+            self._of_thread.snapshot = snapshot
+            try:
+                yield
+            finally:
+                del self._of_thread.snapshot
 
     # -- writing ------------------------------------------------------------------------------------
 
@@ -241,6 +284,10 @@ class Database:
             return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
         except (apsw.Error, UnicodeError, OverflowError) as error:
             raise self._explain(error) from error
+
+    def _snapshot(self) -> ReadSnapshot | None:
+        snapshot: ReadSnapshot | None = getattr(self._of_thread, "snapshot", None)
+        return None if snapshot is None or snapshot.failed else snapshot
 
     def _reads_what_it_writes(self) -> bool:
         return self.path == MEMORY or (not self.read_only and threading.get_ident() == self._owner)

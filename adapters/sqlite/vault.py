@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -190,6 +190,10 @@ class SqliteVault:
         from clawmem.adapters.sqlite.chronology import SqliteChronology
 
         return SqliteChronology(self._db)
+
+    def reading(self) -> AbstractContextManager[None]:
+        """See `clawmem.ports.vault.Vault.reading`."""
+        return self._db.snapshot()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
