@@ -179,6 +179,10 @@ class Database:
             finally:
                 del self._of_thread.snapshot
 
+    def meta(self, name: str) -> str | None:
+        """Return the value of *name* in the table ``meta``. All few values are read, so that a snapshot does so once."""
+        return dict(self.rows("select name, value from meta")).get(name)
+
     # -- writing ------------------------------------------------------------------------------------
 
     def write(self, sql: str, bindings: Bindings = ()) -> list[Row]:

@@ -59,7 +59,8 @@ class SqliteVault:
         self._db = Database(path, read_only=read_only, vector_extension=vector_extension)
         try:
             migrate(self._db)
-            self._self_test()
+            if not read_only:
+                self._self_test()
         except BaseException:
             self._db.close()
             raise

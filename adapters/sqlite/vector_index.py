@@ -167,7 +167,7 @@ class SqliteVectorIndex(Commits):
         return self._own if self._is_latest() else self._records
 
     def _is_latest(self) -> bool:
-        latest = self._db.value("select value from meta where name = 'vector_table'")
+        latest = self._db.meta("vector_table")
         return (latest or Vec0Table.name) == self._own.name
 
     def _length(self) -> int:
