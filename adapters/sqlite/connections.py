@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import apsw
+
+Row: TypeAlias = tuple[Any, ...]
+Bindings: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 BUSY_TIMEOUT_S = 10.0
 # SQLite's default is 2000; there are several readers, and the operating system caches the file as well

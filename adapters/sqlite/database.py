@@ -1,4 +1,4 @@
-"""Database connection of a vault: opens SQLite, waits for locks and translates SQLite's errors."""
+"""Database connection of a vault: opens SQLite, waits for locks, and reads from snapshots."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from itertools import count
@@ -15,53 +15,23 @@ from typing import Any, TypeVar
 import apsw
 
 from clawmem.adapters.sqlite.connections import (
+    Bindings,
+    Row,
     busy_handler,
     has_vector_extension,
     load_vectors,
-    log_is_empty,
     open_reader,
     open_writer,
 )
-from clawmem.adapters.sqlite.read_snapshot import Bindings, ReadSnapshot, Row
+from clawmem.adapters.sqlite.read_snapshot import ReadSnapshot
 from clawmem.adapters.sqlite.readers import ReaderPool, readers_of
-from clawmem.ports.errors import (
-    ClawmemError,
-    InvalidInput,
-    VaultDamaged,
-    VaultError,
-    VaultFull,
-    VaultLocked,
-    VaultReadOnly,
-)
+from clawmem.adapters.sqlite.sqlite_errors import explained
+from clawmem.ports.errors import VaultLocked
 from clawmem.ports.vault_errors import NotAVault
 
 Made = TypeVar("Made")
 
 MEMORY = ":memory:"
-
-# sqlite-vec and FTS5 raise errors of their own for errors of SQLite, at best with the same text.
-_FULL = ("disk is full", "Could not insert a new vector chunk")
-_BROKEN = (
-    "Internal sqlite-vec error",
-    "vectors blob read error",
-    "chunks iter error",
-    "Could not fetch vector",
-    "invalid fts5 file format",
-)
-
-
-# Texts of errors about the schema, and about vectors that are stored as records.
-_RECORDS_BROKEN = ("vec0 constructor error", "vtable constructor failed", "vector BLOB length")
-
-
-class VirtualTableDamaged(VaultDamaged):
-    """FTS5 or sqlite-vec cannot read its own shadow tables."""
-
-
-_HEADER = b"SQLite format 3\0"
-_LARGEST = 2**63 - 1  # the largest integer that SQLite stores
-
-_EFFECTIVE = os.access in os.supports_effective_ids
 
 _WRITERS: Counter[str] = Counter()
 
@@ -180,8 +150,9 @@ class Database:
                 del self._of_thread.snapshot
 
     def meta(self, name: str) -> str | None:
-        """Return the value of *name* in the table ``meta``. All few values are read, so that a snapshot does so once."""
-        return dict(self.rows("select name, value from meta")).get(name)
+        """Return a value of the table ``meta``; all of its few values are read, once in a snapshot."""
+        rows = self.rows("select name, value from meta")
+        return next((str(value) for found, value in rows if found == name), None)
 
     # -- writing ------------------------------------------------------------------------------------
 
@@ -287,7 +258,7 @@ class Database:
         try:
             return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
         except (apsw.Error, UnicodeError, OverflowError) as error:
-            raise self._explain(error) from error
+            raise explained(error, self.path, read_only=self.read_only) from error
 
     def _snapshot(self) -> ReadSnapshot | None:
         snapshot: ReadSnapshot | None = getattr(self._of_thread, "snapshot", None)
@@ -319,46 +290,7 @@ class Database:
         try:
             yield
         except (apsw.Error, UnicodeError, OverflowError) as error:
-            raise self._explain(error) from error
-
-    def _explain(self, error: Exception) -> ClawmemError:
-        if isinstance(error, UnicodeEncodeError):
-            return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
-        if isinstance(error, OverflowError):
-            return InvalidInput("OUT_OF_BOUNDS", f"A number is larger than {_LARGEST}. Give a smaller one.")
-        if isinstance(error, apsw.BusyError | apsw.LockedError):
-            return VaultLocked(self.path)
-        if isinstance(error, apsw.FullError) or _says(error, _FULL) or _is_disk_full(error, self.path):
-            return VaultFull(self.path)
-        if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
-            return VaultReadOnly(self.path)
-        if isinstance(error, apsw.CantOpenError):
-            return self._unopened()
-        if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB or _says(error, _BROKEN):
-            return VirtualTableDamaged(self.path, "one of its virtual tables is broken")
-        corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
-        broken = corrupt or _says(error, _RECORDS_BROKEN)
-        if broken and _is_other_file(self.path):
-            was_one = "If it was a vault before, it is damaged. Run: clawmem repair"
-            return NotAVault(self.path, "it is not a SQLite database", was_one)
-        if broken:
-            return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
-        return VaultError(
-            self.path, f"{self.path} cannot be used: {error}. Look at it, or choose another --vault."
-        )
-
-    def _unopened(self) -> VaultError:
-        """Return why SQLite cannot open the file."""
-        if not _exists(self.path):
-            missing = VaultError(self.path, f"There is no vault at {self.path}.")
-            return missing if self.read_only else VaultReadOnly(self.path)
-        if not os.access(self.path, os.R_OK, effective_ids=_EFFECTIVE):
-            return VaultError(self.path, f"{self.path} cannot be read. Run this as its owner.")
-        if self.read_only and not log_is_empty(self.path):
-            reason = f"its last changes are in {self.path}-wal, which SQLite reads only in a folder that it may write"
-            remedy = "Let its owner run: clawmem status  (or copy both files to a folder of your own.)"
-            return VaultError(self.path, f"{self.path} cannot be read: {reason}. {remedy}")
-        return VaultReadOnly(self.path)
+            raise explained(error, self.path, read_only=self.read_only) from error
 
 
 def _no_more() -> apsw.Connection:
@@ -373,32 +305,6 @@ def is_open_for_writing(path: str) -> bool:
     return _WRITERS[path] > 0
 
 
-def _says(error: Exception, words: Iterable[str]) -> bool:
-    said = str(error)
-    return any(one in said for one in words)
-
-
-def _is_disk_full(error: Exception, path: str) -> bool:
-    """
-    Whether *error* comes from a full disk. For the shared-memory file, SQLite reports a generic I/O error.
-    """
-    if not isinstance(error, apsw.IOError | apsw.CantOpenError) or os.name == "nt":
-        return False
-    if getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE):
-        return True
-    with suppress(OSError):
-        found = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
-        return found.f_bavail == 0 and found.f_blocks > 0
-    return False
-
-
-def _is_other_file(path: str) -> bool:
-    """Whether the file at *path* does not begin with the header of a SQLite database."""
-    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
-        return file.read(len(_HEADER)) != _HEADER
-    return False
-
-
 def file_identity(path: str) -> tuple[int, ...]:
     """
     Return device and inode of the file at *path*, or an empty tuple if there is no such file.
@@ -409,7 +315,3 @@ def file_identity(path: str) -> tuple[int, ...]:
         found = os.stat(path)  # noqa: PTH116  avoids importing `pathlib` for every prompt
         return found.st_dev, found.st_ino
     return ()
-
-
-def _exists(path: str) -> bool:
-    return os.path.exists(path)  # noqa: PTH110

@@ -5,7 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import by_packed, pack, span, unpack
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.adapters.sqlite.vocabulary import invalid_record

@@ -13,7 +13,8 @@ from typing import NamedTuple, TypeVar
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
 from clawmem.adapters.sqlite.blaming import blames_index
 from clawmem.adapters.sqlite.commits import Commits
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of

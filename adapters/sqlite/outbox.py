@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.outbox import Changes
 from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
 

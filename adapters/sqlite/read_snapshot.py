@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 import apsw
+
+from clawmem.adapters.sqlite.connections import Bindings, Row
 
 MOST_ROWS = 200  # rows of a result that is kept; longer ones are hits of a frequent word, read once anyway
 
 Made = TypeVar("Made")
-Row: TypeAlias = tuple[Any, ...]
-Bindings: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 
 class ReadSnapshot:

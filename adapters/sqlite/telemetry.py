@@ -5,7 +5,8 @@ from collections.abc import Collection, Iterator
 from itertools import chain, groupby
 
 from clawmem.adapters.sqlite.best_effort import best_effort_writer
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.telemetry import Recall, RecallHit
 
 _RECORD = """
