@@ -263,11 +263,9 @@ def _kept(
 
 
 def _weighted(rows: Iterable[Row], weight: float) -> Matches:
-    keys, scores = array("q"), array("d")
-    for _, key, score in rows:
-        keys.append(key)
-        scores.append(weight * score)
-    return Matches(keys, scores)
+    of_term = list(rows)
+    keys = array("q", map(itemgetter(1), of_term))
+    return Matches(keys, array("d", [weight * score for score in map(itemgetter(2), of_term)]))
 
 
 def ranking_fault(db: Database) -> str | None:
