@@ -130,6 +130,14 @@ class Vault(Protocol):
     def leases(self) -> LeaseStore:
         """Leases for work that only one process may do at a time."""
 
+    def reading(self) -> AbstractContextManager[None]:
+        """
+        Return a context manager for reads of one thread that see the same state, so that nothing is read twice.
+
+        Changes that are committed during the block are not seen in it. Nested blocks are part of the outermost one.
+        Keep the block short, because `scrub` waits for its end.
+        """
+
     def writing(self) -> AbstractContextManager[None]:
         """
         Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
@@ -229,6 +237,10 @@ class DelegatingVault:
     def vectors(self) -> VectorIndex:
         """Return the wrapped vault's vector index."""
         return self._records.vectors
+
+    def reading(self) -> AbstractContextManager[None]:
+        """Let the wrapped vault's reads see the same state."""
+        return self._records.reading()
 
     def writing(self) -> AbstractContextManager[None]:
         """Return the transaction of the wrapped vault."""

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any, TypeVar, cast
 
 from clawmem.adapters.sqlite.abandoning import broken_tables
-from clawmem.adapters.sqlite.database import VirtualTableDamaged
+from clawmem.adapters.sqlite.sqlite_errors import VirtualTableDamaged
 from clawmem.ports.errors import IndexDamaged, VaultDamaged
 
 Method = TypeVar("Method", bound=Callable[..., Any])

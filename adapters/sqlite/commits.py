@@ -19,7 +19,7 @@ class Commits:
 
     def marker(self) -> Marker | None:
         """See `clawmem.ports.derived_index.DerivedIndex.marker`."""
-        text = self._database.value("select value from meta where name = ?", (self._marker_name,))
+        text = self._database.meta(self._marker_name)
         return Marker(*json.loads(text)) if text else None
 
     @contextmanager

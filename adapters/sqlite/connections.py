@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import apsw
+
+Row: TypeAlias = tuple[Any, ...]
+Bindings: TypeAlias = Sequence[Any] | Mapping[str, Any]
 
 BUSY_TIMEOUT_S = 10.0
 # SQLite's default is 2000; there are several readers, and the operating system caches the file as well
@@ -56,6 +60,7 @@ def _frozen(path: str) -> apsw.Connection:
 def open_writer(path: str) -> apsw.Connection:
     """Open a writer connection, and create the file if it does not exist."""
     connection = _connection(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+    connection.pragma("foreign_keys", True)
     connection.pragma("synchronous", "full")
     return connection
 
@@ -115,5 +120,4 @@ def _connection(path: str, flags: int) -> apsw.Connection:
     connection = apsw.Connection(path, flags=flags)
     # The busy handler comes first, because the next statements may have to wait.
     connection.set_busy_handler(busy_handler())
-    connection.pragma("foreign_keys", True)
     return connection

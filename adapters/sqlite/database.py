@@ -1,11 +1,12 @@
-"""Database connection of a vault: opens SQLite, waits for locks and translates SQLite's errors."""
+"""Database connection of a vault: opens SQLite, waits for locks, and reads from snapshots."""
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from itertools import count
@@ -14,54 +15,23 @@ from typing import Any, TypeVar
 import apsw
 
 from clawmem.adapters.sqlite.connections import (
+    Bindings,
+    Row,
     busy_handler,
     has_vector_extension,
     load_vectors,
-    log_is_empty,
     open_reader,
     open_writer,
 )
+from clawmem.adapters.sqlite.read_snapshot import ReadSnapshot
 from clawmem.adapters.sqlite.readers import ReaderPool, readers_of
-from clawmem.ports.errors import (
-    ClawmemError,
-    InvalidInput,
-    VaultDamaged,
-    VaultError,
-    VaultFull,
-    VaultLocked,
-    VaultReadOnly,
-)
+from clawmem.adapters.sqlite.sqlite_errors import explained
+from clawmem.ports.errors import VaultLocked
 from clawmem.ports.vault_errors import NotAVault
 
 Made = TypeVar("Made")
-Row = tuple[Any, ...]
-Bindings = Sequence[Any] | Mapping[str, Any]
 
 MEMORY = ":memory:"
-
-# sqlite-vec and FTS5 raise errors of their own for errors of SQLite, at best with the same text.
-_FULL = ("disk is full", "Could not insert a new vector chunk")
-_BROKEN = (
-    "Internal sqlite-vec error",
-    "vectors blob read error",
-    "chunks iter error",
-    "Could not fetch vector",
-    "invalid fts5 file format",
-)
-
-
-# Texts of errors about the schema, and about vectors that are stored as records.
-_RECORDS_BROKEN = ("vec0 constructor error", "vtable constructor failed", "vector BLOB length")
-
-
-class VirtualTableDamaged(VaultDamaged):
-    """FTS5 or sqlite-vec cannot read its own shadow tables."""
-
-
-_HEADER = b"SQLite format 3\0"
-_LARGEST = 2**63 - 1  # the largest integer that SQLite stores
-
-_EFFECTIVE = os.access in os.supports_effective_ids
 
 _WRITERS: Counter[str] = Counter()
 
@@ -85,6 +55,7 @@ class Database:
         self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
         self._wants_vectors = vector_extension
         self._owner = threading.get_ident()
+        self._of_thread = threading.local()
         if not read_only:
             with self._translated():
                 self._main  # noqa: B018  opened, and made where there is none
@@ -99,7 +70,25 @@ class Database:
 
     def rows(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Return all rows of a query."""
+        if snapshot := self._snapshot():
+            with self._translated():
+                return snapshot.rows(sql, bindings)
         return self._read(lambda reader: list(reader.execute(sql, bindings)))
+
+    def records(self, sql: str, keys: Iterable[int], make: Callable[[Row], Made]) -> dict[int, Made]:
+        """
+        Return the records with these keys, in ascending order of the keys; keys without a record are left out.
+
+        Args:
+            sql: Query for the records with the keys in a JSON list; its first column is the key.
+            make: Makes the record from its row.
+        """
+        wanted = sorted(set(keys))
+        if snapshot := self._snapshot():
+            with self._translated():
+                return snapshot.records(sql, wanted, make)
+        made = {row[0]: make(row) for row in self.rows(sql, (json.dumps(wanted),))} if wanted else {}
+        return {key: made[key] for key in wanted if key in made}
 
     def committed_rows(self, sql: str) -> list[Row]:
         """
@@ -121,7 +110,10 @@ class Database:
     def connection(self) -> Iterator[apsw.Connection]:
         """Lend one connection to read with, for statements that share a temporary table."""
         with self._translated():
-            if self._reads_what_it_writes():
+            if snapshot := self._snapshot():
+                with snapshot.lent() as reader:
+                    yield reader
+            elif self._reads_what_it_writes():
                 yield self._main
             else:
                 with self._readers.lent() as reader:
@@ -129,12 +121,38 @@ class Database:
 
     def row(self, sql: str, bindings: Bindings = ()) -> Row | None:
         """Return the first row of a query, or ``None``."""
+        if snapshot := self._snapshot():
+            with self._translated():
+                return snapshot.row(sql, bindings)
         return self._read(lambda reader: next(iter(reader.execute(sql, bindings)), None))
 
     def value(self, sql: str, bindings: Bindings = ()) -> Any:
         """Return the first column of the first row of a query, or ``None``."""
         row = self.row(sql, bindings)
         return row[0] if row else None
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """
+        Let this thread read the same state in the whole block. Its own writes inside the block are not part of it.
+
+        Nested blocks are part of the outermost one. Without effect in memory and inside a transaction, whose thread
+        reads its own changes. After an error each query reads the latest state again.
+        """
+        if self.path == MEMORY or self._snapshot() or (not self.read_only and self.in_transaction):
+            yield
+            return
+        with self._translated(), self._readers.snapshot() as snapshot:
+            self._of_thread.snapshot = snapshot
+            try:
+                yield
+            finally:
+                del self._of_thread.snapshot
+
+    def meta(self, name: str) -> str | None:
+        """Return a value of the table ``meta``; all of its few values are read, once in a snapshot."""
+        rows = self.rows("select name, value from meta")
+        return next((str(value) for found, value in rows if found == name), None)
 
     # -- writing ------------------------------------------------------------------------------------
 
@@ -240,7 +258,11 @@ class Database:
         try:
             return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
         except (apsw.Error, UnicodeError, OverflowError) as error:
-            raise self._explain(error) from error
+            raise explained(error, self.path, read_only=self.read_only) from error
+
+    def _snapshot(self) -> ReadSnapshot | None:
+        snapshot: ReadSnapshot | None = getattr(self._of_thread, "snapshot", None)
+        return None if snapshot is None or snapshot.failed else snapshot
 
     def _reads_what_it_writes(self) -> bool:
         return self.path == MEMORY or (not self.read_only and threading.get_ident() == self._owner)
@@ -268,46 +290,7 @@ class Database:
         try:
             yield
         except (apsw.Error, UnicodeError, OverflowError) as error:
-            raise self._explain(error) from error
-
-    def _explain(self, error: Exception) -> ClawmemError:
-        if isinstance(error, UnicodeEncodeError):
-            return InvalidInput("INVALID_INPUT", "The text holds half a character. Give it as valid Unicode.")
-        if isinstance(error, OverflowError):
-            return InvalidInput("OUT_OF_BOUNDS", f"A number is larger than {_LARGEST}. Give a smaller one.")
-        if isinstance(error, apsw.BusyError | apsw.LockedError):
-            return VaultLocked(self.path)
-        if isinstance(error, apsw.FullError) or _says(error, _FULL) or _is_disk_full(error, self.path):
-            return VaultFull(self.path)
-        if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
-            return VaultReadOnly(self.path)
-        if isinstance(error, apsw.CantOpenError):
-            return self._unopened()
-        if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB or _says(error, _BROKEN):
-            return VirtualTableDamaged(self.path, "one of its virtual tables is broken")
-        corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
-        broken = corrupt or _says(error, _RECORDS_BROKEN)
-        if broken and _is_other_file(self.path):
-            was_one = "If it was a vault before, it is damaged. Run: clawmem repair"
-            return NotAVault(self.path, "it is not a SQLite database", was_one)
-        if broken:
-            return VaultDamaged(self.path, "it is not a SQLite database, or a broken one")
-        return VaultError(
-            self.path, f"{self.path} cannot be used: {error}. Look at it, or choose another --vault."
-        )
-
-    def _unopened(self) -> VaultError:
-        """Return why SQLite cannot open the file."""
-        if not _exists(self.path):
-            missing = VaultError(self.path, f"There is no vault at {self.path}.")
-            return missing if self.read_only else VaultReadOnly(self.path)
-        if not os.access(self.path, os.R_OK, effective_ids=_EFFECTIVE):
-            return VaultError(self.path, f"{self.path} cannot be read. Run this as its owner.")
-        if self.read_only and not log_is_empty(self.path):
-            reason = f"its last changes are in {self.path}-wal, which SQLite reads only in a folder that it may write"
-            remedy = "Let its owner run: clawmem status  (or copy both files to a folder of your own.)"
-            return VaultError(self.path, f"{self.path} cannot be read: {reason}. {remedy}")
-        return VaultReadOnly(self.path)
+            raise explained(error, self.path, read_only=self.read_only) from error
 
 
 def _no_more() -> apsw.Connection:
@@ -322,32 +305,6 @@ def is_open_for_writing(path: str) -> bool:
     return _WRITERS[path] > 0
 
 
-def _says(error: Exception, words: Iterable[str]) -> bool:
-    said = str(error)
-    return any(one in said for one in words)
-
-
-def _is_disk_full(error: Exception, path: str) -> bool:
-    """
-    Whether *error* comes from a full disk. For the shared-memory file, SQLite reports a generic I/O error.
-    """
-    if not isinstance(error, apsw.IOError | apsw.CantOpenError) or os.name == "nt":
-        return False
-    if getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE):
-        return True
-    with suppress(OSError):
-        found = os.statvfs(os.path.dirname(path) or ".")  # noqa: PTH120
-        return found.f_bavail == 0 and found.f_blocks > 0
-    return False
-
-
-def _is_other_file(path: str) -> bool:
-    """Whether the file at *path* does not begin with the header of a SQLite database."""
-    with suppress(OSError), open(path, "rb") as file:  # noqa: PTH123
-        return file.read(len(_HEADER)) != _HEADER
-    return False
-
-
 def file_identity(path: str) -> tuple[int, ...]:
     """
     Return device and inode of the file at *path*, or an empty tuple if there is no such file.
@@ -358,7 +315,3 @@ def file_identity(path: str) -> tuple[int, ...]:
         found = os.stat(path)  # noqa: PTH116  avoids importing `pathlib` for every prompt
         return found.st_dev, found.st_ino
     return ()
-
-
-def _exists(path: str) -> bool:
-    return os.path.exists(path)  # noqa: PTH110

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import by_packed, pack, span, unpack
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.adapters.sqlite.vocabulary import invalid_record
@@ -73,6 +75,10 @@ select fragments.key, kind, start_line, end_line, start, "end", label, heading
   join fragments on fragments.key = asked.value
   join documents on documents.id = fragments.key >> 20 and inactive is null
 """
+_MANY = f"{_SELECT} where id in (select value from json_each(?))"
+_BODIES = (
+    "select id, body from documents join content using (hash) where id in (select value from json_each(?))"
+)
 _BEGINNING_SO = """
 select hash from json_each(?) as asked
   join documents on hash >= asked.value and hash < asked.value || 'g' and inactive is null
@@ -203,8 +209,7 @@ class SqliteDocuments:
         return _first(self._db.rows(f"{_SELECT} where id = ?", (document_id,)))
 
     def many(self, document_ids: Iterable[int]) -> dict[int, Document]:
-        sql = f"{_SELECT} where id in (select value from json_each(?))"
-        return {row[0]: _document(row) for row in self._db.rows(sql, (json.dumps(list(document_ids)),))}
+        return self._db.records(_MANY, document_ids, _document)
 
     def at(self, collection: str, path: str) -> Document | None:
         return _first(self._db.rows(f"{_SELECT} where collection = ? and path = ?", (collection, path)))
@@ -279,13 +284,10 @@ class SqliteDocuments:
     # -- text ---------------------------------------------------------------------------------------
 
     def body(self, document_id: int) -> str | None:
-        sql = "select body from content join documents using (hash) where id = ?"
-        text: str | None = self._db.value(sql, (document_id,))
-        return text
+        return self.bodies([document_id]).get(document_id)
 
     def bodies(self, document_ids: Iterable[int]) -> dict[int, str]:
-        sql = "select id, body from documents join content using (hash) where id in (select value from json_each(?))"
-        return dict(self._db.rows(sql, (json.dumps(list(document_ids)),)))
+        return self._db.records(_BODIES, document_ids, itemgetter(1))
 
     def fragments(self, document_id: int) -> list[Fragment]:
         rows = self._db.rows(_FRAGMENTS, span(document_id))
@@ -294,9 +296,8 @@ class SqliteDocuments:
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
         packed = by_packed(keys)
-        # sorted, because consecutive keys are stored next to each other
-        rows = self._db.rows(_SPANS, (json.dumps(sorted(packed)),))
-        return {packed[row[0]]: _span(packed[row[0]], row) for row in rows}
+        found = self._db.records(_SPANS, packed, _span)
+        return {packed[key]: span for key, span in found.items()}
 
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
         packed = by_packed(keys)
@@ -356,9 +357,9 @@ def _fragment(row: Row, body: str) -> Fragment:
     )
 
 
-def _span(key: FragmentKey, row: Row) -> Span:
-    _, kind, start_line, end_line, start, end, label, heading = row
-    return Span(key, _kind(kind), start_line, end_line, start, end, label, heading)
+def _span(row: Row) -> Span:
+    key, kind, start_line, end_line, start, end, label, heading = row
+    return Span(unpack(key), _kind(kind), start_line, end_line, start, end, label, heading)
 
 
 def _kind(word: str) -> FragmentKind:

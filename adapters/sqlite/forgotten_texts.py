@@ -15,7 +15,7 @@ class SqliteForgottenTexts:
         self._db = db
 
     def add(self, hashes: Iterable[str]) -> None:
-        salt = self._db.value("select value from meta where name = 'vault_id'")
+        salt = str(self._db.meta("vault_id"))
         self._db.write_many(_ADD, [forgotten_text(salt, one) for one in hashes])
 
     def holds(self, hash: str) -> bool:

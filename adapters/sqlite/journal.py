@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.journal import Replacement, Run, RunStatus
 
 _FIELDS = (

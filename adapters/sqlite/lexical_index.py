@@ -3,14 +3,17 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
 from clawmem.adapters.sqlite.blaming import blames_index
 from clawmem.adapters.sqlite.commits import Commits
+from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.lru_cache import LruCache
@@ -21,12 +24,19 @@ from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 from clawmem.ports.term_selection import selective_terms
 
-# bm25() works only in the query that has the match, so each term gets its own query.
-_PART = "select rowid, :weight * bm25({table}, {title}, 1) from {table} where {table} match :term {among}"
-_EVERY = "select rowid from {table} where {table} match :every {among}"
+_HOLDING = "select (select count(*) from {table} where {table} match asked.value) from json_each(?) as asked"
+# The docsize table has one row per entry; counting the virtual table would visit each of its rows.
+_ENTRIES = "select count(*) from {table}_docsize union all "
+# A cross join, because SQLite does not reorder it: bm25() is computed for one term after the other.
+_PARTS = """
+select asked.key, hits.rowid, bm25({table}, {title}, 1)
+  from json_each(:terms) as asked cross join {table} as hits
+ where {table} match asked.value {among}
+"""
+_EVERY = "select hits.rowid from {table} as hits where {table} match :every {among}"
 # The unary plus keeps FTS5 from looking up each row separately: bm25() recounts all matches whenever it
 # starts.
-_AMONG_KEYS = "and +rowid in (select value from json_each(:keys))"
+_AMONG_KEYS = "and +hits.rowid in (select value from json_each(:keys))"
 _LEAST = 1e-6  # the IDF that FTS5 uses for a term in more than half of the rows
 
 MOST_KEPT = 300_000  # cached matches per process, 16 bytes each, for later queries with the same terms
@@ -64,7 +74,7 @@ class SqliteLexicalIndex(Commits):
     """
     ``LexicalIndex`` in FTS5, with a contentless table for each granularity.
 
-    FTS5 computes its own IDF, which is almost 0 for frequent terms. Each term is therefore queried
+    FTS5 computes its own IDF, which is almost 0 for frequent terms. Each term is therefore matched
     separately, and its scores are multiplied by the ratio of the common IDF to that of FTS5. The matches of a
     term are cached until the content changes: the content has a random id that every change replaces.
     """
@@ -122,11 +132,11 @@ class SqliteLexicalIndex(Commits):
 
     @blames_index
     def count(self, grain: Grain) -> int:
-        return self._count(grain, self._content())
+        return self._counts([], grain, self._content())[0]
 
     @blames_index
     def holding(self, term: Term, grain: Grain) -> int:
-        return self._holding(term, grain, self._content()) if _has_word(term) else 0
+        return self._counts([term], grain, self._content())[1] if _has_word(term) else 0
 
     def clear(self) -> None:
         with self._changing():
@@ -161,25 +171,26 @@ class SqliteLexicalIndex(Commits):
 
     def _content(self) -> str | None:
         """Return the id of the current content; ``None`` if it has not changed since ids were introduced."""
-        name = self._db.value("select value from meta where name = 'lexical_content'")
-        return name and str(name)
+        return self._db.meta("lexical_content")
 
-    def _count(self, grain: Grain, content: str | None) -> int:
-        # The docsize table has one row per entry; counting the virtual table would visit each of its rows.
-        sql = f"select count(*) from {_table(grain)}_docsize"
-        return _kept(_NUMBERS, (content, grain), lambda: int(self._db.value(sql)))
+    def _counts(self, terms: Sequence[Term], grain: Grain, content: str | None) -> list[int]:
+        """Return the number of entries, and then of those that hold each term."""
+        asked = (None, *terms)
 
-    def _holding(self, term: Term, grain: Grain, content: str | None) -> int:
-        sql = f"select count(*) from {_table(grain)} where {_table(grain)} match ?"
-        return _kept(_NUMBERS, (content, grain, term), lambda: int(self._db.value(sql, (_expression(term),))))
+        def count(places: Sequence[int]) -> list[int]:
+            counted = [term for place in places if (term := asked[place])]
+            sql = (_ENTRIES if 0 in places else "") + _HOLDING
+            return [n for (n,) in self._db.rows(sql.format(table=_table(grain)), (_expressions(counted),))]
+
+        return _kept(_NUMBERS, content, [(grain, term) for term in asked], count)
 
     def _held(self, query: LexicalQuery, grain: Grain) -> _TermCounts:
         content = self._content()
         asked = [term for term in dict.fromkeys(query.terms) if _has_word(term)]
-        terms = {term: self._holding(term, grain, content) for term in asked}
+        entries, *holding = self._counts(asked, grain, content)
         # Another process may empty the index between two counts; no term may have more matches than there are
         # entries.
-        return _TermCounts(terms, max(self._count(grain, content), *terms.values(), 0), content)
+        return _TermCounts(dict(zip(asked, holding, strict=True)), max(entries, *holding, 0), content)
 
     def _ranked(
         self,
@@ -197,7 +208,7 @@ class SqliteLexicalIndex(Commits):
         if query.every and len(asked) > 1 and not _may_be_cached(asked, held, among):
             among = self._holding_every(asked, grain, among)
         weights = {term: -rarities[term] / _fts5_rarity(held.entries, held.terms[term]) for term in asked}
-        found = [self._matches(term, grain, weights[term], among, held.content) for term in asked]
+        found = self._matches(asked, grain, weights, among, held.content)
         best = best_of(found, limit, every=query.every)
         return list(map(Hit, unpack_all(best.keys), best.scores))
 
@@ -209,16 +220,24 @@ class SqliteLexicalIndex(Commits):
         return _RowCondition(_AMONG_KEYS, {"keys": json.dumps(keys)}, tuple(terms) if among is _ALL else None)
 
     def _matches(
-        self, term: Term, grain: Grain, weight: float, among: _RowCondition, content: str | None
-    ) -> Matches:
-        def find() -> Matches:
-            sql = _PART.format(table=_table(grain), title=TITLE_WEIGHT, among=among.sql)
-            bindings = {**among.bindings, "term": _expression(term), "weight": weight}
-            rows = self._db.rows(sql, bindings)
-            return Matches(array("q", [key for key, _ in rows]), array("d", [score for _, score in rows]))
+        self,
+        terms: Sequence[Term],
+        grain: Grain,
+        weights: Mapping[Term, float],
+        among: _RowCondition,
+        content: str | None,
+    ) -> list[Matches]:
+        def find(places: Sequence[int]) -> list[Matches]:
+            asked = [terms[place] for place in places]
+            sql = _PARTS.format(table=_table(grain), title=TITLE_WEIGHT, among=among.sql)
+            rows = self._db.rows(sql, {**among.bindings, "terms": _expressions(asked)})
+            found = [Matches(array("q"), array("d")) for _ in asked]
+            for nth, of_term in groupby(rows, key=itemgetter(0)):
+                found[nth] = _weighted(of_term, weights[asked[nth]])
+            return found
 
-        key = content, grain, term, weight, among.name
-        return find() if among.name is None else _kept(_MATCHES, key, find)
+        names = [(grain, term, weights[term], among.name) for term in terms]
+        return _kept(_MATCHES, None if among.name is None else content, names, find)
 
 
 def _may_be_cached(asked: Sequence[Term], held: _TermCounts, among: _RowCondition) -> bool:
@@ -232,13 +251,21 @@ def _may_be_cached(asked: Sequence[Term], held: _TermCounts, among: _RowConditio
 
 
 def _kept(
-    kept: LruCache[Made], key: tuple[str | None, *tuple[object, ...]], make: Callable[[], Made]
-) -> Made:
-    """
-    Return the cached value of *key*, which starts with the content id. Without a content id nothing is
-    cached.
-    """
-    return make() if key[0] is None else kept.get(key, make)
+    kept: LruCache[Made],
+    content: str | None,
+    names: Sequence[tuple[object, ...]],
+    make: Callable[[Sequence[int]], list[Made]],
+) -> list[Made]:
+    """Return the cached values of *names* in this content. Without a content id nothing is cached."""
+    if content is None:
+        return make(range(len(names)))
+    return kept.get_all([(content, *name) for name in names], make)
+
+
+def _weighted(rows: Iterable[Row], weight: float) -> Matches:
+    of_term = list(rows)
+    keys = array("q", map(itemgetter(1), of_term))
+    return Matches(keys, array("d", [weight * score for score in map(itemgetter(2), of_term)]))
 
 
 def ranking_fault(db: Database) -> str | None:
@@ -272,11 +299,15 @@ def _fts5_rarity(entries: int, holding: int) -> float:
 def _documents(seen: str, bindings: Mapping[str, str]) -> _RowCondition:
     """Return a condition for the documents that the query *seen* selects; for all rows if *seen* is empty."""
     # The scope is part of the query instead of a later filter, so a search returns up to *limit* hits.
-    return _RowCondition(f"and rowid >> 20 in ({seen})", bindings) if seen else _ALL
+    return _RowCondition(f"and hits.rowid >> 20 in ({seen})", bindings) if seen else _ALL
 
 
 def _has_word(term: Term) -> bool:
     return any(sign.isalnum() for sign in term.text)
+
+
+def _expressions(terms: Iterable[Term]) -> str:
+    return json.dumps([_expression(term) for term in terms], ensure_ascii=False)
 
 
 def _expression(term: Term) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from typing import Generic, TypeVar
 
 Made = TypeVar("Made")
@@ -31,14 +31,27 @@ class LruCache(Generic[Made]):
 
     def get(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Return the value cached under *key*; on a miss, call *make* and cache its result."""
+        return self.get_all([key], lambda missing: [make()])[0]
+
+    def get_all(self, keys: Sequence[Hashable], make: Callable[[list[int]], Sequence[Made]]) -> list[Made]:
+        """
+        Return the values cached under *keys*, in their order; on a miss, call *make* once and cache its results.
+
+        Args:
+            make: Returns the values of the missing keys, which are given by their places in *keys*.
+        """
+        found: dict[int, Made] = {}
         with self._lock:
-            if key in self._made:
-                self._made.move_to_end(key)
-                return self._made[key]
-        made = make()
-        with self._lock:
-            self._put(key, made)
-        return made
+            for place, key in enumerate(keys):
+                if key in self._made:
+                    self._made.move_to_end(key)
+                    found[place] = self._made[key]
+        if missing := [place for place in range(len(keys)) if place not in found]:
+            found.update(zip(missing, make(missing), strict=True))
+            with self._lock:
+                for place in missing:
+                    self._put(keys[place], found[place])
+        return [found[place] for place in range(len(keys))]
 
     def _put(self, key: Hashable, made: Made) -> None:
         if key in self._made:

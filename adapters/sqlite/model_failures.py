@@ -29,5 +29,5 @@ class SqliteModelFailures:
         return {role: failure for role, failure in found.items() if failure is not None}
 
     def _of(self, role: ModelRole) -> ModelFailure | None:
-        kept = self._db.value("select value from meta where name = ?", (_NAME.format(role),))
+        kept = self._db.meta(_NAME.format(role))
         return None if kept is None else ModelFailure(role, *json.loads(kept))

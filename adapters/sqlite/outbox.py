@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.outbox import Changes
 from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
 
@@ -79,7 +80,7 @@ class SqliteOutbox:
         return not self._db.value("select 1 from sqlite_sequence where name = 'outbox'")
 
     def _marker(self, seq: int, epoch: str) -> Marker:
-        return Marker(str(self._db.value("select value from meta where name = 'vault_id'")), seq, epoch)
+        return Marker(str(self._db.meta("vault_id")), seq, epoch)
 
     def _record(self, row: Row) -> IndexRecord:
         role, engine, generation, state, seq, epoch, built_to, outdated = row

@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.scope import documents_in
 from clawmem.adapters.sqlite.vocabulary import invalid_record
 from clawmem.ports.errors import InvalidInput

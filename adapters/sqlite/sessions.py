@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import json
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.sessions import Session
 
 _SELECT = "select id, started_at, ended_at, handoff_path, summary, files_changed, machine from sessions"

@@ -40,8 +40,7 @@ class SqliteSketches:
         self._db = db
 
     def fingerprint(self) -> str | None:
-        kept: str | None = self._db.value("select value from meta where name = ?", (_MODEL,))
-        return kept
+        return self._db.meta(_MODEL)
 
     def begin(self, fingerprint: str) -> None:
         with self._db.atomic():

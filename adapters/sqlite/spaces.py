@@ -42,8 +42,8 @@ class EmbeddingSpaces:
 
     def get(self, state: str) -> EmbeddingSpace | None:
         """Return the space in *state*, which must be a state that at most one space has."""
-        row = self._db.row("select id, fingerprint, reached from spaces where state = ?", (state,))
-        return EmbeddingSpace(*row) if row else None
+        rows = self._db.rows("select state, id, fingerprint, reached from spaces where state <> 'retired'")
+        return next((EmbeddingSpace(*space) for found, *space in rows if found == state), None)
 
     def add(self, fingerprint: str, state: str) -> EmbeddingSpace:
         """Create a space without vectors."""

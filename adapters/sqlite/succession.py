@@ -13,7 +13,7 @@ from clawmem.ports.succession import Claim, ClaimKind, Claims, Succession
 _DIRECT = """
 with asked as (
     select id, collection, path, hash from documents
-     where id in (select value from json_each(:asked)) and inactive is null
+     where id in (select value from json_each(?)) and inactive is null
 ), known_as as (
     select id, collection, path from asked
     union all
@@ -25,20 +25,22 @@ with asked as (
       from asked
       cross join succession_claims as claim on claim.document_id = asked.id and claim.kind = 'superseded_by'
       cross join documents as named on named.collection = claim.collection and named.path = claim.target
+), direct (older, newer) as (
+    select older, named from at_path where inactive is null and named <> older
+    union
+    select at_path.older, newer.id
+      from at_path cross join documents as newer
+           on newer.hash = at_path.hash and newer.collection = at_path.collection and newer.inactive is null
+     where at_path.inactive = 'removed' and newer.id <> at_path.older
+    union
+    select known_as.id, newer.id
+      from known_as
+      cross join succession_claims as claim
+           on claim.target = known_as.path and claim.collection = known_as.collection and claim.kind = 'supersedes'
+      cross join documents as newer on newer.id = claim.document_id and newer.inactive is null
+     where newer.id <> known_as.id
 )
-select older, named from at_path where inactive is null and named <> older
-union
-select at_path.older, newer.id
-  from at_path cross join documents as newer
-       on newer.hash = at_path.hash and newer.collection = at_path.collection and newer.inactive is null
- where at_path.inactive = 'removed' and newer.id <> at_path.older
-union
-select known_as.id, newer.id
-  from known_as
-  cross join succession_claims as claim
-       on claim.target = known_as.path and claim.collection = known_as.collection and claim.kind = 'supersedes'
-  cross join documents as newer on newer.id = claim.document_id and newer.inactive is null
- where newer.id <> known_as.id
+select older, json_group_array(newer) from direct group by older
 """
 
 _CLAIMS = """
@@ -83,5 +85,5 @@ class SqliteSuccessions:
         self._db.write(_AIM, (*claim.place, claim.document_id, claim.kind, claim.address))
 
     def direct(self, document_ids: Iterable[int]) -> set[Succession]:
-        asked = json.dumps(sorted(set(document_ids)))
-        return {Succession(*row) for row in self._db.rows(_DIRECT, {"asked": asked})}
+        found = self._db.records(_DIRECT, document_ids, lambda row: json.loads(row[1]))
+        return {Succession(older, newer) for older, every in found.items() for newer in every}

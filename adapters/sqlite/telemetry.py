@@ -2,17 +2,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator
-from itertools import groupby
+from itertools import chain, groupby
 
 from clawmem.adapters.sqlite.best_effort import best_effort_writer
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.telemetry import Recall, RecallHit
 
 _RECORD = """
 insert into recalls (asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id, turn_index, prompt_id)
 values (?, ?, ?, ?, ?, ?, ?, ?, ?) returning id
 """
-_RECORD_HIT = "insert into recall_hits values (?, ?, ?, ?, ?)"
+_RECORD_HITS = "insert into recall_hits values "
 _SELECT = """
 select id, asked_at, verb, query_hash, took_ms, asked_for, degraded, session_id, turn_index, prompt_id,
        document_id, rank, score, was_referenced
@@ -71,8 +72,8 @@ def _insert(db: Database, recall: Recall) -> int:
     asked = (recall.asked_at, recall.verb, recall.query_hash, recall.took_ms, recall.limit)
     seen = (json.dumps(recall.degraded), recall.session_id, recall.turn_index, recall.prompt_id)
     recall_id = int(db.write(_RECORD, (*asked, *seen))[0][0])
-    hits = ((recall_id, h.rank, h.document_id, h.score, h.was_referenced) for h in recall.hits)
-    db.write_many(_RECORD_HIT, hits)
+    if hits := [(recall_id, h.rank, h.document_id, h.score, h.was_referenced) for h in recall.hits]:
+        db.write(_RECORD_HITS + ", ".join(["(?, ?, ?, ?, ?)"] * len(hits)), tuple(chain.from_iterable(hits)))
     return recall_id
 
 

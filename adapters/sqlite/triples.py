@@ -4,7 +4,8 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 
-from clawmem.adapters.sqlite.database import Database, Row
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.triples import Direction, Triple, check_day, check_triple

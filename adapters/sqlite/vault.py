@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -59,7 +59,8 @@ class SqliteVault:
         self._db = Database(path, read_only=read_only, vector_extension=vector_extension)
         try:
             migrate(self._db)
-            self._self_test()
+            if not read_only:
+                self._self_test()
         except BaseException:
             self._db.close()
             raise
@@ -190,6 +191,10 @@ class SqliteVault:
         from clawmem.adapters.sqlite.chronology import SqliteChronology
 
         return SqliteChronology(self._db)
+
+    def reading(self) -> AbstractContextManager[None]:
+        """See `clawmem.ports.vault.Vault.reading`."""
+        return self._db.snapshot()
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -72,10 +72,8 @@ class Vec0Table:
         return bool(self._db.value("select 1 from sqlite_schema where name = 'vector_vec0'"))
 
     def length(self) -> int:
-        first = self._db.value("select rowid from vector_vec0_rowids limit 1")
-        if first is None:
-            return 0
-        return len(self._db.value("select embedding from vector_vec0 where key = ?", (first,)))
+        first = "(select rowid from vector_vec0_rowids limit 1)"
+        return int(self._db.value(f"select length(embedding) from vector_vec0 where key = {first}") or 0)
 
     def insert(self, rows: list[tuple[int, Vector]]) -> None:
         if self.exists() and not self.length():
@@ -152,7 +150,7 @@ class Vec0Table:
         Return all vectors, quantized, once this content has been searched often; None before, or without
         content id.
         """
-        content = self._db.value("select value from meta where name = 'vec0_content'")
+        content = self._db.meta("vec0_content")
         if content is None:
             return None
         if not _is_asked_often(content) or not _READING.acquire(blocking=False):

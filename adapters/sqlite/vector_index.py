@@ -7,10 +7,11 @@ from typing import Protocol
 from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.blaming import blames_index
 from clawmem.adapters.sqlite.commits import Commits
-from clawmem.adapters.sqlite.database import Database, VirtualTableDamaged
+from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import check_vector
 from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.scan_table import CanonicalScan, ScanTable, ranked
+from clawmem.adapters.sqlite.sqlite_errors import VirtualTableDamaged
 from clawmem.adapters.sqlite.vec0_table import Vec0Table
 from clawmem.ports.errors import VaultDamaged
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
@@ -167,7 +168,7 @@ class SqliteVectorIndex(Commits):
         return self._own if self._is_latest() else self._records
 
     def _is_latest(self) -> bool:
-        latest = self._db.value("select value from meta where name = 'vector_table'")
+        latest = self._db.meta("vector_table")
         return (latest or Vec0Table.name) == self._own.name
 
     def _length(self) -> int:

@@ -178,7 +178,9 @@ def table(kinds: Sequence[Kind], vault: Path, runs: int, pairs: int) -> str:
     config = home / ".config" / "clawmem" / "config.yaml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text("server: auto\n")
-    starting = {name: value for name, value in os.environ.items() if name != "CI"}
+    # Without bytecode every process would compile the package again, which an installed one does not.
+    unwanted = ("CI", "PYTHONDONTWRITEBYTECODE")
+    starting = {name: value for name, value in os.environ.items() if name not in unwanted}
     starting |= {"INDEX_PATH": str(vault.resolve()), "HOME": str(home)}
     environ = {**starting, **NO_SERVER}
     found = asked(kinds, environ, runs)

@@ -48,6 +48,7 @@ from clawmem.contracts.vault import (
     VaultUpkeepContract,
     VaultWordsContract,
 )
+from clawmem.contracts.vault_reading import VaultReadingContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.vault import Vault
@@ -220,6 +221,9 @@ class TestTripleTimes(InSqlite, TripleTimeContract): ...
 
 
 class TestVaultTransaction(InSqlite, VaultTransactionContract): ...
+
+
+class TestVaultReading(InSqlite, VaultReadingContract): ...
 
 
 class TestVectorCommitByScan(WithoutExtension, VectorCommitContract): ...

@@ -25,6 +25,7 @@ def path(tmp_path: Path) -> str:
     """A file with twelve numbers."""
     path = str(tmp_path / "numbers.sqlite")
     with closing(Database(path)) as db:
+        db.write_ahead()
         db.write("create table numbers (n)")
         db.write_many("insert into numbers values (?)", [(n,) for n in range(THREADS)])
     return path
@@ -130,3 +131,77 @@ def test_another_file_in_its_place_has_others(path: str, tmp_path: Path) -> None
             counts = [db.value("select count(*) from numbers") for db in (before, after)]
 
     assert counts == [THREADS, 0]
+
+
+# -- snapshots ----------------------------------------------------------------------------------------
+
+
+def test_a_snapshot_does_not_see_later_changes(path: str) -> None:
+    """Whoever writes meanwhile: the thread reads one state in the block, and the latest one after it."""
+    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db:
+        with db.snapshot():
+            before = db.value("select count(*) from numbers")
+            writer.write("insert into numbers values (99)")
+
+            assert db.rows("select n from numbers where n > 50") == []
+            assert db.value("select count(n) from numbers") == before == THREADS
+
+        assert db.value("select count(n) from numbers") == THREADS + 1
+
+
+def test_a_snapshot_reads_nothing_twice(path: str) -> None:
+    """The same query, and records by their keys, are read once; afterwards they are read again."""
+    by_number = "select n, n * n from numbers where n in (select value from json_each(?))"
+    asked: list[object] = []
+
+    with closing(Database(path, read_only=True)) as db:
+        db.value("select 1")  # opens the connection
+        [connection] = connections(path)
+        connection.exec_trace = lambda cursor, sql, bindings: not asked.append(bindings) or True
+        with db.snapshot():
+            for _ in range(2):
+                assert db.rows("select n from numbers where n < ?", (2,)) == [(0,), (1,)]
+            assert db.records(by_number, [3, 2], lambda row: row[1]) == {2: 4, 3: 9}
+            assert db.records(by_number, [4, 3, 70], lambda row: row[1]) == {3: 9, 4: 16}
+            assert db.records(by_number, [70], lambda row: row[1]) == {}
+
+    assert asked == [None, (2,), ("[2, 3]",), ("[4, 70]",), None]
+
+
+def test_a_snapshot_within_a_snapshot_is_part_of_it(path: str) -> None:
+    """The end of the inner block does not end the outer one."""
+    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db, db.snapshot():
+        with db.snapshot():
+            db.value("select count(*) from numbers")
+        writer.write("delete from numbers")
+
+        assert db.value("select count(n) from numbers") == THREADS
+
+
+def test_an_error_ends_a_snapshot(path: str) -> None:
+    """Later queries of the block are answered from the latest state, and the connection is not used again."""
+    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db, db.snapshot():
+        db.value("select count(*) from numbers")
+        with pytest.raises(VaultError):
+            db.value("select count(*) from letters")
+        writer.write("delete from numbers")
+
+        assert db.value("select count(*) from numbers") == 0
+
+
+def test_a_snapshot_of_another_thread_is_not_shared(path: str) -> None:
+    """Only the thread that asked for one state reads it."""
+    with closing(Database(path)) as writer, closing(Database(path, read_only=True)) as db, db.snapshot():
+        db.value("select count(*) from numbers")
+        writer.write("delete from numbers")
+
+        with ThreadPoolExecutor(1) as thread:
+            assert thread.submit(db.value, "select count(*) from numbers").result() == 0
+
+
+def test_a_transaction_reads_its_own_changes(path: str) -> None:
+    """A snapshot inside it changes nothing."""
+    with closing(Database(path)) as db, db.atomic():
+        db.write("delete from numbers")
+        with db.snapshot():
+            assert db.value("select count(*) from numbers") == 0

@@ -201,6 +201,15 @@ class TestWriting:
         assert outside.firsts("search") == ASKED
         assert (is_in_process(outside.vault.lexical), is_in_process(outside.vault.vectors)) == (False, True)
 
+    def test_questions_read_the_latest_state(self, outside: Shelf) -> None:
+        """An external index changes on its own, so that a block of reads sees changes of the records as well."""
+        records, _ = outside.open()
+        with outside.vault.reading():
+            before = outside.vault.outbox.head()
+            records.documents.deactivate([1], InactiveReason.REMOVED)
+
+            assert outside.vault.outbox.head() != before
+
     def test_edited(self, outside: Shelf) -> None:
         """A document is found by its new words alone, before it is carried and after."""
         outside.write({"kettle.md": "The samovar hums.\n"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.services.indexes.engines import Engines
@@ -61,6 +61,19 @@ class ServedVault(DelegatingVault):
         """Name of the backend of the indexes; the vector sidecar, which the vault selects automatically, is ignored."""
         chosen = (outside.record() for outside in (self._words, self._meaning))
         return next((r.engine for r in chosen if r and r.engine != SIDECAR), OWN_BACKEND)
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """
+        Let reads see the same state as `clawmem.ports.vault.Vault.reading` does, unless an external index serves.
+
+        An external index changes independently of the records, so that its answers need their latest state.
+        """
+        with ExitStack() as snapshot:
+            snapshot.enter_context(super().reading())
+            if self._words.record() or self._meaning.record():
+                snapshot.close()
+            yield
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.errors import ClawmemError, ModelMismatch
 from clawmem.ports.in_process import is_in_process
 from clawmem.ports.records import Vector
 from clawmem.ports.sketches import Sketcher, sketcher_of
@@ -50,8 +51,13 @@ class ServingEmbedder:
 
     @property
     def in_process(self) -> bool:
-        """Whether the serving model is local; False until it was used, because finding out may need a server."""
-        return is_in_process(self._known.get(self._embeddings.fingerprint() or ""))
+        """Whether the serving model computes in this process. Finding out loads no weights and asks no server."""
+        stored = self._embeddings.fingerprint()
+        if stored and stored not in self._known:
+            with suppress(ClawmemError):  # raised again when a question is embedded
+                if local := self._local(stored):
+                    self._known[stored] = local
+        return is_in_process(self._known.get(stored or ""))
 
     def embed_query(self, text: str) -> Vector:
         """Return the vector of a question."""

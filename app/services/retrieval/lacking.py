@@ -28,5 +28,7 @@ def require_vectors(vault: Vault, what: str) -> None:
 
 def report_missing_vectors(vault: Vault, verb: str, answer: Answer) -> None:
     """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
-    if getattr(answer, "mode", verb) not in BY_WORDS and lacks_vectors(vault):
+    if getattr(answer, "mode", verb) in BY_WORDS or answer.trace.hits.get("vector"):
+        return
+    if lacks_vectors(vault):
         answer.trace.degraded["vector"] = NO_VECTORS

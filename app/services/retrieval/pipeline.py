@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from time import perf_counter
 
 from clawmem.app.services.retrieval.answer import Answer, describe
@@ -15,11 +16,18 @@ NOTHING = Work()
 
 
 class Pipeline:
-    """Named stages in order, for one vault."""
+    """
+    Named stages in order, for one vault.
 
-    def __init__(self, vault: Vault, stages: Mapping[str, Stage]) -> None:
+    Args:
+        asks_models: Whether a stage waits for a generator or a reranker; then an answer is not read from one state of
+            the vault, because others would wait for the end of that.
+    """
+
+    def __init__(self, vault: Vault, stages: Mapping[str, Stage], *, asks_models: bool = False) -> None:
         self._vault = vault
         self._stages = stages
+        self._asks_models = asks_models
 
     def rank(
         self, request: RetrievalRequest, work: Work = NOTHING, before: Trace | None = None
@@ -48,10 +56,11 @@ class Pipeline:
 
     def answer(self, request: RetrievalRequest) -> tuple[Answer, Work]:
         """Return the answer and the final state of the pipeline."""
-        work, trace = self.rank(request)
-        if request.as_of:
-            self._say_what_is_missing(request, trace)
-        results = describe(self._vault, request, work.candidates)
+        with nullcontext() if self._asks_models else self._vault.reading():
+            work, trace = self.rank(request)
+            if request.as_of:
+                self._say_what_is_missing(request, trace)
+            results = describe(self._vault, request, work.candidates)
         return Answer(request.query, results, trace, answered=work.answered), work
 
     def _say_what_is_missing(self, request: RetrievalRequest, trace: Trace) -> None:

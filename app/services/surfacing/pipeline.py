@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
 from clawmem.app.services.retrieval.legs.threads import NamedThreads
 from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
 from clawmem.app.services.retrieval.stages.cut import cut_by_note
@@ -103,6 +105,7 @@ def _asking(vault: Vault, means: RetrievalDependencies, embedder: Embedder | Non
         profile.deadline_s,
         patience_s={VECTOR: profile.vector_s},
         threads=means.threads,
+        at_hand=partial(local_retrievers, vault, embedder),
     )
 
 

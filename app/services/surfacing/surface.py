@@ -107,9 +107,10 @@ class SurfaceContext:
             receive: Called with each block as soon as it is complete, before models are asked and before the turn
                 is recorded. The last block is the valid one.
         """
-        asked = self._asked(prompt, turns, choices)
-        found = self._separated(asked, turns)
-        said = self._said(asked, found)
+        with self._vault.reading():
+            asked = self._asked(prompt, turns, choices)
+            found = self._separated(asked, turns)
+            said = self._said(asked, found)
         receive(said.block)
         if better := self._better(asked, said, found):
             said = better

@@ -7,7 +7,7 @@ from clawmem.ports.in_process import is_in_process
 from clawmem.ports.vault import Vault
 
 
-def local_retrievers(vault: Vault, embedder: Embedder) -> set[str]:
+def local_retrievers(vault: Vault, embedder: Embedder | None) -> set[str]:
     """Return the retrievers that currently wait for nothing outside this process."""
     found = {"temporal"}
     if is_in_process(vault.lexical):

@@ -88,4 +88,5 @@ def intent_search(
             "newest first": newest_matching_first(vault),
             "cut": cut,
         },
+        asks_models=models.are_asked,
     )

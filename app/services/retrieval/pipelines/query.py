@@ -67,4 +67,5 @@ def query(
             "named time first": named_time_first(vault),
             "cut": cut,
         },
+        asks_models=models.are_asked,
     )

@@ -22,6 +22,11 @@ class Models(NamedTuple):
     reranker: Reranker | None = None
     clock: Clock | None = None
 
+    @property
+    def are_asked(self) -> bool:
+        """Whether a stage waits for one of them."""
+        return bool(self.generator or self.reranker)
+
 
 NO_MODELS = Models()
 
