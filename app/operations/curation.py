@@ -54,7 +54,12 @@ def pin(services: Services, request: Pin) -> Treatment:
     changed = act(target, services.caller, request.why)
     is_pinned = target.pins_itself or not request.unpin
     return _treatment(
-        services, target, action="unpinned" if request.unpin else "pinned", changed=changed, pinned=is_pinned
+        services,
+        target,
+        action="unpinned" if request.unpin else "pinned",
+        changed=changed,
+        pinned=is_pinned,
+        snoozed_until=target.snoozed_until,
     )
 
 
@@ -83,7 +88,10 @@ def _treatment(services: Services, target: Document, **became: Any) -> Treatment
 
 def treatment_text(result: Treatment) -> str:
     """Return one sentence about a note."""
-    until = f" until {result.snoozed_until[:16].replace('T', ' ')} UTC" if result.snoozed_until else ""
+    is_new = result.action == "snoozed"
+    until = (
+        f" until {result.snoozed_until[:16].replace('T', ' ')} UTC" if is_new and result.snoozed_until else ""
+    )
     before = "" if result.changed else " already"
     own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
     title = title_to_read(result.title, result.origin)

@@ -26,12 +26,14 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_
 from clawmem.app.services.retrieval.stages.unchanged import unchanged
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.contracts.samples import T0, save
 from clawmem.domain.retrieval.decomposition import SCHEMA
 from clawmem.domain.retrieval.planning import Clause, ClauseKind
 from clawmem.ports.errors import ClawmemError, EmbeddingError
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
+from clawmem.ports.succession import Claims
 
 NOTES = {
     "tea.md": "# Oolong\n\nOolong is brewed at 85 degrees.\n",
@@ -340,3 +342,18 @@ def test_a_model_is_told_what_the_last_session_was_about(vault: SqliteVault) -> 
 def test_the_schema_can_be_written_as_json() -> None:
     """A model server gets it over the wire."""
     assert json.loads(json.dumps(SCHEMA))["required"] == ["clauses"]
+
+
+def test_a_successor_stands_above_what_it_superseded(vault: SqliteVault) -> None:
+    """A clause that finds the superseded note first still shows its successor first."""
+    older = save(
+        vault, "rate-2025.md", "The day rate is 900 euros, the day rate of consulting.", collection="notes"
+    )
+    save(vault, "rate-2026.md", "We charge 950 now for a day of consulting.", collection="notes")
+    vault.successions.claim(older, Claims(superseded_by=("rate-2026.md",)))
+    plan = query_plan(vault, HashingEmbedder())
+
+    found = plan(read_request("what is the day rate and also who repairs the boat?", now_ms=T0))
+
+    files = [one.document.path for one in found.results]
+    assert files.index("rate-2026.md") < files.index("rate-2025.md")

@@ -37,7 +37,9 @@ def hooks(
     ] = None,
     also: Annotated[
         list[str] | None,
-        typer.Option("--with", help="One more hook: session-bootstrap, staleness-check or pretool-inject."),
+        typer.Option(
+            "--with", help="More hooks, with commas: session-bootstrap, staleness-check, pretool-inject."
+        ),
     ] = None,
     http: Annotated[str, typer.Option(hidden=True, show_default=False)] = "",
     client: Annotated[
@@ -263,7 +265,9 @@ def _entries(
     from clawmem.app.services.setup.hook_entries import PROFILE, VAULT, WITH, Entry
 
     profile = one_of(PROFILE, profile, PROFILES) if profile else kept.get(PROFILE)
-    optional = ",".join(one_of(WITH, name, OPTIONAL_HOOKS) for name in also or ()) or kept.get(WITH, "")
+    optional = ",".join(
+        one_of(WITH, name, OPTIONAL_HOOKS) for name in ",".join(also or ()).split(",") if name
+    ) or kept.get(WITH, "")
     named = _named_vault(ctx)
     vault = str(named.resolve()) if named else kept.get(VAULT)
     start = start_of_command()

@@ -23,6 +23,7 @@ from clawmem.app.services.retrieval.stages.judge_parts import judge_parts
 from clawmem.app.services.retrieval.stages.nearest import nearest
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
+from clawmem.app.services.retrieval.stages.successors_first import successors_first
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.retrieval.planning import ClauseKind
@@ -87,6 +88,7 @@ class QueryPlan:
                 "merge": merge_clauses(clauses),
                 "judge": judge_parts(self._vault, self._parts, {c.query for c in clauses.values()}),
                 "score": score(self._vault),
+                "successors first": successors_first(self._vault),
                 "cut": cut,
             },
         )
