@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,14 +27,12 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_
 from clawmem.app.services.retrieval.stages.unchanged import unchanged
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
-from clawmem.contracts.samples import T0, save
 from clawmem.domain.retrieval.decomposition import SCHEMA
 from clawmem.domain.retrieval.planning import Clause, ClauseKind
 from clawmem.ports.errors import ClawmemError, EmbeddingError
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
-from clawmem.ports.succession import Claims
 
 NOTES = {
     "tea.md": "# Oolong\n\nOolong is brewed at 85 degrees.\n",
@@ -344,16 +343,18 @@ def test_the_schema_can_be_written_as_json() -> None:
     assert json.loads(json.dumps(SCHEMA))["required"] == ["clauses"]
 
 
-def test_a_successor_stands_above_what_it_superseded(vault: SqliteVault) -> None:
+def test_a_successor_stands_above_what_it_superseded(invoke: Callable[..., Any], tmp_path: Path) -> None:
     """A clause that finds the superseded note first still shows its successor first."""
-    older = save(
-        vault, "rate-2025.md", "The day rate is 900 euros, the day rate of consulting.", collection="notes"
+    (tmp_path / "rate-2025.md").write_text(
+        "# Day rate\n\nThe day rate is 900 euros: the day rate of consulting.\n"
     )
-    save(vault, "rate-2026.md", "We charge 950 now for a day of consulting.", collection="notes")
-    vault.successions.claim(older, Claims(superseded_by=("rate-2026.md",)))
-    plan = query_plan(vault, HashingEmbedder())
+    (tmp_path / "rate-2026.md").write_text(
+        "---\nsupersedes: rate-2025.md\n---\n# Fees\n\nA day costs 950 now.\n"
+    )
+    (tmp_path / "boat.md").write_text("# Boat\n\nAnton repairs the boat.\n")
+    assert invoke("bootstrap", tmp_path, "--name", "n").exit_code == 0
 
-    found = plan(read_request("what is the day rate and also who repairs the boat?", now_ms=T0))
+    found = invoke("plan", "what is the day rate and also who repairs the boat", "--json")
 
-    files = [one.document.path for one in found.results]
-    assert files.index("rate-2026.md") < files.index("rate-2025.md")
+    files = [one["file"] for one in json.loads(found.stdout)["results"]]
+    assert files.index("n/rate-2026.md") < files.index("n/rate-2025.md")
