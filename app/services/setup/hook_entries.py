@@ -13,7 +13,11 @@ from clawmem.app.client.hook_registry import OPTIONAL_HOOKS, HookCall, call_name
 Hooks = Mapping[str, Any]
 """Maps an event name to a list of groups, each a matcher with a list of handlers."""
 
-_OURS = re.compile(r"(?:^|[\s/\\\"'])clawmem(?:\.exe)?[\"']?\s+hook\s+([A-Za-z-]+)")
+# Options may stand before ``hook``, too.
+_OURS = re.compile(
+    r"(?:^|[\s/\\\"'])clawmem(?:\.exe)?[\"']?((?:\s+--[a-z]+[ =]\S+)*)\s+hook((?:\s+--[a-z]+[ =]\S+)*)\s+([A-Za-z-]+)"
+)
+_VARIABLES = {"CLAWMEM_PROFILE": "--profile", "INDEX_PATH": "--vault"}  # set in front of the command
 # Earlier versions installed HTTP hooks, each of which prints an error at every turn while no server runs.
 _SERVED = re.compile(r"https?://[^/]+/hooks/([A-Za-z-]+)")
 
@@ -115,7 +119,7 @@ def _without_ours(group: Any) -> Any:
 
 
 def _named(handler: Any) -> tuple[str, dict[str, str]]:
-    """Return the name after ``clawmem hook`` and the options after it; an empty name for other handlers."""
+    """Return the name after ``clawmem hook`` and all its options; an empty name for other handlers."""
     if not isinstance(handler, Mapping):
         return "", {}
     if handler.get("type") == "http" and _TOKEN_VARIABLE in str(handler.get("headers")):
@@ -123,11 +127,25 @@ def _named(handler: Any) -> tuple[str, dict[str, str]]:
         return asked[1] if asked else "", {}
     given = handler.get("args")
     arguments = list(map(str, given)) if isinstance(given, list) else []
-    found = _OURS.search(" ".join([str(handler.get("command")), *arguments]))
-    if not found:
-        return "", {}
-    words = arguments[arguments.index(found[1]) + 1 :] if found[1] in arguments else []
-    return found[1], dict(zip(words[::2], words[1::2], strict=False))
+    line = " ".join([str(handler.get("command")), *map(shlex.quote, arguments)])
+    found = _OURS.search(line)
+    return (found[3], _options(line)) if found else ("", {})
+
+
+def _options(line: str) -> dict[str, str]:
+    """Return the options and the known variables of a command line, in any place and form."""
+    try:
+        words = shlex.split(line.replace("\\", "\\\\"))
+    except ValueError:  # an open quote
+        words = line.split()
+    options: dict[str, str] = {}
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.partition("=")
+        if equals and (option := _VARIABLES.get(name, name)).startswith("--"):
+            options[option] = value
+        elif word.startswith("--"):
+            options[word] = following
+    return options
 
 
 def _every_handler(hooks: Hooks) -> Iterator[Any]:
