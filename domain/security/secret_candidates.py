@@ -12,7 +12,7 @@ from clawmem.ports.named_tuple import NamedTuple
 NUMBER, STRING, WORD, PHRASE = "number", "string", "word", "phrase"
 
 _SEPARATORS = r"\s\"'`<>|,;()\[\]{}«»„“”\u2000-\u206f\u2190-\uffff"
-_DIGITS = Pattern(rf"(?<![^{_SEPARATORS}])[^\d{_SEPARATORS}]{{0,100}}\d[^{_SEPARATORS}]{{0,300}}")
+_DIGITS = Pattern(rf"(?<!\d,)(?<![^{_SEPARATORS}])[^\d{_SEPARATORS}]{{0,100}}\d[^{_SEPARATORS}]{{0,300}}")
 _TOKEN = Pattern(rf"(?<![^{_SEPARATORS}])[^{_SEPARATORS}]{{4,300}}")
 _GROUPS = Pattern(r"(?<![\w.,:/+-])(?<!\d )[*#]?\d{1,8}(?:[ -]\d{1,8}){1,7}[*#]?(?![\w:%/]|[.,]\d)")
 _PART = Pattern(r"[^=:/&?@]+")

@@ -8,12 +8,13 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pkgutil import get_data
 
-from clawmem.domain.security.secret_candidates import Candidate, candidates
+from clawmem.domain.security.secret_candidates import WORD, Candidate, candidates
 from clawmem.domain.security.secret_features import Feature, above, in_line, places, shape
 from clawmem.domain.security.secret_values import Span
 
 _FILE = "secret_weights.bin"
 UNIT = 1 / 16  # a weight is a whole number of units
+THRESHOLDS = {WORD: 3.0}
 THRESHOLD = 2.0
 HOPELESS = (
     -5.5,
@@ -50,7 +51,7 @@ def likely(text: str, lower: str) -> Iterator[Span]:
     found: list[tuple[float, int, int]] = []
     for candidate in candidates(text, lower):
         score = _score(text, candidate)
-        if score > THRESHOLD:
+        if score > THRESHOLDS.get(candidate.form, THRESHOLD):
             found.append((score, candidate.start, candidate.end))
     yield from _apart(found)
 

@@ -41,10 +41,10 @@ TEMPLATES = {
     "secret_lines_development.tsv": 3,
 }  # draws of each
 CLEAN_TEXTS = (
-    "tests/data/ownervault/**/*.md", "examples/**/*.md", "tests/data/orders_labelled.tsv", "tests/data/injections.tsv",
-    "tests/data/coding_prompts.jsonl", "tests/data/silence.jsonl", "tests/data/mcp_tools.json",
+    "tests/data/ownervault/**/*.md", "examples/**/*.md", "docs/**/*.md", "adapters/**/*.py", "app/**/*.py", "tests/data/orders_labelled.tsv",
+    "tests/data/injections.tsv", "tests/data/coding_prompts.jsonl", "tests/data/silence.jsonl", "tests/data/mcp_tools.json",
 )  # fmt: skip
-CLEAN_WEIGHT = 0.3
+CLEAN_WEIGHT = 1.0
 SEED = 5
 EPOCHS, BATCH, RATE, DROPPED = 6, 64, 0.3, 0.15
 FOLDS = 5
@@ -120,7 +120,7 @@ class Words:
 
 
 def clean_texts() -> list[str]:
-    """Return notes, prompts and descriptions of tools that hold no secret."""
+    """Return notes, pages, programs and descriptions of tools that hold no secret."""
     return [path.read_text("utf-8") for name in CLEAN_TEXTS for path in sorted(ROOT.glob(name))]
 
 
