@@ -184,8 +184,8 @@ def _header(text: str, line: int, start: int, form: str) -> Iterator[Feature]:
     top = end = line - 1
     for _ in range(_ROWS):
         up = text.rfind("\n", max(0, top - _ROW_REACH), max(0, top))
-        cells = text[up + 1 : max(0, top)]
-        if top <= 0 or not cells.strip() or (mark and mark not in cells):
+        above_it = text[up + 1 : max(0, top)]
+        if top <= 0 or not above_it.strip() or (mark and mark not in above_it):
             break
         top, end = up, top
     else:

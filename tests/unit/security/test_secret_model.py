@@ -18,7 +18,7 @@ from clawmem.domain.security.secret_model import weights
         ("I set the number lock of the ski box to 4417.", "4417"),
         ("Kennel gate: press 60418 and wait for the click.", "60418"),
         ("New one for the crate on the terrace: Mistral_Quill83", "Mistral_Quill83"),
-        ("Kim: how do I get into the shed?\nLou: 5520", "5520"),
+        ("Kim: what do I dial at the shed?\nLou: 5520", "5520"),
         ("Das Kästchen am Geländer geht mit 8316 auf.", "8316"),
         ("La barrière du camping se lève avec 40172.", "40172"),
         ("El candado del trastero se abre con 6634.", "6634"),
@@ -40,7 +40,7 @@ def test_a_secret_is_told_by_its_neighbourhood(text: str, secret: str) -> None:
         "The ski box weighs 4417 grams and cost 1299 euros.",
         "Kim: how much was the shed?\nLou: 5520",
         "Error code 5021 of the keypad means low battery.",
-        "Das Kästchen am Geländer kostet 8316 Yen.",
+        "Das Kästchen am Geländer kostet 8316 Kronen.",
         "La barrière du camping mesure 4000 mm.",
         "El trastero cuesta 6634 euros al año.",
         "Fixed in commit 4f2a91c, released as 2.14.0 on 2026-03-01.",
@@ -59,7 +59,9 @@ def test_every_feature_has_a_weight() -> None:
     assert len(weights()) == 1 << BITS
 
 
-@pytest.mark.parametrize("piece", ["4821 ", "a4! ", "pass: abcd ", "wifi\n1234\n", "| 1234 ", "ab cd ef ", '"a b" '])
+@pytest.mark.parametrize(
+    "piece", ["4821 ", "a4! ", "pass: abcd ", "wifi\n1234\n", "| 1234 ", "ab cd ef ", '"a b" ']
+)
 def test_time_grows_with_the_length(piece: str) -> None:
     """A candidate costs the same wherever it stands in a text."""
 
