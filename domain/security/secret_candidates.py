@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import NamedTuple
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import regions
-from clawmem.ports.named_tuple import NamedTuple
 
 NUMBER, STRING, WORD, PHRASE = "number", "string", "word", "phrase"
 
