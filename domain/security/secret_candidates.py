@@ -15,6 +15,11 @@ _SEPARATORS = r"\s\"'`<>|,;()\[\]{}«»„“”\u2000-\u206f\u2190-\uffff"
 _DIGITS = Pattern(rf"(?<!\d,)(?<![^{_SEPARATORS}])[^\d{_SEPARATORS}]{{0,100}}\d[^{_SEPARATORS}]{{0,300}}")
 _TOKEN = Pattern(rf"(?<![^{_SEPARATORS}])[^{_SEPARATORS}]{{4,300}}")
 _GROUPS = Pattern(r"(?<![\w.,:/+-])(?<!\d )[*#]?\d{1,8}(?:[ -]\d{1,8}){1,7}[*#]?(?![\w:%/]|[.,]\d)")
+# Several words or signs joined without a digit, as people choose passwords: "four-fat-geese", "Custard!Creams", "MyDogHasFleas".
+_JOINED = Pattern(
+    rf"(?<![^{_SEPARATORS}])(?:[A-Za-z]{{1,20}}[!@#$%^&*_+~]{{1,3}}[A-Za-z]|[A-Za-z]{{2,20}}[!@#$%^&*_+~.-][A-Za-z]{{2,20}}[!@#$%^&*_+~.-][A-Za-z]|(?:[A-Z][a-z]{{1,12}}){{3}}|[a-z]{{2,20}}[A-Z][a-z]{{1,20}}[!?*])"
+    rf"[^\d{_SEPARATORS}]{{0,60}}(?![^{_SEPARATORS}])"
+)
 _PART = Pattern(r"[^=:/&?@]+")
 _QUOTED = Pattern(
     r"[\"'`„“«「『](?P<words>[^\s\"'`„“”«»」』]{2,30}(?: [^\s\"'`„“”«»」』]{1,30}){1,11})[\"'`”“»」』]"
@@ -32,7 +37,7 @@ _BEFORE_VALUE = Pattern(
 )
 _OTHER = Pattern(
     r"^(?:(?:19|20)\d\d|(?:19|20)\d\d[-/.]\d\d?(?:[-/.]\d\d?)?(?:t.*)?|\d\d?[-/.]\d\d?[-/.](?:19|20)\d\d|\d\d?[/.]\d\d?[/.]\d\d|\d{1,2}[:.h]\d\d(?:[:.]\d\d)?|\d+(?:\.\d+)+|[+-]?\d*\.\d+\S{0,3}"
-    r"|\d+(?:st|nd|rd|th|px|ms|mm|cm|km|kg|kb|mb|gb|tb|ghz|mhz|hz|min|am|pm|x|k|m|s|h|%)|(?:19|20)?\d\ds|\d+x\d+(?:px)?|[$€£#]\d+(?:\.\d+)?[a-z]{0,2}"
+    r"|\d+(?:st|nd|rd|th|px|ms|mm|cm|km|kg|kb|mb|gb|tb|ghz|mhz|hz|min|am|pm|x|k|m|s|h|%)|(?:19|20)?\d\ds|\d+x\d+(?:px)?|[$€£#]\d+(?:\.\d+)?[a-z]{0,2}|#[0-9a-f]{3}(?:[0-9a-f]{3})?|[a-z_.]+:[.,]\d?[a-z]"
     r"|\d{1,3}-\d{1,3}|\d+%\??|\d+(?:\.\d+)?-[a-z]+(?:-[a-z]+)?|\+\d+|\$\d.*|utc[+-]\d+|[\w.-]+==?[\d.]+"
     r"|[a-z]+[-/]\d\d?|\d\d?[-/][a-z]+|\d{1,2}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)$",
 )
@@ -45,6 +50,8 @@ _CUES = (
     "passw", "pass ", "pass:", "pass=", "passp", "passc", "pwd", "pw ", "pw:", "pw=", "kennwort", "codewort", "losung", "parola", "contrase", "clave", "mdp", "mot de", "mot secret", "geheim", "phrase",
     "frase", "seed", "my words", "12 words", "24 words", "recovery", "palabra", "segreta", "wachtwoord", "credential", "zugang", "magic word", "codeword", "code word", "safe word", "security question", "secret answer",
     "sicherheitsfrage", "sag ", "telefonkenn", "reponse secrete", "respuesta secreta", "risposta segreta", "psk", "wpa", "wifi", "wi-fi", "wlan", "restic", "luks", "rclone", "gpg", "kopia", "crypt", "verschlussel", "chiffre", "cifra",
+    "login", "log in", "logs in", "sign in", "signs in", "sign-in", "logon", "anmeld", "einlogg", "inloggen", "iniciar sesion",
+    " word", "-word", "wort", "palavra", "senha", "sesam", "unlock", "entsperr", "duress",
     "パス", "ハス", "合言葉", "密码", "口令",
 )  # fmt: skip
 _REACH_BEFORE, _REACH_AFTER = 30, 110  # characters around a cue
@@ -67,6 +74,8 @@ def candidates(text: str, lower: str) -> Iterator[Candidate]:
     for match in _DIGITS.compiled.finditer(text):
         if match.end() - match.start() > 2:
             yield from _of_token(text, *match.span())
+    for match in _JOINED.compiled.finditer(text):
+        yield from _of_token(text, *match.span())
     for first, last in regions(lower, _CUES, _REACH_BEFORE, _REACH_AFTER):
         for pattern in (_QUOTED, _CLAUSE, _LINE_OF_WORDS):
             for match in pattern.compiled.finditer(text, first, last):
