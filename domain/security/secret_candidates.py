@@ -43,7 +43,7 @@ _OTHER = Pattern(
 )
 _WORDS = Pattern(r"^[A-Za-z]+(?:[-_.][A-Za-z]+)*$")
 _ADDRESS = Pattern(
-    r"^[a-z][a-z+]{1,12}://|^(?:[\w.~-]*/){2,}[\w.-]*$|^[\w.-]+\.(?:com|org|net|io|de|py|md|js|ts|json|txt|html|css)$"
+    r"^\d{1,3}/\d{1,4}$|^[a-z][a-z+]{1,12}://|^(?:[\w.~-]*/){2,}[\w.-]*$|^[\w.-]+\.(?:com|org|net|io|de|py|md|js|ts|json|txt|html|css)$"
 )
 # What announces a password that is made of words. Lower case, without accents.
 _CUES = (
