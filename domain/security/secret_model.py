@@ -14,8 +14,8 @@ from clawmem.domain.security.secret_values import Span
 
 _FILE = "secret_weights.bin"
 UNIT = 1 / 16  # a weight is a whole number of units
-THRESHOLDS = {WORD: 4.0}
-THRESHOLD = 3.0
+THRESHOLDS = {WORD: 3.0}
+THRESHOLD = 2.0
 HOPELESS = (
     -5.5,
     -2.0,
