@@ -68,6 +68,14 @@ def plain(text: str) -> Unmasked:
     return _replaced(text, str, _letters)
 
 
+def lower_case(text: str) -> str:
+    """Return *text* in lower case with unchanged length, so that offsets remain valid."""
+    lower = text.lower()
+    return (
+        lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
+    )
+
+
 def _replaced(text: str, ascii_part: Callable[[str], str], other: Callable[[str], str]) -> Unmasked:
     parts: list[str] = []
     places: list[int] = []

@@ -8,14 +8,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from clawmem.domain.security.card_numbers import cards
-from clawmem.domain.security.disguise import plain
+from clawmem.domain.security.disguise import lower_case, plain
 from clawmem.domain.security.patterns import Pattern
-from clawmem.domain.security.secret_codes import lock_codes
 from clawmem.domain.security.secret_commands import cookies, placed
-from clawmem.domain.security.secret_context import in_context
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
 from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start, next_lines
-from clawmem.domain.security.secret_nearby import near
+from clawmem.domain.security.secret_model import likely
 from clawmem.domain.security.secret_places import assigned
 from clawmem.domain.security.secret_prose import in_prose, logins
 from clawmem.domain.security.secret_repeats import repeats
@@ -139,24 +137,22 @@ def _touches(spans: Sequence[tuple[int, int]], finding: Finding) -> bool:
 
 
 def _all_findings(text: str) -> Iterator[Finding]:
-    lower = _lower(text)
+    lower = lower_case(text)
     yield from _structured(text)
     yield from (Finding(*found) for found in placed(text))
     yield from (Finding(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
     yield from (Finding(*span, "password") for span in logins(text, lower))
-    unmarked = _MARKER.compiled.sub(lambda marker: " " * len(marker[0]), lower)
-    yield from (Finding(*span, "password") for span in in_context(text, unmarked))
-    yield from (Finding(*span, "password") for span in lock_codes(text, unmarked))
+    yield from (Finding(*span, "password") for span in likely(*_unmarked(text, lower)))
     yield from (Finding(*span, "card number") for span in cards(text))
 
 
-def _lower(text: str) -> str:
-    """Return *text* in lower case with unchanged length, so that offsets remain valid."""
-    lower = text.lower()
-    return (
-        lower if len(lower) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
-    )
+def _unmarked(text: str, lower: str) -> tuple[str, str]:
+    """Return *text* and *lower* with digits in the place of markers, as if the secrets were still there."""
+    if "[redacted" not in text:
+        return text, lower
+    text = _MARKER.compiled.sub(lambda marker: "0" * len(marker[0]), text)
+    return text, _MARKER.compiled.sub(lambda marker: "0" * len(marker[0]), lower)
 
 
 def _structured(text: str) -> Iterator[Finding]:
@@ -189,5 +185,4 @@ def _of_label(text: str, lower: str, label: SecretLabel) -> list[tuple[int, int]
         list(assigned(text, label))
         or list(in_prose(text, lower, label))
         or list(next_lines(text, lower, label))
-        or list(near(text, lower, label))
     )

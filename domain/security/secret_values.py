@@ -81,21 +81,6 @@ _IRREGULAR = Pattern(
     r"[A-Z]{2,}[a-z]+[A-Z0-9]|[a-z]\d[a-z]{0,2}[A-Z]|[A-Z]\d[a-z]|[a-z]{2}[A-Z]{2,}|[A-Z]{2,}[a-z]{3,}$|\d[A-Za-z]\d|[A-Z][a-z]{1,2}[A-Z][a-z]?\d"
 )
 _LETTERS = Pattern(r"[A-Za-z]{4,}")
-_UNSPEAKABLE = Pattern(
-    r"(?i:[bcdfghjklmnpqrstvwxz]{5}|[bcdfgjkmnpqvwxz]{4})|(?:^|[a-z])(?:[jvxz][bcdfgjkmnpqvwx]|[cfghkmpvwxz][jqx]|q[a-tv-z])|[a-z][A-Z]{4}|[A-Z]{2}[a-z][A-Z]"
-)
-_ABBREVIATION = Pattern(
-    r"qwen|gcc|jvm|jre|obj|sql|https?|x?html|xml|ssl|ngth|ghts|chst|chts|schl|schr|schm|schw|schn|rchst|utf|mqtt|tcp|dhcp|vpn|jwt|gpt|wpa|mkfs|cfg|pkg|tmp|ctl|json|[a-z]fs\Z|jpe?g|mpeg|dvd|usb|nvme|xfs|xps|box",
-    flags=re.IGNORECASE,
-)
-# Names of things that mix letters, digits and signs: ``owner/project#12``, ``#e4e4e4``, ``recall@10``, ``FritzBox7590``, paths, sums.
-_THING = Pattern(
-    r"[\\]|^#|^\d{1,8}/|^[A-Z]?(?=[a-z]{0,3}[aeiouy])[a-z]{2,20}(?:(?:[A-Z]|[-/][A-Z]?)(?=[a-z]{0,3}[aeiouy])[a-z]{1,20}){0,5}#\d{1,6}$|@\d{1,4}$|A-Z|a-z|0-9|/.{0,200}\.[a-z]{1,5}\d?$|^AAAA|^U\+|\d\+$|^\d{1,8}[+*^=]|[+*^=<>~]\d{1,8}$|^(?:Ctrl|Alt|Cmd|Shift|ctrl|alt|cmd|shift)\+"
-    r"|^(?:19|20)\d\d|=[\w.]{1,40}$|^(?:[a-z]{1,20}\d{0,2}-){1,5}[0-9a-f]{5,40}$|^[A-Z]{1,3}\d{3,5}[A-Z0-9]{1,4}$|^[A-Z]?[a-z]{2,20}(?:19|20)\d\d$|^[a-z][a-z0-9-]{1,30}#\d{1,6}$|^[a-z]{1,20}[_-]?20\d{6}$|^[A-Z]?[a-z]{1,20}\d{1,2}(?:[A-Z][a-z]{1,20}){1,5}\d{0,2}$|^(?:[A-Za-z]{1,20}\d{0,2}|\d{1,2})(?:[-_.+]{1,2}(?:[A-Za-z]{1,20}\d{0,2}|\d{1,2})){1,6}$|^(?:[\w.-]{1,60}/){1,8}[\w.-]{0,60}$"
-)
-_SPEAKABLE_NAME = Pattern(
-    r"^\d?[A-Z]?(?=[a-z]{0,3}[aeiouy])[a-z]{2,40}(?:[A-Z](?=[a-z]{0,3}[aeiouy])[a-z]{1,20}){0,4}\d{0,5}(?:[a-z]\d?)?$|^[A-Za-z]{1,4}\.?\d{2,6}(?:[A-Za-z]\d?)?$|^(?:[A-Za-z]{2,14}\d{0,2}|[A-Za-z]?\d{1,2})(?:[-_](?:[A-Za-z]{2,14}\d{0,2}|[A-Za-z]?\d{1,2})){1,6}$"
-)
 _CALL = Pattern(r"=.{0,40}[.(]|\+\w{1,20}\+|==|&&|\?\w{1,20}=|^[\w.-]{1,40}=\w{0,40}$|^[\w./-]{1,60}@\w")
 _CODE_GROUP = Pattern(r"^(?:\d{2,8}(?:[- ]\d{2,8}){1,9}|[A-Z0-9]{4,6}(?:-[A-Z0-9]{4,6}){2,7})$")
 _PASSPHRASE_WORDS = range(3, 25)
@@ -188,34 +173,6 @@ def is_generated(value: str) -> bool:
     if len(pieces) > 1:
         return any(_is_irregular(piece) for piece in pieces)
     return digits >= 3 or _is_irregular(value)
-
-
-def is_out_of_place(value: str) -> bool:
-    """Whether *value* looks generated even in a text that only speaks of access, among names of products and files."""
-    value = value.rstrip("?!")
-    if may_be_named(value):
-        return False
-    return _is_scrambled(value) or (is_generated(value) and not _SPEAKABLE_NAME.compiled.search(value))
-
-
-def _is_scrambled(value: str) -> bool:
-    """Whether *value* has digits, and letters in an order that no word has: ``qzwxkt41``."""
-    if (
-        len(value) < 7
-        or not any(map(str.isdigit, value))
-        or not is_password(value)
-        or _HEX.compiled.search(value)
-    ):
-        return False
-    return any(
-        _UNSPEAKABLE.compiled.search(run) and not _ABBREVIATION.compiled.search(run)
-        for run in _LETTERS.compiled.findall(value)
-    )
-
-
-def may_be_named(value: str) -> bool:
-    """Whether *value* is shaped as the name of a product, a file or a host: ``FritzBox7590``, ``web-12``."""
-    return bool(_THING.compiled.search(value) or is_uuid(value))
 
 
 def is_named(value: str) -> bool:

@@ -10,6 +10,7 @@ import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from functools import cache
+from math import inf
 from re import _constants as codes  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
@@ -25,6 +26,9 @@ LENGTHS = (500, 2_000, 8_000)  # characters of the inputs; shorter ones first, s
 NOTICED_S = 0.004  # a linear pattern takes less for them; only what takes longer is measured again
 TIMES = 4  # how much longer the second input is
 FLOOR_S = 0.05  # a pattern that takes less for the second input is quick enough, whatever its growth
+MOST_S = (
+    0.5  # no input may take longer, whatever the growth: bounded backtracking is linear and still too slow
+)
 MAX_GROWTH = 9  # for four times the length: linear time grows 4 times, quadratic time 16 times
 COMMON = ("a", " ", "\n", "1", "a ", "a.", ".", '"', "`", "<a", "- ", "[", "(")  # many patterns run over them
 WINDOWED = frozenset({r"[A-Za-z0-9_.-]+\Z"})  # is given 60 characters of a text at a time
@@ -150,9 +154,15 @@ def seconds(pattern: re.Pattern[str], text: str) -> float:
 
 
 def growth(pattern: re.Pattern[str], short: str, long: str) -> float:
-    """Return how many times longer *pattern* takes for *long* than for *short*; 0 if it is always quick."""
+    """
+    Return how many times longer *pattern* takes for *long* than for *short*.
+
+    It is 0 if the pattern is always quick, and infinite if *long* takes more than `MOST_S`.
+    """
     if seconds(pattern, short) < NOTICED_S or (took := seconds(pattern, long)) < FLOOR_S:
         return 0.0
+    if took > MOST_S and min(seconds(pattern, long) for _ in range(2)) > MOST_S:
+        return inf
     for _ in range(3):  # another process may have disturbed one measurement
         grown = took / max(min(seconds(pattern, short) for _ in range(3)), 1e-6)
         if grown < MAX_GROWTH:
@@ -175,6 +185,12 @@ def test_time_grows_with_the_length_and_not_with_its_square(source: str) -> None
 def test_a_quadratic_pattern_is_noticed(source: str) -> None:
     pattern = re.compile(source)
     assert any(growth(pattern, short, long) >= MAX_GROWTH for _, short, long in pairs(pattern))
+
+
+def test_slow_backtracking_is_noticed_although_it_grows_with_the_length() -> None:
+    """Every start costs thousands of attempts, and a text four times as long takes four times as long."""
+    pattern = re.compile(r"(?:a{1,30}){3}b")
+    assert growth(pattern, "a" * 1_000, "a" * 1_000 * TIMES) == inf
 
 
 def test_the_patterns_are_found() -> None:

@@ -1,0 +1,81 @@
+"""Secrets that a linear model recognises by their shape and their neighbourhood; ``tests/data/fit_secrets.py`` fits it."""
+
+from __future__ import annotations
+
+import zlib
+from array import array
+from collections.abc import Iterator
+from functools import lru_cache
+from pkgutil import get_data
+
+from clawmem.domain.security.secret_candidates import WORD, Candidate, candidates
+from clawmem.domain.security.secret_features import Feature, above, in_line, places, shape
+from clawmem.domain.security.secret_values import Span
+
+_FILE = "secret_weights.bin"
+UNIT = 1 / 16  # a weight is a whole number of units
+THRESHOLDS = {WORD: 3.0}
+THRESHOLD = 2.0
+HOPELESS = (
+    -5.5,
+    -2.0,
+)  # scores of the shape, and of shape and line, below which nothing above makes a secret
+
+
+_models: list[array[int]] = []
+
+
+def weights() -> array[int]:
+    """Return the weights of the model, in units."""
+    if not _models:
+        data = get_data(__package__, _FILE)
+        assert data is not None
+        _models.append(array("b", zlib.decompress(data)))
+    return _models[0]
+
+
+def use(data: bytes) -> None:
+    """Use the model of *data* instead of the one in the package."""
+    _models[:] = [array("b", zlib.decompress(data))]
+    _weight.cache_clear()
+
+
+@lru_cache(50_000)
+def _weight(feature: Feature) -> float:
+    known = weights()
+    return sum(known[place] for place in places(feature)) * UNIT
+
+
+def likely(text: str, lower: str) -> Iterator[Span]:
+    """Find the parts of *text* that the model takes for secrets; of overlapping ones, the likeliest."""
+    found: list[tuple[float, int, int]] = []
+    for candidate in candidates(text, lower):
+        score = _score(text, candidate)
+        if score > THRESHOLDS.get(candidate.form, THRESHOLD):
+            found.append((score, candidate.start, candidate.end))
+    yield from _apart(found)
+
+
+def _score(text: str, candidate: Candidate) -> float:
+    score = sum(map(_weight, shape(text[candidate.start : candidate.end], candidate.form)))
+    for more, least in zip((in_line, above), HOPELESS, strict=True):
+        if score < least:
+            break
+        score += sum(map(_weight, more(text, candidate)))
+    return score
+
+
+def _apart(found: list[tuple[float, int, int]]) -> Iterator[Span]:
+    """Yield the spans of *found*; of a chain of overlapping ones only the best."""
+    best: tuple[float, int, int] | None = None
+    last = -1
+    for one in sorted(found, key=lambda scored: scored[1:]):
+        if best is None or one[1] >= last:
+            if best:
+                yield best[1:]
+            best = one
+        elif one[0] > best[0]:
+            best = one
+        last = max(last, one[2])
+    if best:
+        yield best[1:]
