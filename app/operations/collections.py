@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -108,6 +109,15 @@ class RemovedCollection(Result):
 
     name: str
     withdrawn: int
+    trust: Trust = Field(default="user", description="The trust that the collection had.")
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return that a lower trust is gone with the collection."""
+        if self.trust == "user":
+            return ()
+        again = f"clawmem trust set {self.name} {self.trust}"
+        return [f"Its trust was {self.trust}. A collection added again is trusted as user, until: {again}"]
 
 
 class TrustInCollections(Result):
@@ -188,13 +198,15 @@ def _free_name(settings: Settings, folder: Path, request: NewCollection) -> str:
 
 def remove(services: Services, request: CollectionName) -> RemovedCollection:
     """Remove a collection: its files stay, its documents are no longer found."""
+    known = services.settings.collections.get(request.name)
     try:
         remove_collection(services.settings.config_file, request.name)
     except NotFound:  # its documents may still be served although it is no longer configured
         if not services.is_open or request.name not in services.leftovers:
             raise
     withdrawn = withdraw_collection(services.vault, request.name) if services.is_open else 0
-    return RemovedCollection(name=request.name, withdrawn=withdrawn)
+    trust = known.trust if known else "user"
+    return RemovedCollection(name=request.name, withdrawn=withdrawn, trust=trust)
 
 
 def list_trust(services: Services, request: NoParameters) -> TrustInCollections:

@@ -115,3 +115,14 @@ def test_wrong_arguments_change_nothing(
     assert answer.exit_code != 0
     assert said in answer.output
     assert trust_of(invoke) == "user"
+
+
+def test_removing_a_collection_names_its_lower_trust(invoke: Invoke, notes: Path) -> None:
+    """A collection that is removed and added again is trusted as the user's; the command says so."""
+    assert invoke("bootstrap", notes, "--name", "ext").exit_code == 0
+    assert invoke("trust", "set", "ext", "outside").exit_code == 0
+
+    removed = invoke("collection", "remove", "ext")
+
+    assert "Its trust was outside." in removed.stderr
+    assert "clawmem trust set ext outside" in removed.stderr
