@@ -214,15 +214,6 @@ class TestCommand:
         assert "run.txt cannot be written" in done.stderr
         assert done.stderr.count("\n") == 1
 
-    def test_a_judgement_that_cannot_be_read(self, invoke: Invoke, judged: Path) -> None:
-        """A broken line is refused in one sentence that names the file."""
-        (judged / "qrels.tsv").write_text("q1 ann/monday 1\n", "utf-8")
-
-        done = invoke("bench", "retrieval", judged)
-
-        assert (done.exit_code, done.stdout) == (2, "")
-        assert "qrels.tsv cannot be read" in done.stderr
-
     def test_a_missing_package_is_named(
         self, invoke: Invoke, judged: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
