@@ -159,6 +159,15 @@ class TestWriting:
         assert (outside.lag(), outside.own_words(), outside.kept()) == (0, 0, 1)
         assert outside.verify() == []
 
+    def test_questions_read_the_latest_state(self, outside: Shelf) -> None:
+        """An external index changes on its own, so that a block of reads sees changes of the records as well."""
+        other = outside.open()
+        with outside.vault.reading():
+            before = outside.vault.outbox.head()
+            other.documents.deactivate([1], InactiveReason.REMOVED)
+
+            assert outside.vault.outbox.head() != before
+
 
 class TestChoiceOfVectors:
     @pytest.fixture(autouse=True)

@@ -364,3 +364,28 @@ def test_a_folder_that_cannot_be_written(settings: Path) -> None:
 
     with pytest.raises(ConfigError):
         set_up.install([ENTRY])
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("clawmem --vault /v.sqlite hook context-surfacing", ["--vault", "/v.sqlite"]),
+        ("CLAWMEM_PROFILE=speed clawmem hook context-surfacing", ["--profile", "speed"]),
+        ("clawmem hook --profile speed context-surfacing", ["--profile", "speed"]),
+        ("INDEX_PATH=/v.sqlite clawmem hook UserPromptSubmit", ["--vault", "/v.sqlite"]),
+    ],
+)
+def test_an_old_entry_keeps_its_options_in_any_form(
+    invoke: Invoke, home: Path, command: str, options: list[str]
+) -> None:
+    """Profile and vault before or after ``hook``, or as variables, are found and kept."""
+    settings = home / ".claude" / "settings.json"
+    settings.parent.mkdir()
+    old = {"hooks": [{"type": "command", "command": command}]}
+    settings.write_text(json.dumps({"hooks": {"UserPromptSubmit": [old]}}), "utf-8")
+
+    assert invoke("setup", "hooks", "--no-server").exit_code == 0
+
+    [group] = json.loads(settings.read_text("utf-8"))["hooks"]["UserPromptSubmit"]
+    [handler] = group["hooks"]
+    assert " ".join(options) in " ".join(handler["args"])

@@ -60,3 +60,8 @@ def test_confidence_is_a_share(kind: str, age: float, count: int, since: float |
     )
 
     assert 0 <= confidence <= 1
+
+
+def test_a_stamp_of_the_change_is_no_access() -> None:
+    """A note that was never accessed keeps its attention, however old its stamp is."""
+    assert computed_confidence("note", 0, days_since_access=700, never_accessed=True) == 0.5
