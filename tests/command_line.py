@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from typer.testing import Result
 
@@ -15,3 +17,14 @@ def write_notes(folder: Path, notes: Mapping[str, str]) -> None:
     for path, text in notes.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, "utf-8")
+
+
+def read_json(done: Result) -> Any:
+    """Return what a successful command printed with ``--json``."""
+    assert done.exit_code == 0, done.output
+    return json.loads(done.stdout)
+
+
+def ask_json(invoke: Invoke, *arguments: object) -> Any:
+    """Return what a command prints with ``--json``; fails if the command does."""
+    return read_json(invoke(*arguments, "--json"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -17,9 +16,8 @@ import httpx2
 from hook_process import ask
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from process_environ import process_environ
 from server_process import ServerProcess, serving
-
-import clawmem
 
 
 class InterfaceWorld:
@@ -111,9 +109,7 @@ class InterfaceWorld:
 @contextmanager
 def interface_world(home: Path) -> Iterator[InterfaceWorld]:
     """Index ``home/notes`` and serve the vault; the server ends with the block."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    environ = {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+    environ = process_environ(home)
     _run(environ, home, "bootstrap", home / "notes")
     with serving(environ, home) as server:
         yield InterfaceWorld(home, environ, server)

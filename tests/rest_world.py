@@ -13,10 +13,10 @@ from urllib.parse import quote, urlencode
 
 from command_line import write_notes
 from jsonschema import Draft202012Validator
+from process_environ import process_environ
 from server_process import ServerProcess, serving
 from typer.testing import CliRunner
 
-import clawmem
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.services.setup.service_units import ONE_HEAP
@@ -113,9 +113,7 @@ def world_at(home: Path, backend: str = "sqlite") -> Iterator[World]:
 
 
 def _environ(home: Path) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    return {**kept, **ONE_HEAP, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+    return process_environ(home, **ONE_HEAP)
 
 
 def _cli(environ: dict[str, str], *arguments: str) -> Any:

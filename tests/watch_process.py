@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -13,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import clawmem
+from process_environ import process_environ
+
 from clawmem.adapters.sqlite.vault import SqliteVault
 
 COMMAND = [sys.executable, "-P", "-m", "clawmem"]
@@ -25,9 +25,7 @@ class Home:
 
     def __init__(self, home: Path, **collections: str) -> None:
         self.home = home
-        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-        packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-        self.environ = {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+        self.environ = process_environ(home)
         self.vault = home / ".cache" / "clawmem" / "index.sqlite"
         self.config = home / ".config" / "clawmem" / "config.yaml"
         self.config.parent.mkdir(parents=True)

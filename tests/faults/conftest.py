@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 from hook_process import NOTES, Client
+from notes_vault import NotesVault
+from process_environ import process_environ
 from typer.testing import CliRunner, Result
 
-import clawmem
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.bootstrap.backends import backend_named
@@ -24,106 +24,26 @@ from clawmem.app.process_identity import holder_id
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
 from clawmem.app.services.indexes.vault import ServedVault
-from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
-from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.maintenance.verify import Verify
-from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.query import query
-from clawmem.app.services.retrieval.pipelines.search import search
-from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
-from clawmem.app.services.retrieval.request import read_request
-from clawmem.ports.embedder import Embedder
-from clawmem.ports.files import FileSource
-from clawmem.ports.records import Document, Grain, InactiveReason, IndexRecord, IndexState, Role
+from clawmem.ports.records import Document, Grain, IndexRecord, IndexState, Role
 from clawmem.ports.vault import Vault
 
-HOUR_NS = 3_600_000_000_000
 NOBODY = 65534
 LATER_MS = 2 * LEASE_MS  # by then, what a killed process held is free again
 
 
-class World:
+class World(NotesVault):
     """A folder, a vault over it, and everything that is done with the two."""
-
-    def __init__(self, place: Path, vault_file: Path | None = None, *, extension: bool = True) -> None:
-        self.root = place / "notes"
-        self.root.mkdir(exist_ok=True)
-        self.vault_file = vault_file or place / "vault.sqlite"
-        self.clock = ManualClock()
-        self.embedder: Embedder = HashingEmbedder()
-        self.files: FileSource = DiskFiles()
-        self.vault = self.open(extension=extension)
-
-    def open(self, *, extension: bool = True, read_only: bool = False) -> SqliteVault:
-        """Open the vault anew; what was open is closed."""
-        if hasattr(self, "vault"):
-            self.vault.close()
-        self.vault = SqliteVault(str(self.vault_file), read_only=read_only, vector_extension=extension)
-        return self.vault
 
     @property
     def records(self) -> SqliteVault:
         """The records, by whomever they are served."""
         return self.vault
 
-    # -- files --------------------------------------------------------------------------------------
-
-    def write(self, path: str, text: str | bytes, *, hours_ago: float = 2) -> Path:
-        """A file that was changed *hours_ago*."""
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.part")
-        part.write_bytes(text.encode() if isinstance(text, str) else text)
-        changed_ns = START_MS * 1_000_000 - int(hours_ago * HOUR_NS)
-        os.utime(part, ns=(changed_ns, changed_ns))
-        # At once: another process that reads it in between would take the time of writing for its own.
-        return part.replace(file)
-
-    def folder(self, name: str = "notes", root: Path | None = None) -> Folder:
-        """The collection, or another one."""
-        return Folder(name, str(root or self.root))
-
-    # -- use cases ----------------------------------------------------------------------------------
-
-    def update(self, folder: Folder | None = None, *, force: bool = False) -> PassReport:
-        """One pass."""
-        run = UpdateCollection(self.vault, self.files, self.clock, parse_yaml)
-        return run(folder or self.folder(), force=force)
-
-    def embed(self, *, force: bool = False) -> EmbedReport:
-        """All pending vectors."""
-        return EmbedPending(self.vault, self.embedder)(force=force)
-
-    def verify(self, *folders: Folder) -> list[str]:
-        """Differences between disk, records and indexes."""
-        asked = folders or (self.folder(),)
-        return Verify(self.vault, DiskFiles(), asked, parse_yaml, self.clock)()
-
-    def ask(self, question: str, verb: str = "search") -> Answer:
-        """The answer of ``search``, ``vsearch`` or ``query``."""
-        request = read_request(question, now_ms=self.clock.now_ms(), show_all=True)
-        if verb == "search":
-            return search(self.vault)(request)
-        return {"vsearch": vsearch, "query": query}[verb](self.vault, self.embedder)(request)
-
-    def found(self, question: str, verb: str = "search") -> list[str]:
-        """Where the answers lie, best first."""
-        return [result.document.path for result in self.ask(question, verb).results]
-
     def torn(self) -> list[str]:
         """Differences within the vault. Vectors that nobody uses any more are none: the next embedding clears them."""
         found = Verify(self.vault, DiskFiles(), (), parse_yaml, self.clock)()
         return [sentence for sentence in found if "clawmem embed takes them away" not in sentence]
-
-    # -- looking ------------------------------------------------------------------------------------
-
-    def at(self, path: str, collection: str = "notes") -> Document:
-        """The document of a file, served or not."""
-        document = self.vault.documents.at(collection, path)
-        assert document is not None, path
-        return document
 
     def body(self, path: str) -> str | None:
         """The stored body of a file."""
@@ -132,11 +52,6 @@ class World:
     def paths(self) -> list[str]:
         """What is served."""
         return sorted(document.display_path for document in self.vault.documents.latest())
-
-    def withdraw(self, path: str, reason: InactiveReason) -> None:
-        """Stop serving a file's document."""
-        with self.vault.writing():
-            withdraw(self.vault, [self.at(path).id], reason)
 
     def state(self) -> list[object]:
         """All that is kept, by what it says: neither numbers nor times of indexing."""
@@ -170,14 +85,11 @@ def _told(vault: Vault, document: Document) -> tuple[str, ...]:
 class ServedWorld(World):
     """A world whose vault can have its indexes outside, as every command opens it."""
 
-    vault: ServedVault  # type: ignore[assignment]  # which has all that a vault has, but is no adapter
-
     def open(
         self, *, extension: bool = True, read_only: bool = False, options: Mapping[str, str] | None = None
     ) -> ServedVault:
         """Open the vault anew; what was open is closed."""
-        if hasattr(self, "vault"):
-            self.vault.close()
+        self.close()
         self._records = SqliteVault(str(self.vault_file), read_only=read_only, vector_extension=extension)
         engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only, options=options)
         self.lease_clock = ManualClock(SystemClock().now_ms() + LATER_MS)
@@ -263,17 +175,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 def _environ_of(home: Path) -> dict[str, str]:
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    packages = os.pathsep.join(str(Path(folder).parent) for folder in clawmem.__path__)
-    inherited = os.environ.get("PYTHONPATH")
-    return {
-        **kept,
-        "HOME": str(home),
-        "USERPROFILE": str(home),
-        "PYTHONPATH": os.pathsep.join(filter(None, (packages, inherited))),
-        "NO_COLOR": "1",
-        "CLAWMEM_NO_SERVER": "1",  # no test leaves a server behind
-    }
+    return process_environ(home, USERPROFILE=str(home), NO_COLOR="1", CLAWMEM_NO_SERVER="1")
 
 
 @pytest.fixture(scope="session")

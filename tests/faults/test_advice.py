@@ -19,7 +19,7 @@ FOLLOWED = {
     "repair": ("test_repair.py", "every_page_is_repaired"),
     "rebuild": ("test_index_damage.py", "every_damage_is_repaired"),
     "reindex --force": ("test_repair.py", "test_another_heading"),
-    "update": ("test_repair.py", "test_an_older_copy"),
+    "update": ("test_forgetting_record.py", "test_an_older_copy"),
     "embed": ("test_repair.py", "every_page_is_repaired"),
     "serve --stop": ("test_repair.py", "test_a_server_that_runs"),
 }

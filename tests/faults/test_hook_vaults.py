@@ -128,16 +128,6 @@ def test_a_vault_that_cannot_be_used(client: Client, spoil: Callable[[Path], Non
     assert client.waiting() == []
 
 
-def test_no_vault(client: Client) -> None:
-    """Who removed it does not find it made again, nor anything beside it."""
-    client.vault.unlink()
-
-    assert client.ask("context-surfacing", prompt=QUESTION).context == ""
-    client.stop()
-
-    assert list(client.vault.parent.iterdir()) == []
-
-
 def test_an_empty_file(client: Client) -> None:
     """It is a damaged vault, of which no hook makes a new one; what a Stop leaves waits for the repair."""
     client.vault.write_bytes(b"")

@@ -90,20 +90,6 @@ def cut_off(folder: Path) -> None:
 
 
 class TestOnTheDisk:
-    def test_the_folder_is_gone(self, kept: IndexedVault) -> None:
-        """A deleted index is missed and made anew."""
-        with laid_aside(kept) as folder:
-            shutil.rmtree(folder)
-
-        assert_heals(kept)
-
-    def test_every_file_is_cut_off(self, kept: IndexedVault) -> None:
-        """A truncated index is no index."""
-        with laid_aside(kept) as folder:
-            cut_off(folder)
-
-        assert_heals(kept)
-
     def test_it_is_deleted_while_it_is_open(self, kept: IndexedVault) -> None:
         """A process that has the index open notices as well, at its next question or the one after its next commit."""
         assert kept.degraded() == []

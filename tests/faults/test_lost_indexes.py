@@ -156,58 +156,6 @@ def test_the_vectors(world: World, invoke: Invoke, monkeypatch: pytest.MonkeyPat
     assert invoke("vsearch", QUESTION).stderr == ""
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 1.0])
-def test_a_flipped_bit(
-    world: World, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, share: float
-) -> None:
-    """One wrong bit in any file of the sidecar: the answer is the same and says why, and the advice works."""
-    monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", 1)
-    monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", 1)
-    fill(world, invoke, "sqlite")
-    (folder,) = Path(f"{world.vault_file}.indexes").iterdir()
-    healthy = invoke("vsearch", QUESTION)
-    assert healthy.stderr == ""
-    shutil.copytree(folder, tmp_path / "whole")
-    files = [file for file in _files(tmp_path / "whole") if file.stat().st_size]
-    assert {file.suffix for file in files} == {".json", ".segment"}
-
-    for file in files:
-        shutil.rmtree(folder)
-        shutil.copytree(tmp_path / "whole", folder)
-        content = bytearray(file.read_bytes())
-        content[int((len(content) - 1) * share)] ^= 4
-        (folder / file.name).write_bytes(content)
-
-        done = invoke("vsearch", QUESTION)
-
-        assert done.stdout == healthy.stdout, file
-        assert "degraded: vector: The records answered" in done.stderr, file
-        examined = invoke("doctor")
-        assert "FAIL  vectors" in examined.stdout, file
-    assert invoke(*the_advice(examined.stdout)).exit_code == 0
-    assert invoke("vsearch", QUESTION).stderr == ""
-    assert invoke("doctor").exit_code == 0
-
-
-def test_every_single_file(world: World, invoke: Invoke, tmp_path: Path) -> None:
-    """Whichever file of a tantivy index is missing, cut or zeroed: the same answer, or one with a reason."""
-    (folder,) = fill(world, invoke, "tantivy")
-    whole = tmp_path / "whole"
-    shutil.copytree(folder, whole)
-    healthy = invoke("search", QUESTION).stdout
-
-    for file in _files(whole):
-        for ruin in (b"", file.read_bytes()[: file.stat().st_size // 2], bytes(file.stat().st_size), None):
-            shutil.rmtree(folder)
-            shutil.copytree(whole, folder)
-            spoilt = folder / file.relative_to(whole)
-            spoilt.unlink() if ruin is None else spoilt.write_bytes(ruin)
-            done = invoke("search", QUESTION)
-            assert done.exit_code == 0, file
-            assert KNOWN in done.stdout, file
-            assert done.stdout == healthy or "degraded: lexical" in done.stderr, file
-
-
 def test_a_hook(world: World, invoke: Invoke, environ: dict[str, str], tmp_path: Path) -> None:
     """A prompt gets its memory although the index of words is gone."""
     (folder,) = fill(world, invoke, "tantivy")

@@ -7,11 +7,10 @@ import socket
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from threading import enumerate as enumerate_threads
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE, reply_of
@@ -26,7 +25,6 @@ from scripted_server import (
 )
 
 from clawmem.adapters.http import exchange
-from clawmem.adapters.http.circuit import LONGEST_REST_S
 from clawmem.adapters.http.embedder import HttpEmbedder
 from clawmem.adapters.http.generator import HttpGenerator
 from clawmem.adapters.http.providers import LLAMA_SERVER
@@ -37,22 +35,13 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.ports.errors import BadVector, ClawmemError, ModelAnswerInvalid, ModelUnavailable
 
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
-
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 TIMEOUT_S = 0.6
 SLACK_S = 1.5  # for a busy machine
 PASSWORD, KEY = "hunter2", "made-up-1234567890"
 TOKEN = b64encode(f"me:{PASSWORD}".encode()).decode()
-LONGEST_REST_MS = round(LONGEST_REST_S * 1000)
 TEXTS = ["The bees left the hive at noon.", "Two wooden boats.", "Income tax is due in April."]
-NOTES = {
-    "zebra.md": "# Zebra\n\nStripes of the plain.\n",
-    "yak.md": "# Yak\n\nA yak of the mountains.\n",
-    "gnu.md": "# Gnu\n\nHerd animals, gnu after gnu.\n",
-}
 VERDICT = {"type": "object", "properties": {"kind": {"enum": ["why", "when"]}}, "required": ["kind"]}
 
 
@@ -270,46 +259,6 @@ class TestVectors:
 
         with pytest.raises(BadVector, match="same vector"):
             _ = bad.embedder().fingerprint
-
-    @pytest.mark.parametrize("mood", [*BAD_VECTORS, *EVERYWHERE])
-    def test_nothing_wrong_is_stored(self, bad: Bad, world: World, mood: str) -> None:
-        """An embedding run over a bad server leaves the vault as it was; over a good one it then completes."""
-        for name, text in NOTES.items():
-            world.write(name, text)
-        world.update()
-        world.embedder = bad.embedder()
-        bad.server.answer, _ = {**BAD_VECTORS, **EVERYWHERE}[mood]
-
-        with suppress(ClawmemError):  # a server that is away ends the run instead of failing the texts
-            assert world.embed().embedded == 0
-        assert world.vault.vectors.count() == 0
-        assert world.verify() == []
-
-        bad.server.answer = well_behaved
-        bad.clock.advance(LONGEST_REST_MS)
-        assert world.embed(force=True).failed == 0
-        assert world.vault.vectors.count() > 0
-
-
-class TestQuestions:
-    @pytest.mark.parametrize(
-        "mood", ["slow", "hangs up", "500", "429 seconds", "HTML", "truncated JSON", "404"]
-    )
-    def test_the_answer_says_what_is_missing(self, bad: Bad, world: World, mood: str) -> None:
-        """A query whose embedder fails is answered by words, in time, and names what was degraded."""
-        for name, text in NOTES.items():
-            world.write(name, text)
-        world.update()
-        world.embedder = bad.embedder()
-        world.embed()
-        bad.server.answer, _ = EVERYWHERE[mood]
-
-        began = time.monotonic()
-        answer = world.ask("yak of the mountains", "query")
-
-        assert time.monotonic() - began < TIMEOUT_S + SLACK_S
-        assert answer.results[0].document.path == "yak.md"
-        assert bad.server.url in answer.trace.degraded["vector"]
 
 
 class TestRanking:

@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import re
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
-import apsw
 import pytest
 from command_line import Invoke
+from damaged_home import MEMORIES, Damage, Home
 from server_process import serving
-from typer.testing import CliRunner, Result
+from typer.testing import CliRunner
 
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.salvage import salvage
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.services.capture.memories import Memories
 from clawmem.ports.errors import VaultDamaged
 
-Damage = Callable[[bytes, random.Random], bytes]
-
-EXAMPLES = Path(__file__).parents[2] / "examples/notes"
-FORGOTTEN_FILE = "meetings/2026-08-05-i18n-terms.md"
-SIZE = 4096  # of a page
-SECRET_WORD = "quokkaberry"
-PINNED = "notes/hub/index.md"
-MEMORIES = {
-    "decisions/queue.md": "# Queue\n\nWe chose a zebrafish queue for the nightly jobs.\n",
-    "decisions/long.md": "# Long\n\n" + "The wombatine ledger is written before it is read. " * 200,
-}
-FORGOTTEN_MEMORY = ("decisions/secret.md", f"# Secret\n\nThe {SECRET_WORD} plan was dropped.\n")
 SENSELESS = {
     "kind": "update fragments set kind = 'brontmatter' where key = (select max(key) from fragments)",
     "reason": "update documents set inactive = 'forgotteo' where inactive = 'forgotten'",
@@ -47,7 +30,6 @@ SENSELESS = {
     "vector": "update space_vectors set vector = zeroblob(length(vector)) where id % 3 = 0",
     "short vector": "update space_vectors set vector = substr(vector, 1, 6) where id % 3 = 0",
 }
-ADVICE = re.compile(r"Run: clawmem ((?!doctor)[a-z][a-z-]*)")
 
 
 def zeroed(page: bytes, chance: random.Random) -> bytes:
@@ -58,81 +40,6 @@ def zeroed(page: bytes, chance: random.Random) -> bytes:
 def noise(page: bytes, chance: random.Random) -> bytes:
     """Anything."""
     return chance.randbytes(len(page))
-
-
-class Home:
-    """A home with a vault of the example notes, pins, a diary, memories, and forgotten notes."""
-
-    def __init__(self, place: Path, invoke: Invoke) -> None:
-        self.invoke = invoke
-        self.vault = place / "vault.sqlite"
-        shutil.copytree(EXAMPLES, place / "notes", dirs_exist_ok=True)
-        (place / "notes" / FORGOTTEN_FILE).write_text(f"# Terms\n\nThe {SECRET_WORD} list.\n", "utf-8")
-        self.done("init")
-        self.done("update")
-        with closing(SqliteVault(str(self.vault))) as vault, vault.writing():
-            memories = Memories(vault, SystemClock())
-            for path, text in [*MEMORIES.items(), FORGOTTEN_MEMORY]:
-                memories.write(path, text[2:8].strip(), text, "decision", 0.8)
-        self.done("diary", "write", "Walked the numbat round the lake.")
-        self.done("pin", PINNED)
-        self.done("forget", "--yes", f"notes/{FORGOTTEN_FILE}")
-        self.done("forget", "--yes", f"_clawmem/{FORGOTTEN_MEMORY[0]}")
-        self.done("enrich")
-        self.done("embed")
-        self.content = self.vault.read_bytes()
-
-    def done(self, *command: str) -> Result:
-        """A command that works."""
-        result = self.invoke(*command)
-        assert result.exit_code == 0, (command, result.output)
-        return result
-
-    def spoil(self, number: int, damage: Damage, chance: random.Random) -> None:
-        """Put the whole vault back, with page *number* damaged."""
-        page = slice((number - 1) * SIZE, number * SIZE)
-        content = bytearray(self.content)
-        content[page] = damage(self.content[page], chance)
-        self.put(bytes(content))
-
-    def change(self, sql: str) -> None:
-        """Change records behind the back of clawmem."""
-        connection = apsw.Connection(str(self.vault))
-        connection.execute(sql)
-        assert connection.changes()
-        connection.close()
-
-    def put(self, content: bytes) -> None:
-        """Let *content* be the vault."""
-        for leftover in self.vault.parent.glob("vault.sqlite[-.][wsdr]*"):
-            leftover.unlink()
-        self.vault.write_bytes(content)
-
-    def advice(self) -> str | None:
-        """The command that somebody is advised to run who looks at the vault in the usual ways."""
-        for command in (("search", "queue"), ("vsearch", "queue"), ("verify",), ("doctor",)):
-            result = self.invoke(*command)
-            assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
-            wrong = [line for line in result.output.splitlines() if not line.startswith("ok ")]
-            if found := ADVICE.search("\n".join(wrong)):
-                return found[1]
-        return None
-
-    def assert_whole(self, *, lost: tuple[str, ...] = (), pins: bool = True) -> None:
-        """Everything but *lost* is there as it was, nothing that was forgotten, and all checks pass."""
-        listed = self.done("list", "--limit", "500").stdout
-        assert PINNED in listed
-        for path in MEMORIES:
-            assert f"_clawmem/{path}" in listed or f"_clawmem/{path}" in lost, path
-        assert len(listed.splitlines()) + len(lost) >= 1 + 29 + len(MEMORIES) + 1
-        assert FORGOTTEN_FILE not in listed
-        assert FORGOTTEN_MEMORY[0] not in listed
-        for verb in ("search", "query"):
-            assert SECRET_WORD not in self.invoke(verb, SECRET_WORD).stdout.replace(f"for: {SECRET_WORD}", "")
-        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
-            pinned = vault.documents.at(*PINNED.split("/", 1))
-            assert pinned and pinned.pinned is pins
-        assert self.done("verify").stdout == "Files, records and indexes agree.\n"
 
 
 @pytest.fixture
@@ -340,150 +247,3 @@ def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:
     file = PageFile(str(home.vault))
     page = read_page(root, file.__getitem__, file.usable)
     yield from ((child, zeroed) for child in page.children)
-
-
-class TestForgetting:
-    """What was forgotten outlives the vault."""
-
-    def test_a_deleted_vault(self, home: Home) -> None:
-        """A new vault over the same files does not take the forgotten note in."""
-        home.vault.unlink()
-
-        home.done("init")
-        home.done("update")
-
-        listed = home.done("list", "--limit", "500").stdout
-        assert PINNED in listed
-        assert FORGOTTEN_FILE not in listed
-        assert SECRET_WORD not in home.done("search", SECRET_WORD).stdout.replace(f"for: {SECRET_WORD}", "")
-
-    def test_an_older_copy(self, home: Home, tmp_path: Path) -> None:
-        """A copy from before the forgetting, put back, forgets with the next update."""
-        copy = home.vault.read_bytes()
-        home.done("forget", "--yes", "notes/people/team.md")
-        home.put(copy)
-        assert "notes/people/team.md" in home.done("list", "--limit", "500").stdout
-
-        home.done("update")
-
-        assert "notes/people/team.md" not in home.done("list", "--limit", "500").stdout
-        assert home.done("verify").stdout == "Files, records and indexes agree.\n"
-
-    def test_a_lost_record(self, home: Home) -> None:
-        """A vault that knows more than the file writes it down with the next update."""
-        record = Path(f"{home.vault}.forgotten")
-        record.unlink()
-
-        home.done("update")
-        home.vault.unlink()
-        home.done("init")
-        home.done("update")
-
-        assert record.stat().st_mode & 0o777 == 0o600
-        assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
-
-    def test_a_torn_record(self, home: Home) -> None:
-        """A line that a kill cut, and lines of anything else, spoil no other line."""
-        record = Path(f"{home.vault}.forgotten")
-        record.write_bytes(
-            b'\xff\xfe\n[1]\n{"collection": 1}\n' + record.read_bytes() + b'{"collection": "no'
-        )
-        home.done("forget", "--yes", "notes/people/team.md")
-        home.vault.unlink()
-        home.done("init")
-        home.done("update")
-
-        listed = home.done("list", "--limit", "500").stdout
-        assert FORGOTTEN_FILE not in listed
-        assert "people/team.md" not in listed
-
-    def test_a_cut_record_under_a_sound_vault(self, home: Home) -> None:
-        """The doctor finds it, and the advised command writes the file again from the vault."""
-        record = Path(f"{home.vault}.forgotten")
-        for bytes_lost in (
-            2,
-            5,
-            len(record.read_bytes().splitlines(keepends=True)[-1]),
-            record.stat().st_size,
-        ):
-            os.truncate(record, record.stat().st_size - bytes_lost)
-
-            examined = home.invoke("doctor")
-            assert (examined.exit_code, home.advice()) == (1, "update")
-            assert f"{record} is damaged: notes that were forgotten may come back" in examined.stdout
-            assert home.done("update").stderr == ""
-
-            assert "FAIL" not in home.invoke("doctor").stdout
-            assert list(home.vault.parent.glob("*.damaged-*")) == []
-            assert record.stat().st_mode & 0o777 == 0o600
-        home.vault.unlink()
-        home.done("init")
-        home.done("update")
-        assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
-
-    def test_a_cut_record_under_a_lost_vault(self, home: Home) -> None:
-        """The readable places stay forgotten; the repair and the doctor warn until the copy is deleted."""
-        home.done("forget", "--yes", "notes/people/team.md")
-        record = Path(f"{home.vault}.forgotten")
-        places = record.read_bytes().splitlines(keepends=True)
-        record.write_bytes(b"".join(places)[: -len(places[-1]) - 5])
-        cut = record.read_bytes()
-        home.put(random.Random(3).randbytes(50_000))
-
-        repaired = home.done("repair", "--yes")
-
-        copy = Path(f"{record}.damaged-1")
-        assert f"{record} was damaged" in repaired.stderr
-        assert (
-            f"notes that were forgotten may come back. Forget them again, then delete {copy}."
-            in repaired.stderr
-        )
-        assert copy.read_bytes() == cut
-        listed = home.done("list", "--limit", "500").stdout
-        assert ("notes/people/team.md" in listed, FORGOTTEN_FILE in listed) == (True, False)
-        assert str(copy) in home.invoke("doctor").stdout
-        assert str(copy) in home.done("update").stderr
-
-        home.done("forget", "--yes", "notes/people/team.md")
-        copy.unlink()
-        assert home.done("update").stderr == ""
-        assert "ok    forgotten notes" in home.invoke("doctor").stdout
-
-    def test_a_cut_record_and_a_deleted_vault(self, home: Home) -> None:
-        """A new vault cannot know what the file held: the update warns."""
-        record = Path(f"{home.vault}.forgotten")
-        os.truncate(record, record.stat().st_size // 2)
-        home.vault.unlink()
-
-        home.done("init")
-
-        assert "notes that were forgotten may come back" in home.done("update").stderr
-
-    def test_a_changed_letter_in_a_record(self, home: Home) -> None:
-        """A place that is not what was written forgets no other note."""
-        record = Path(f"{home.vault}.forgotten")
-        content = record.read_bytes().replace(FORGOTTEN_FILE.encode(), b"people/team.md")
-        assert content != record.read_bytes()
-        record.write_bytes(content)
-
-        assert "is damaged" in home.invoke("doctor").stdout
-        home.done("update")
-
-        assert "notes/people/team.md" in home.done("list", "--limit", "500").stdout
-
-    def test_a_record_of_an_earlier_version(self, home: Home) -> None:
-        """Lines without checksums are read, and get them with the next update."""
-        record = Path(f"{home.vault}.forgotten")
-        told = [json.loads(line) for line in record.read_bytes().splitlines()]
-        places = [{name: one[name] for name in ("collection", "path", "at")} for one in told if "path" in one]
-        record.write_text("".join(f"\n{json.dumps(place)}\n" for place in places), "utf-8")
-        earlier = record.read_bytes()
-        home.vault.unlink()
-        home.done("init")
-
-        assert home.done("update").stderr == ""
-
-        assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
-        assert record.read_bytes() != earlier
-        os.truncate(record, record.stat().st_size - 5)
-        assert "is damaged" in home.invoke("doctor").stdout

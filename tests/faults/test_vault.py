@@ -6,12 +6,9 @@ import os
 import random
 import shutil
 import sqlite3
-import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,24 +16,19 @@ import pytest
 from command_line import Invoke
 from typer.testing import Result
 
-from clawmem.adapters.sqlite import connections, database, migrations
-from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, migrate, version
+from clawmem.adapters.sqlite.migrations import LATEST
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
     VaultDamaged,
     VaultError,
-    VaultFull,
-    VaultLocked,
     VaultReadOnly,
 )
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World
-
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 
@@ -281,260 +273,3 @@ class TestPlaces:
         """What cannot be stored cannot be asked for either."""
         with pytest.raises(InvalidInput, match="half a character"):
             world.vault.documents.by_suffix("a\udcff.md")
-
-
-class TestLocked:
-    def test_writing_says_who_is_in_the_way(
-        self, world: World, invoke: Invoke, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """While another process writes, questions are answered and writers leave with 5 and a reason."""
-        monkeypatch.setattr(connections, "BUSY_TIMEOUT_S", 0.2)
-        fill(world, 2)
-        world.write("new.md", "Newcomer.")
-        with writer(world.vault_file, environ):
-            for verb in (("update",), ("reindex", "--force"), ("embed", "--force")):
-                assert refused(invoke(*verb), "is being written by another process. Try again")
-            with pytest.raises(VaultLocked) as caught:
-                world.update()
-            assert caught.value.code == "VAULT_LOCKED"
-            for verb in (("search", "animal1"), ("status",), ("list",), ("verify",)):
-                assert invoke(*verb).exit_code in (0, 7), verb
-            assert world.found("animal1", "query")[0] == "n1.md"
-
-        assert world.update().added == 1
-        assert world.verify() == []
-
-    def test_a_short_wait_is_no_error(self, world: World, environ: dict[str, str]) -> None:
-        """A writer that ends in time is waited for."""
-        fill(world, 2)
-        world.write("new.md", "Newcomer.")
-        with writer(world.vault_file, environ, seconds=0.5):
-            assert world.update().added == 1
-
-
-class TestFull:
-    def test_an_update_on_a_full_disk(self, world: World) -> None:
-        """Whichever page is missing: `VaultFull`, whole notes that are old or new, and success after freeing."""
-        fill(world, 4)
-        for number in range(4):
-            world.write(f"n{number}.md", f"# Changed {number}\n\n" + f"Beast{number} roams.\n\n" * 60)
-        (world.root / "n0.md").unlink()
-        for number in range(30):
-            world.write(f"new{number}.md", f"# New {number}\n\n" + f"Word{number} and more. " * 300)
-        kept = [len(world.paths())]
-
-        for failure in pages_missing(world, world.update, step=12):
-            assert failure.code == "VAULT_FULL"
-            assert "Free some space and repeat" in str(failure)
-            assert world.torn() == []
-            kept.append(len(world.paths()))
-
-        assert kept == sorted(kept)
-        assert len(set(kept)) > 1  # what was committed before is not read again
-
-        assert world.update().unchanged == 33
-        world.embed()
-        assert world.verify() == []
-
-    @pytest.mark.parametrize(("extension", "step"), [(True, 10), (False, 3)])
-    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World], extension: bool, step: int) -> None:
-        """Batches that were finished stay; the one that did not fit leaves nothing behind."""
-        world = worlds("vault", extension=extension)
-        for number in range(30):
-            world.write(f"n{number}.md", f"# Note {number}\n\n" + f"Word{number} and more. " * 300)
-        world.update()
-
-        failures = 0
-        for failure in pages_missing(world, world.embed, step=step):
-            failures += 1
-            assert failure.code == "VAULT_FULL"
-            assert world.vault.vectors.count() == 0
-            assert world.vault.embeddings.fingerprint() is None
-            assert world.vault.check() == []
-
-        assert failures > 5
-        assert world.verify() == []
-        assert world.vault.embeddings.counts().pending == 0
-
-    def test_a_new_vault_on_a_full_disk(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """A vault that could not be made is no half one; the next attempt makes it."""
-        monkeypatch.setattr(Database, "write_ahead", _with_pages(8))
-        with pytest.raises(VaultFull):
-            SqliteVault(str(tmp_path / "vault.sqlite"))
-        monkeypatch.undo()
-
-        vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-        assert vault.info().schema == LATEST
-        assert vault.check() == []
-        vault.close()
-
-
-class TestMigrations:
-    @pytest.mark.parametrize("begun", range(LATEST))
-    def test_from_every_earlier_version(self, tmp_path: Path, begun: int) -> None:
-        """A vault of any version is brought up to date with what it holds."""
-        path = str(tmp_path / "vault.sqlite")
-        old_vault(path, begun)
-
-        vault = SqliteVault(path)
-
-        assert vault.info().schema == LATEST
-        assert vault.check() == []
-        assert schema(vault) == schema(SqliteVault(database.MEMORY))
-        kept = vault.documents.at("notes", "old.md")
-        assert (kept is not None) == (begun > 0)
-        vault.close()
-
-    @pytest.mark.parametrize("begun", range(LATEST))
-    def test_read_only_when_behind(self, tmp_path: Path, begun: int) -> None:
-        """Reading does not migrate; it says what does."""
-        path = str(tmp_path / "vault.sqlite")
-        old_vault(path, begun)
-
-        with pytest.raises(VaultError, match="open it once for writing: clawmem status"):
-            SqliteVault(path, read_only=True)
-
-        SqliteVault(path).close()
-        SqliteVault(path, read_only=True).close()
-
-    @pytest.mark.parametrize("begun", range(LATEST))
-    def test_a_step_that_fails_is_taken_back(self, tmp_path: Path, begun: int) -> None:
-        """After an error in the middle of a step the vault is of the version before, and can go on."""
-        path = str(tmp_path / "vault.sqlite")
-        old_vault(path, begun)
-        scripts = migrations._scripts()
-        scripts[begun] += "; select nonsense from nowhere;"
-        db = Database(path)
-
-        with pytest.raises(VaultError, match="nowhere"):
-            migrate(db, scripts)
-
-        assert version(db) == begun
-        db.close()
-        vault = SqliteVault(path)
-        assert vault.info().schema == LATEST
-        vault.close()
-
-    def test_latest_is_the_last_script(self) -> None:
-        """A script that nobody counts would never be run."""
-        assert len(migrations._scripts()) == LATEST
-
-    def test_several_processes_make_one_vault(self, tmp_path: Path, environ: dict[str, str]) -> None:
-        """All that open a new vault at the same moment get it, and it is made once."""
-        command = [sys.executable, "-c", OPEN_AT_ONCE, str(tmp_path)]
-        processes = [
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environ)
-            for _ in range(4)
-        ]
-        lines = [process.stdout for process in processes if process.stdout]
-        assert [line.readline() for line in lines] == [b"ready\n"] * 4
-        for number in range(40):
-            (tmp_path / f"go{number}").touch()
-            made = {line.readline() for line in lines}
-
-            assert len(made) == 1
-            assert made.pop().split()[-1] == str(LATEST).encode()
-        assert [process.wait(60) for process in processes] == [0] * 4
-        for line in lines:
-            line.close()
-
-    def test_several_threads_make_one_vault(self, tmp_path: Path) -> None:
-        """The same within one process, many times over."""
-
-        def open_one(path: str) -> int:
-            vault = SqliteVault(path)
-            try:
-                return vault.info().schema
-            finally:
-                vault.close()
-
-        with ThreadPoolExecutor(4) as threads:
-            for number in range(15):
-                paths = [str(tmp_path / f"v{number}.sqlite")] * 4
-                assert list(threads.map(open_one, paths)) == [LATEST] * 4
-
-
-def old_vault(path: str, begun: int) -> None:
-    """A vault as the clawmem of schema *begun* left it, with a document once there are tables."""
-    db = Database(path)
-    migrations._upgrade(db, migrations._scripts()[:begun])
-    assert version(db) == begun
-    if begun:
-        assert db.value("pragma application_id") == APPLICATION_ID
-        db.write("insert into content values ('h', 'Old words.')")
-        db.write(
-            "insert into documents (collection, path, title, hash, source_hash, authored_at, modified_at, "
-            "indexed_at, content_type, confidence, quality_score) "
-            "values ('notes', 'old.md', 'Old', 'h', 's', '', '', '', 'note', .5, .5)"
-        )
-    db.close()
-
-
-def schema(vault: SqliteVault) -> set[tuple[str, str]]:
-    """Tables and indexes of a vault."""
-    return {tuple(row) for row in vault._db.rows("select name, sql from sqlite_schema where sql is not null")}
-
-
-def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iterator[VaultFull]:
-    """*run* again and again, with some more pages each time, until it succeeds; every failure on the way."""
-    connection = world.vault._db._main
-    pages = connection.pragma("page_count")
-    while True:
-        connection.pragma("max_page_count", pages)
-        try:
-            run()
-            return
-        except VaultFull as full:
-            failure = full
-        finally:
-            connection.pragma("max_page_count", 1 << 30)
-        yield failure
-        pages += step
-
-
-def _with_pages(most: int) -> Callable[[Database], None]:
-    plain = Database.write_ahead
-
-    def write_ahead(db: Database) -> None:
-        plain(db)
-        db._main.pragma("max_page_count", most)
-
-    return write_ahead
-
-
-@contextmanager
-def writer(path: Path, environ: dict[str, str], seconds: float = 600) -> Iterator[None]:
-    """Another process in the middle of a write."""
-    command = [sys.executable, "-c", WRITER, str(path), str(seconds)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, env=environ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        try:
-            yield
-        finally:
-            process.kill()
-
-
-WRITER = """
-import sys, time
-from clawmem.adapters.sqlite.vault import SqliteVault
-
-vault = SqliteVault(sys.argv[1])
-with vault.writing():
-    print("writing", flush=True)
-    time.sleep(float(sys.argv[2]))
-"""
-
-OPEN_AT_ONCE = """
-import sys
-from pathlib import Path
-from clawmem.adapters.sqlite.vault import SqliteVault
-
-print("ready", flush=True)
-for number in range(40):
-    while not Path(sys.argv[1], f"go{number}").exists():
-        pass
-    vault = SqliteVault(str(Path(sys.argv[1], f"v{number}.sqlite")))
-    print(vault._db.value("select value from meta where name = 'vault_id'"), vault.info().schema, flush=True)
-    vault.close()
-"""

@@ -10,7 +10,6 @@ import pytest
 from typer.testing import Result
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.records import Vector
 
 if TYPE_CHECKING:
@@ -170,34 +169,6 @@ class TestWithoutTheExtension:
 
 
 class TestAnotherModel:
-    def test_two_models_never_mix(self, world: World) -> None:
-        """Asked with another model, ``query`` answers by words and says so, ``vsearch`` refuses with the way out."""
-        filled(world)
-        before = world.state()
-        world.embedder = Flat()
-
-        answer = world.ask("zebra", "query")
-        assert [r.document.path for r in answer.results] == ["zebra.md"]
-        assert "run: clawmem embed " in answer.trace.degraded["vector"]
-        with pytest.raises(ModelMismatch, match="run: clawmem embed ") as caught:
-            world.ask("zebra", "vsearch")
-        assert (caught.value.code, caught.value.exit_code) == ("MODEL_MISMATCH", 6)
-        assert world.state() == before
-
-    def test_force_replaces_everything(self, world: World) -> None:
-        """Afterwards every vector is the new model's, and nothing of the old one is found or counted."""
-        filled(world)
-        world.embedder = Flat()
-
-        report = world.embed(force=True)
-
-        assert report.embedded == world.vault.embeddings.counts().stored
-        assert world.vault.embeddings.counts().orphaned == 0
-        assert world.vault.embeddings.fingerprint() == "flat-2"
-        assert {len(row[0]) for row in world.vault._db.rows("select vector from vectors")} == {8}
-        assert not world.ask("zebra", "query").trace.degraded
-        assert world.verify() == []
-
     def test_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
         """A model that nobody chose, over a vault of one that is not here: both verbs refuse, then everything anew."""
         filled(world)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke, write_notes
+from notes_vault import NotesVault
+from process_environ import process_environ
 from scripted_server import Models
 from typer.testing import CliRunner, Result
 
-import clawmem
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 
@@ -31,6 +32,13 @@ def vault(tmp_path: Path) -> Iterator[SqliteVault]:
     """An empty vault."""
     with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
         yield vault
+
+
+@pytest.fixture
+def notes_vault(tmp_path: Path) -> Iterator[NotesVault]:
+    """An empty folder of notes and an empty vault over it."""
+    with closing(NotesVault(tmp_path)) as made:
+        yield made
 
 
 @pytest.fixture
@@ -64,15 +72,7 @@ def notes(tmp_path: Path) -> Path:
 @pytest.fixture
 def environ(home: Path) -> dict[str, str]:
     """What a process of clawmem sees: no variable of this machine's user."""
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    return {
-        **kept,
-        "HOME": str(home),
-        "USERPROFILE": str(home),
-        "PYTHONPATH": _packages(),
-        "NO_COLOR": "1",
-        "CLAWMEM_NO_SERVER": "1",
-    }
+    return process_environ(home, USERPROFILE=str(home), NO_COLOR="1", CLAWMEM_NO_SERVER="1")
 
 
 @pytest.fixture
@@ -120,9 +120,3 @@ def remembered(invoke: Invoke, notes: Path) -> Invoke:
 
 def _ours() -> list[str]:
     return [name for name in os.environ if name.startswith("CLAWMEM_")]
-
-
-def _packages() -> str:
-    """Where clawmem and everything it needs are found, however this run found them."""
-    here = Path(str(clawmem.__file__)).parent.parent
-    return os.pathsep.join(filter(None, [str(here), os.environ.get("PYTHONPATH", "")]))

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from notes_vault import NotesVault, paths
 
-from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.documents.timeline import ReadTimeline
-from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.asked import request_from_json, request_to_json
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
@@ -29,7 +22,6 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, read_reques
 from clawmem.app.services.retrieval.similar import FindSimilar
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session
 
 ASKED = "where do login sessions live"
@@ -45,18 +37,14 @@ NOTES = {
 CHANGED_DAYS_AGO = {"old-scrap.md": 400, "new-scrap.md": 3}
 
 
-class Home:
+class Home(NotesVault):
     """Two versions of a decision, a third note that says too early what supersedes the second, two without a date."""
 
     def __init__(self, place: Path) -> None:
-        self.vault = SqliteVault(str(place.with_suffix(".sqlite")))
-        self.embedder = HashingEmbedder()
+        super().__init__(place)
         for path, text in NOTES.items():
-            (place / path).write_text(text, "utf-8")
-            ago = CHANGED_DAYS_AGO.get(path, 1)
-            os.utime(place / path, ns=(0, START_MS * 1_000_000 - ago * DAY_NS))
-        UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)(Folder("notes", str(place)))
-        EmbedPending(self.vault, self.embedder)()
+            self.write(path, text, hours_ago=24 * CHANGED_DAYS_AGO.get(path, 1))
+        self.take_in({})
         self.ways: dict[str, Callable[[RetrievalRequest], Answer]] = {
             "search": search(self.vault),
             "vsearch": vsearch(self.vault, self.embedder),
@@ -67,12 +55,8 @@ class Home:
         self.retrieve = MemoryRetrieve(self.vault, {name: lambda w=way: w for name, way in self.ways.items()})
 
     def ask(self, way: str = "query", *, as_of: str = "", until: str = "", question: str = ASKED) -> Answer:
+        """Return the answer to *question* by *way*."""
         return self.ways[way](read_request(question, now_ms=START_MS, as_of=as_of, until=until))
-
-    def document(self, path: str) -> Document:
-        found = self.vault.documents.at("notes", path)
-        assert found is not None, path
-        return found
 
 
 @pytest.fixture(scope="module")
@@ -80,10 +64,6 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
     found = Home(tmp_path_factory.mktemp("notes"))
     yield found
     found.vault.close()
-
-
-def paths(answer: Answer) -> list[str]:
-    return [result.document.path for result in answer.results]
 
 
 @pytest.mark.parametrize("way", ["search", "vsearch", "query", "intent_search", "query_plan"])
@@ -180,7 +160,7 @@ def test_what_was_near_then(home: Home) -> None:
     """Similar documents keep to the day as well."""
     find = FindSimilar(home.vault, home.embedder)
 
-    now, then = (find(home.document("redis.md"), now_ms=START_MS, as_of=day) for day in ("", BETWEEN))
+    now, then = (find(home.at("redis.md"), now_ms=START_MS, as_of=day) for day in ("", BETWEEN))
 
     assert {"postgres.md", "new-scrap.md"} <= set(paths(now.answer))
     assert set(paths(then.answer)) == {"old-scrap.md", "sqlite.md"}
@@ -188,11 +168,11 @@ def test_what_was_near_then(home: Home) -> None:
 
 def test_a_timeline_ends_at_the_day(home: Home) -> None:
     """Notes of after it are neither shown nor counted; a document that was written later has no timeline of then."""
-    read, focus = ReadTimeline(home.vault), home.document("old-scrap.md")
+    read, focus = ReadTimeline(home.vault), home.at("old-scrap.md")
 
     then, now = read(focus, as_of=BETWEEN), read(focus, after=2)
 
     assert ([entry.document.path for entry in then.after], then.total) == (["redis.md", "sqlite.md"], 3)
     assert (len(now.after), now.total) == (2, len(NOTES))
     with pytest.raises(InvalidInput, match="written later"):
-        read(home.document("redis.md"), as_of="2023-01-01")
+        read(home.at("redis.md"), as_of="2023-01-01")

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 from command_line import Invoke
 from hook_process import Answered, answered, ask, command
 from server_process import COMMAND, serving
+from waiting import eventually
 
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.client.autostart import RETRY_S, is_automatic, log_file, start_note
@@ -67,13 +68,6 @@ class Home:
         if self.note.exists() and self.log.exists() and "Error" not in self.log.read_text():
             eventually(lambda: not self.note.exists() or "Error" in self.log.read_text())
         self.run("serve", "--stop")
-
-
-def eventually(holds: Callable[[], object]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from artefacts import (
     read_table,
     write_table,
 )
-from command_line import Invoke, write_notes
+from command_line import Invoke, ask_json, write_notes
 from hypothesis import given
 from hypothesis import strategies as st
 from write_benchmarks import PAGE, written
@@ -146,14 +146,6 @@ class TestUseCase:
                 "q3": "cleo/friday:3-3",
             }
 
-    def test_times_are_those_of_the_questions(self, vault: SqliteVault, judged: Path) -> None:
-        """One time for each question, and percentiles that are among them."""
-        report = measured(vault, judged)
-
-        assert len(report.query_ms) == 3
-        assert report.p50_ms in report.query_ms
-        assert report.p95_ms == max(report.query_ms)
-
     def test_by_words_and_by_the_published_policy(self, vault: SqliteVault, judged: Path) -> None:
         """Without an embedder nothing is embedded, and the policy is the one that was asked for."""
         update = UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)
@@ -176,7 +168,9 @@ class TestCommand:
         """--json gives figures, groups and the run; --run writes the same ranking in TREC form."""
         file = tmp_path / "run.txt"
 
-        figures = asked(invoke, judged, "--run", file, *(["--pooled"] if pooled else []))
+        figures = ask_json(
+            invoke, "bench", "retrieval", judged, "--run", file, *(["--pooled"] if pooled else [])
+        )
 
         assert (figures["mode"], figures["unit"], figures["pooled"]) == ("query", "doc", pooled)
         assert (figures["documents"], figures["questions"]) == (4, 3)
@@ -189,7 +183,7 @@ class TestCommand:
         """By turn an item of the run is a document with the lines that answer."""
         file = tmp_path / "run.txt"
 
-        figures = asked(invoke, judged, "--unit", "turn", "--run", file)
+        figures = ask_json(invoke, "bench", "retrieval", judged, "--unit", "turn", "--run", file)
 
         assert figures["unit"] == "turn"
         assert items(file)["q3"][0] == "cleo/friday:3-3"
@@ -199,7 +193,7 @@ class TestCommand:
     def test_a_run_file_is_well_formed(self, invoke: Invoke, judged: Path, tmp_path: Path, unit: str) -> None:
         """Six columns, ranks from 1 without a gap, and scores that fall strictly with them."""
         file = tmp_path / "run.txt"
-        asked(invoke, judged, "--unit", unit, "--pooled", "--run", file)
+        ask_json(invoke, "bench", "retrieval", judged, "--unit", unit, "--pooled", "--run", file)
 
         rows = [line.split(" ") for line in file.read_text("utf-8").splitlines()]
 
@@ -220,15 +214,6 @@ class TestCommand:
         assert "run.txt cannot be written" in done.stderr
         assert done.stderr.count("\n") == 1
 
-    def test_a_judgement_that_cannot_be_read(self, invoke: Invoke, judged: Path) -> None:
-        """A broken line is refused in one sentence that names the file."""
-        (judged / "qrels.tsv").write_text("q1 ann/monday 1\n", "utf-8")
-
-        done = invoke("bench", "retrieval", judged)
-
-        assert (done.exit_code, done.stdout) == (2, "")
-        assert "qrels.tsv cannot be read" in done.stderr
-
     def test_a_missing_package_is_named(
         self, invoke: Invoke, judged: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -246,7 +231,7 @@ class TestCommand:
         """Without a judged question there is nothing to report, and nothing breaks."""
         (judged / "qrels.tsv").write_text("", "utf-8")
 
-        figures = asked(invoke, judged)
+        figures = ask_json(invoke, "bench", "retrieval", judged)
 
         assert (figures["questions"], figures["groups"], figures["run"]) == (0, {}, {})
         assert invoke("bench", "retrieval", judged).exit_code == 0
@@ -400,13 +385,6 @@ class TestAblation:
 
 
 MEASURES = ("recall@1", "hit@1", "recall@5", "hit@5", "recall@10", "hit@10", "ndcg@10", "mrr@10")
-
-
-def asked(invoke: Invoke, judged: Path, *options: object) -> dict[str, Any]:
-    done = invoke("bench", "retrieval", judged, "--json", *options)
-    assert done.exit_code == 0, done.output
-    figures: dict[str, Any] = json.loads(done.stdout)
-    return figures
 
 
 def items(file: Path) -> dict[str, list[str]]:

@@ -10,21 +10,14 @@ from pathlib import Path
 import pytest
 from capture_world import GREETING, LEDGER, World
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.capture.compaction import PrecompactExtract
 from clawmem.app.services.capture.decisions import NOTHING
-from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
-from clawmem.app.services.capture.handoffs import HandoffGenerator
-from clawmem.contracts.samples import fetch, save
-from clawmem.domain.documents.times import iso_utc
+from clawmem.contracts.samples import fetch
 from clawmem.domain.security.redaction import redact
-from clawmem.ports.captures import Utility
 from clawmem.ports.records import Grain, LexicalQuery, Term
 from clawmem.ports.relations import RelationKind
-from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
 
@@ -267,159 +260,3 @@ class TestWithGenerator:
         )
 
         assert fetch(world.vault, world.kept()[0].id).confidence == pytest.approx(expected)
-
-
-class TestHandoff:
-    def test_a_session_leaves_one_document(self, world: World) -> None:
-        """A handoff is written anew at every Stop, at one place; the session's entry points at it."""
-        session = world.session("s1", *LEDGER)
-        hand_over = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)
-
-        first = hand_over(session)
-        again = hand_over(session)
-        world.session("s1", ("user", "We'll keep closed ledgers for ten years."), ("assistant", "Fine."))
-        world.clock.advance(86_400_000)
-        hand_over(session)
-
-        [document] = world.kept()
-        assert first.document_id == again.document_id == document.id
-        assert (document.path, document.content_type, document.confidence, document.revision_count) == (
-            "agent/handoffs/2023-11-14-s1.md",
-            "handoff",
-            0.6,
-            2,
-        )
-        body = world.vault.documents.body(document.id) or ""
-        assert "- We'll keep closed ledgers for ten years." in body
-        entry = world.vault.sessions.get("s1")
-        assert entry is not None
-        assert entry.handoff_path == document.display_path
-        assert entry.ended_at == iso_utc(world.clock.now_ms())
-        assert entry.summary.startswith("We'll use Postgres")
-
-    def test_a_session_that_came_to_nothing_ends_all_the_same(self, world: World) -> None:
-        """Its entry is closed if there is one, and no handoff is written."""
-        hand_over = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)
-        world.vault.sessions.start("s1", iso_utc(world.clock.now_ms()))
-
-        assert hand_over(world.session("s1", *GREETING)).document_id == 0
-        assert hand_over(world.session("s2", *GREETING)).document_id == 0
-
-        entry = world.vault.sessions.get("s1")
-        assert entry is not None
-        assert (entry.ended_at, entry.handoff_path) == (iso_utc(world.clock.now_ms()), None)
-        assert world.vault.sessions.get("s2") is None
-        assert world.kept() == []
-
-    def test_with_a_model_and_without_its_help(self, world: World) -> None:
-        """A model's sections are written down; where it fails the rules' are, with the reason."""
-        session = world.session("s1", *LEDGER)
-        sections = {
-            "request": ["A ledger"],
-            "investigated": [],
-            "learned": [],
-            "done": ["Chosen."],
-            "next": [],
-        }
-        for script, expected in ((json.dumps(sections), "- Chosen."), ("{}", "- We'll use Postgres")):
-            generator = ScriptedGenerator(lambda prompt, script=script: script)  # type: ignore[misc]
-
-            handed = HandoffGenerator(world.vault, DiskTranscripts(), world.clock, generator)(session)
-
-            assert expected in (world.vault.documents.body(handed.document_id) or "")
-            assert bool(handed.degraded) is (script == "{}")
-
-
-class TestFeedback:
-    def test_each_turn_has_its_own(self, world: World) -> None:
-        """A document counts as used where the answer of its own turn names it, in the diary and on the record."""
-        used = save(world.vault, "adr/ledger.md", "About it.")
-        beside = save(world.vault, "adr/audit.md", "About that.")
-        late = save(world.vault, "adr/later.md", "Of the next turn.")
-        for turn, ids in ((0, (used, beside, late)), (1, (late,))):
-            hits = tuple(RecallHit(number, rank, 0.5) for rank, number in enumerate(ids, start=1))
-            asked = iso_utc(world.clock.now_ms() + turn)
-            world.vault.telemetry.record(Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", turn))
-        session = world.session(
-            "s1",
-            ("user", "What about the ledger?"),
-            ("assistant", "See adr/ledger.md and audit.md."),
-            ("user", "And then?"),
-            ("assistant", "That is in later.md."),
-        )
-        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
-
-        assert learn(session) == Feedback(4, (used, beside, late))
-        assert learn(session) == Feedback()
-
-        marks = [[hit.was_referenced for hit in one.hits] for one in world.vault.telemetry.of_session("s1")]
-        assert marks == [[True, True, False], [True]]
-        assert world.vault.usage.utility(late) == Utility(2, 1)
-        assert world.vault.usage.partners(used) == {beside: 1}
-        assert [fetch(world.vault, number).access_count for number in (used, beside, late)] == [1, 1, 1]
-        assert len(world.vault.relations.outbound([used], {RelationKind.USAGE}, limit=5)) == 1
-
-    def test_turns_go_on_over_stops(self, world: World) -> None:
-        """The second Stop attributes its own turn, although the transcript is read onwards only."""
-        late = save(world.vault, "adr/later.md", "Of the third turn.")
-        session = world.session("s1", *GREETING, *GREETING)
-        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
-        learn(session)
-        asked = iso_utc(world.clock.now_ms())
-        hits = (RecallHit(late, 1, 0.5),)
-        world.vault.telemetry.record(Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", 2))
-        world.session("s1", ("user", "And?"), ("assistant", "later.md"))
-
-        assert learn(session) == Feedback(1, (late,))
-
-    def test_turns_with_names_are_not_counted(self, world: World) -> None:
-        """A prompt that was taken back had a row and left no line: the answer still goes to the prompt it was for."""
-        asked_for = save(world.vault, "adr/ledger.md", "What the second prompt was about.")
-        taken_back = save(world.vault, "adr/audit.md", "What the first one was about.")
-        for turn, (prompt, number) in enumerate((("p1", taken_back), ("p2", asked_for))):
-            asked, hits = iso_utc(world.clock.now_ms() + turn), (RecallHit(number, 1, 0.5),)
-            row = Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", turn, prompt_id=prompt)
-            world.vault.telemetry.record(row)
-        session = world.session("s1", ("user", "About the ledger.", "p2"), ("assistant", "Let me see."))
-        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
-        assert learn(session) == Feedback(1, ())
-
-        world.session("s1", ("assistant", "See ledger.md, and not audit.md."), ("user", "Thanks.", "p3"))
-
-        assert learn(session) == Feedback(1, (asked_for,))
-
-    def test_an_answer_goes_on_after_a_stop(self, world: World) -> None:
-        """What is said after a Stop without a new prompt still answers the named one before it."""
-        late = save(world.vault, "adr/later.md", "Of the only turn.")
-        session = world.session("s1", *GREETING, ("user", "And?", "p1"), ("assistant", "One moment."))
-        hits = (RecallHit(late, 1, 0.5),)
-        asked = iso_utc(world.clock.now_ms())
-        world.vault.telemetry.record(Recall(asked, "s", "0" * 12, 1.0, 5, (), hits, "s1", 7, prompt_id="p1"))
-        learn = FeedbackLoop(world.vault, DiskTranscripts(), world.clock)
-        learn(session)
-        world.session("s1", ("assistant", "later.md"))
-
-        assert learn(session) == Feedback(1, (late,))
-
-
-def test_precompact_reads_the_last_200_messages(world: World) -> None:
-    """What was decided 200 messages before the end is in the state, what was before that is not."""
-    decided = [("user", f"We'll use {name} for the ledger.") for name in ("Redis", "Postgres")]
-    session = world.session("s1", *decided, *(("assistant", f"Step {number}.") for number in range(199)))
-
-    state = PrecompactExtract(world.vault.captures, DiskTranscripts())(session)
-
-    assert "Postgres" in state
-    assert "Redis" not in state
-
-
-def test_precompact_extract(world: World) -> None:
-    """Before compaction the last request, decisions and open questions are told, without secrets."""
-    state = PrecompactExtract(
-        world.vault.captures, DiskTranscripts(), redact=lambda text: text.replace("Postgres", "[redacted]")
-    )
-
-    text = state(world.session("s1", *LEDGER))
-
-    assert "## Key Decisions This Session\n\n- We'll use [redacted] for the ledger." in text
-    assert "- It is still unclear how long closed ledgers are kept." in text

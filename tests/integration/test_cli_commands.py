@@ -117,16 +117,6 @@ def test_a_result_says_everything_a_program_needs(remembered: Invoke) -> None:
     assert [stage["name"] for stage in explained["trace"]["stages"]][-1] == "cut"
 
 
-def test_explain_shows_legs_terms_and_stages(remembered: Invoke) -> None:
-    """--explain is readable, too."""
-    shown = remembered("query", "redis", "--explain").stdout
-
-    assert "relevance by leg: " in shown
-    assert "score: relevance" in shown
-    assert "stage" in shown
-    assert "fuse" in shown
-
-
 def test_nothing_found_is_no_error(remembered: Invoke) -> None:
     """No answer is said in words, or is an empty list that nobody judged; both leave with 0."""
     plain, as_json = remembered("search", "xylophone"), remembered("search", "xylophone", "--json")
@@ -160,20 +150,6 @@ def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_p
     assert collections("-c", "work", "-c", "notes") == {"work", "notes"}
 
 
-def test_without_vectors_query_answers_by_words_and_vsearch_says_why(invoke: Invoke, notes: Path) -> None:
-    """What is missing is named, with the command that makes it."""
-    invoke("bootstrap", notes, "--skip-embed")
-
-    by_words, by_meaning = invoke("query", "redis"), invoke("vsearch", "redis")
-
-    assert by_words.exit_code == 0
-    assert "2026-02-11-redis.md" in by_words.stdout
-    assert "degraded: vector: the vault holds no vectors yet. Run: clawmem embed" in by_words.stderr
-    assert by_meaning.exit_code == 6
-    assert "clawmem embed" in by_meaning.stderr
-    assert json.loads(invoke("query", "redis", "--json").stdout)["results"]
-
-
 def test_vsearch_keeps_back_what_is_far_off(remembered: Invoke) -> None:
     """By default a score below 0.15 is no answer by meaning; the threshold can be lowered."""
     few = json.loads(remembered("vsearch", "sessions", "--json").stdout)["results"]
@@ -196,12 +172,6 @@ def test_update_sees_changes_and_removals(remembered: Invoke, notes: Path) -> No
     assert "clawmem embed" in done.stdout
     assert "Vectors: " in remembered("update", "--embed").stdout
     assert json.loads(remembered("search", "haruka", "--json").stdout)["results"] == []
-
-
-def test_reindex_by_force_reads_everything(remembered: Invoke) -> None:
-    """--force reads files that look unchanged; without it they are left."""
-    assert "3 unchanged" in remembered("reindex").stdout
-    assert "3 updated" in remembered("reindex", "-f").stdout
 
 
 def test_enriching_goes_on_where_it_was(remembered: Invoke) -> None:
@@ -236,15 +206,6 @@ def test_enriching_warns_if_no_document_has_a_name(invoke: Invoke, tmp_path: Pat
     assert done.stderr == f"clawmem: {warning}\n"
 
 
-def test_embed_by_force_begins_anew(remembered: Invoke) -> None:
-    """--force makes every vector again."""
-    first = json.loads(remembered("embed", "--json").stdout)
-    forced = json.loads(remembered("embed", "--force", "--json").stdout)
-
-    assert first["embedded"] == 0
-    assert forced["embedded"] == 3
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="the commands are those of a Unix shell")
 def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, home: Path) -> None:
     """--pull runs what the config says before reading; a failure skips that collection and leaves with 1."""
@@ -261,14 +222,6 @@ def test_pull_runs_the_command_in_the_folder(remembered: Invoke, notes: Path, ho
     assert "ended with 3: gone wrong" in bad.stdout
 
 
-def test_a_folder_that_is_gone_loses_nothing(remembered: Invoke, notes: Path) -> None:
-    """An update without its folder reports it; its documents are still found."""
-    notes.rename(notes.with_name("moved"))
-
-    assert "is not there" in remembered("update").stdout
-    assert json.loads(remembered("search", "redis", "--json").stdout)["results"]
-
-
 def test_a_removed_collection_is_no_longer_found(remembered: Invoke, notes: Path) -> None:
     """remove strikes it from the config and out of the answers; added again, it is back."""
     assert "3 of its documents" in remembered("collection", "remove", "notes").stdout
@@ -278,25 +231,6 @@ def test_a_removed_collection_is_no_longer_found(remembered: Invoke, notes: Path
     remembered("bootstrap", notes)
 
     assert json.loads(remembered("search", "redis", "--json").stdout)["results"]
-
-
-def test_a_collection_inside_another_has_its_files(remembered: Invoke, notes: Path) -> None:
-    """Each file is one document; when the inner one is no collection any more, the outer one has them again."""
-
-    def files() -> set[str]:
-        return {
-            one["file"] for one in json.loads(remembered("list", "-n", "100", "--json").stdout)["documents"]
-        }
-
-    before = files()
-    assert remembered("collection", "add", notes / "people").exit_code == 0
-    assert remembered("update").exit_code == 0
-    assert files() == before - {"notes/people/haruka.md"} | {"people/haruka.md"}
-    assert remembered("verify").exit_code == 0
-
-    remembered("collection", "remove", "people")
-    remembered("update")
-    assert files() == before
 
 
 def test_collections_are_listed_with_their_documents(remembered: Invoke, notes: Path) -> None:
@@ -318,16 +252,6 @@ def test_two_folders_of_one_name_need_a_name(remembered: Invoke, tmp_path: Path)
     assert refused.exit_code == 2
     assert "--name" in refused.stderr
     assert remembered("collection", "add", other, "--name", "more").exit_code == 0
-
-
-def test_status_counts(remembered: Invoke) -> None:
-    """status says what the vault holds, in both forms."""
-    report = json.loads(remembered("status", "--json").stdout)
-
-    assert report["documents"] == 3
-    assert report["embeddings"]["pending"] == 0
-    assert report["info"]["backend"] == "sqlite"
-    assert "sqlite" in remembered("status").stdout
 
 
 def test_doctor_and_verify_are_content(remembered: Invoke) -> None:
@@ -365,16 +289,6 @@ def test_list_shows_the_latest(remembered: Invoke) -> None:
     assert "Haruka Mori" in remembered("list").stdout
 
 
-def test_get_gives_the_lines_of_a_document(remembered: Invoke) -> None:
-    """get finds a document by path or docid, and can cut."""
-    [haruka] = json.loads(remembered("search", "ticket", "--json").stdout)["results"]
-
-    assert "Counts seconds." in remembered("get", "people/haruka.md").stdout
-    by_docid = json.loads(remembered("get", haruka["docid"], "--from", "2", "--lines", "1", "--json").stdout)
-    assert by_docid["file"] == "notes/people/haruka.md"
-    assert by_docid["text"].count("\n") <= 1
-
-
 def test_multi_get_gives_what_it_can(remembered: Invoke) -> None:
     """Documents by glob, the text of each below its name; what does not fit is said on stderr."""
     found = remembered("multi-get", "decisions/*.md")
@@ -404,173 +318,3 @@ def test_path_names_vault_and_config(invoke: Invoke, home: Path) -> None:
     assert places["vault"] == str(home / ".cache/clawmem/index.sqlite")
     assert places["config"] == str(home / ".config/clawmem/config.yaml")
     assert invoke("path").stdout.strip() == places["vault"]
-
-
-@pytest.mark.parametrize("mode", ["search", "vsearch", "query"])
-def test_bench_measures_a_judged_collection(invoke: Invoke, tmp_path: Path, home: Path, mode: str) -> None:
-    """bench prints figures by category and writes a TREC run; the user's vault is not touched."""
-    folder = judged(tmp_path)
-
-    shown = invoke("bench", "retrieval", folder, "--mode", mode, "--run", tmp_path / "run.txt")
-    figures = json.loads(invoke("bench", "retrieval", folder, "--mode", mode, "--json").stdout)
-
-    assert shown.exit_code == 0, shown.output
-    assert "files/s" in shown.stdout
-    assert figures["groups"]["all"]["n"] == 2
-    assert figures["groups"]["easy"]["mean"]["recall@5"] == 1.0
-    assert (tmp_path / "run.txt").read_text("utf-8").splitlines()[0].split()[:2] == ["q1", "Q0"]
-    assert list(home.iterdir()) == []
-
-
-def test_bench_of_turns(invoke: Invoke, tmp_path: Path) -> None:
-    """--unit turn ranks lines and needs the judgements of turns."""
-    folder = judged(tmp_path)
-    refused = invoke("bench", "retrieval", folder, "--unit", "turn")
-    (folder / "turns.tsv").write_text("t1\tcats\t3\nt2\tdogs\t3\n", "utf-8")
-    (folder / "qrels_turn.tsv").write_text("q1\tt1\t1\n", "utf-8")
-
-    measured = json.loads(invoke("bench", "retrieval", folder, "--unit", "turn", "--json").stdout)
-
-    assert refused.exit_code == 2
-    assert "turns.tsv" in refused.stderr or "qrels_turn.tsv" in refused.stderr
-    assert measured["unit"] == "turn"
-    assert measured["groups"]["all"]["mean"]["recall@5"] == 1.0
-
-
-def judged(tmp_path: Path) -> Path:
-    folder = tmp_path / "judged"
-    (folder / "corpus").mkdir(parents=True)
-    (folder / "corpus/cats.md").write_text("# Cats\n\nA cat purrs when it is content.\n", "utf-8")
-    (folder / "corpus/dogs.md").write_text("# Dogs\n\nA dog barks at the postman.\n", "utf-8")
-    questions = [
-        {"qid": "q1", "text": "why does a cat purr", "category": "easy"},
-        {"qid": "q2", "text": "who barks", "category": "hard"},
-    ]
-    (folder / "queries.jsonl").write_text("\n".join(map(json.dumps, questions)), "utf-8")
-    (folder / "qrels.tsv").write_text("q1\tcats\t1\nq2\tdogs\t1\n", "utf-8")
-    return folder
-
-
-@pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
-def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
-    """Both days count as a whole; what was written outside of them is not there, however well it fits."""
-
-    def found(*options: str) -> set[str]:
-        done = remembered("--json", verb, "sessions", "redis", "postgres", *options)
-        assert done.exit_code == 0, done.stderr
-        return {Path(result["path"]).name for result in json.loads(done.stdout)["results"]}
-
-    redis, postgres = "2026-02-11-redis.md", "2026-06-09-postgres.md"
-    assert {redis, postgres} <= found()
-    assert found("--until", "2026-06-08") == found("--as-of", "2026-02-11") == {redis}
-    assert found("--since", "2026-02-12", "--until", "2026-06-09") == {postgres}
-    assert found("--until", "2026-02-10") == set()
-
-
-@pytest.mark.parametrize("verb", ["search", "vsearch", "query", "retrieve", "plan", "intent-search"])
-def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb: str) -> None:
-    """What is of another type or lacks a tag is not there, however well it fits."""
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    heads = {"a": "content_type: decision\ntags: [Queue]", "b": "content_type: research\ntags: [queue, slow]"}
-    for name, head in heads.items():
-        (notes / f"{name}.md").write_text(
-            f"---\n{head}\n---\n\nThe queue of the press is slow today.\n", "utf-8"
-        )
-    assert invoke("bootstrap", str(notes)).exit_code == 0
-
-    def found(*options: str) -> set[str]:
-        done = invoke("--json", verb, "why is the queue of the press slow", *options)
-        assert done.exit_code == 0, done.stderr
-        return {Path(result["path"]).stem for result in json.loads(done.stdout)["results"]}
-
-    assert (
-        found() == found("--tag", "queue") == found("--type", "decision", "--type", "research") == {"a", "b"}
-    )
-    assert found("--type", "decision") == {"a"}
-    assert found("--tag", "QUEUE", "--tag", "slow") == found("--type", "research") == {"b"}
-    assert found("--type", "decision", "--tag", "slow") == set()
-
-
-def test_a_purpose_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
-    """Of lines that answer alike the one that serves the purpose is shown; nothing is looked for by it."""
-    notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "press.md").write_text(
-        "The press: oil it weekly.\n\n\n\n\nThe press: sell it in May.\n", "utf-8"
-    )
-    (notes / "may.md").write_text("Nothing to sell is left.\n", "utf-8")
-    assert invoke("init").exit_code == 0
-    assert invoke("collection", "add", str(notes)).exit_code == 0
-    assert invoke("update").exit_code == 0
-
-    def shown(*options: str) -> dict[str, str]:
-        done = invoke("--json", "query", "about the press", *options)
-        assert done.exit_code == 0, done.stderr
-        return {Path(found["path"]).stem: found["snippet"] for found in json.loads(done.stdout)["results"]}
-
-    assert ["oil" in text for text in shown().values()] == [True]
-    assert ["sell" in text for text in shown("--purpose", "selling: when to sell").values()] == [True]
-    assert list(shown("--intent", "sell")) == ["press"]  # the older name
-
-
-def test_bootstrap_of_a_folder_without_notes_says_that_nothing_was_indexed(
-    invoke: Invoke, home: Path
-) -> None:
-    """It is not called ready, and the next step is named."""
-    (home / "empty").mkdir()
-    (home / "empty" / "latin1.md").write_bytes(b"caf\xe9")
-
-    done = invoke("bootstrap", home / "empty", "--skip-embed")
-
-    assert "Ready" not in done.stdout
-    assert "Nothing was indexed" in done.stdout and "collection remove empty" in done.stdout
-
-
-def test_a_file_that_cannot_be_read_is_reported_and_is_no_difference(remembered: Invoke, notes: Path) -> None:
-    """`verify` says that everything agrees; `verify` and `doctor` name the file and what to do."""
-    (notes / "latin1.md").write_bytes(b"# Caf\xe9")
-    remembered("update")
-
-    compared, examined = remembered("verify"), remembered("doctor")
-
-    assert compared.exit_code == 0 and "agree" in compared.stdout
-    for said in (compared.stderr, examined.stdout):
-        assert "1 file is not indexed: notes/latin1.md was skipped: it is not UTF-8 text (byte 5)" in said
-        assert "save it as UTF-8" in said
-
-
-@pytest.mark.parametrize("folder", ["~", "/"])
-def test_a_very_broad_folder_gets_a_warning(invoke: Invoke, folder: str) -> None:
-    """The home folder and what contains it hold Markdown of other programs too."""
-    done = invoke("collection", "add", folder, "--name", "all")
-
-    assert done.exit_code == 0
-    assert "warning: " in done.stderr and "home folder" in done.stderr
-    assert "collection remove" in done.stderr
-
-
-def test_a_usual_folder_gets_no_warning(invoke: Invoke, notes: Path) -> None:
-    """A folder below the home folder is what a collection should be."""
-    assert invoke("collection", "add", notes).stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "exit_code"),
-    [
-        (("get", "nothing.md"), "NOT_FOUND", 3),
-        (("get", "#zz"), "INVALID_INPUT", 2),
-        (("serch", "x"), "UNKNOWN_COMMAND", 1),
-        (("search", "x", "-n", "many"), "INVALID_INPUT", 2),
-        (("search", "x", "--colour"), "INVALID_INPUT", 2),
-    ],
-)
-def test_an_error_is_json_where_json_was_asked_for(
-    remembered: Invoke, arguments: tuple[str, ...], code: str, exit_code: int
-) -> None:
-    """The sentence stays on stderr; stdout has one object with the same sentence and a code."""
-    done = remembered("--json", *arguments)
-
-    record = json.loads(done.stdout)
-    assert (record["code"], done.exit_code) == (code, exit_code)
-    assert done.stderr.startswith(f"clawmem: {record['error']}")

@@ -93,17 +93,6 @@ def test_without_a_vault_it_says_so_and_makes_none(run: Run, home: Path, verb: t
     assert list(home.iterdir()) == []
 
 
-def test_no_traceback_ever(run: Run, home: Path) -> None:
-    """A vault that is none is a sentence, not a traceback."""
-    (home / "broken").write_text("not a vault at all, only some text that is long enough" * 100)
-
-    done = run("search", "x", "--vault", "broken")
-
-    assert done.returncode == 5
-    assert done.stderr.startswith("clawmem: ")
-    assert "Traceback" not in done.stderr
-
-
 def test_the_version_is_the_package_s(run: Run) -> None:
     """``--version`` prints the version of the package, with and without ``--json``."""
     assert run("--version").stdout == f"clawmem {VERSION}\n"
@@ -119,16 +108,6 @@ def test_the_version_answers_before_anything_is_imported(environ: dict[str, str]
 def test_help_starts_light(environ: dict[str, str], home: Path, args: tuple[str, ...]) -> None:
     """Help loads neither models nor storage."""
     assert not modules_after(environ, home, *args) & (HEAVY - {"rich"} | {"apsw", "dependency_injector"})
-
-
-def test_search_loads_no_model(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:
-    """A search by words needs neither numpy nor a tokenizer, vectors in the vault or not."""
-    run("bootstrap", notes)
-
-    loaded = modules_after(environ, home, "search", "sessions")
-
-    assert "apsw" in loaded
-    assert not loaded & HEAVY
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")

@@ -13,7 +13,7 @@ from hook_process import AT_STOP, ONCE, Answered, Client
 from typer.testing import Result
 
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS, read_event
+from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS
 from clawmem.app.state_files import state_folder
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "client_events.json").read_text("utf-8"))
@@ -81,15 +81,3 @@ def test_a_subagent_s_session_is_not_the_person_s(client: Client) -> None:
     assert not any(one.context for one in said.values())
     assert client.memories() == before
     assert not (state_folder(client.vault) / "spool").exists()
-
-
-@pytest.mark.parametrize("happening", EVENTS)
-def test_every_field_that_is_known_is_read(happening: str) -> None:
-    """Under the name that the client gives it."""
-    event = EVENTS[happening]
-
-    read = read_event(json.dumps(event), {})._asdict()
-
-    known = {field: value for field, value in event.items() if field in read}
-    assert known
-    assert {field: read[field] for field in known} == known

@@ -2,86 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from datetime import date
-from functools import cache, partial
-from random import Random
+from collections.abc import Iterator, Sequence
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from compared_vault import OPENED, asked, filled
+from notes_vault import paths
 
-from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.late_interaction import ExactWords
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.graph.build import BuildGraphs
-from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
 from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
 from clawmem.app.services.retrieval.pipelines.query import query
-from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
-from clawmem.app.services.retrieval.pipelines.search import search
-from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
-from clawmem.app.services.retrieval.pipelines.with_models import Models
-from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.request import Unit
 from clawmem.app.services.retrieval.stages.compare import DOCUMENTS, LATE_INTERACTION, LINES, compare
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.work import Stage
-from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE, DOCUMENT_WEIGHTS, NUMBER, TIME
-from clawmem.domain.retrieval.routing import Route
+from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE, NUMBER
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.late_interaction import LateInteraction, WordSimilarities
-from clawmem.ports.vault import Vault
-
-NOW_MS = parse_iso("2026-06-17T12:00:00Z") or 0  # a Wednesday
-Ask = Callable[[RetrievalRequest], Answer]
-
-
-def filled(vault: SqliteVault, texts: Mapping[str, str], collection: str = "notes") -> SqliteVault:
-    """*vault* with a note for each of *texts*, with vectors."""
-    files = MemoryFiles()
-    for path, text in texts.items():
-        files.write(f"/{collection}/{path}", text.encode(), mtime_ns=NOW_MS * 1_000_000)
-    UpdateCollection(vault, files, ManualClock(NOW_MS), parse_yaml)(Folder(collection, f"/{collection}"))
-    EmbedPending(vault, HashingEmbedder())()
-    return vault
-
-
-def asked(question: str, **rest: object) -> RetrievalRequest:
-    return read_request(question, now_ms=NOW_MS, show_all=True, **rest)  # type: ignore[arg-type]
-
-
-def pipelines(vault: Vault, late: LateInteraction | None = None) -> dict[str, Ask]:
-    """Every way to ask, by its name."""
-    embedder = HashingEmbedder()
-    made: dict[str, Ask] = {
-        "search": search(vault),
-        "vsearch": vsearch(vault, embedder),
-        "query": query(vault, embedder, late),
-        "intent_search": intent_search(vault, embedder),
-        "query_plan": query_plan(vault, embedder),
-    }
-    retrieve = MemoryRetrieve(vault, {name: partial(made.__getitem__, name) for name in made})
-    return {**made, "memory_retrieve": lambda request: retrieve(request, Route.HYBRID)}
-
-
-NAMES = ("search", "vsearch", "query", "intent_search", "query_plan", "memory_retrieve")
-
-
-def paths(answer: Answer) -> list[str]:
-    return [result.document.path for result in answer.results]
 
 
 def shown(answer: Answer) -> list[tuple[str, int]]:
@@ -287,147 +229,8 @@ def test_a_question_without_words(vault: SqliteVault, late: StaticWords, unit: U
     assert (answer.results, answer.trace.degraded) == ((), {})
 
 
-class TestNamedTime:
-    WEEKS: Mapping[str, str] = {
-        f"2026-{day}-meeting.md": f"# Meeting {n}\n\nWe talked about the boat, for the {n}. time.\n"
-        for n, day in enumerate(("05-04", "05-20", "06-10", "06-16"), start=1)
-    }
-
-    def test_a_note_of_the_time_is_lifted(self, vault: SqliteVault) -> None:
-        """What was written when the question says comes first; the others are still there."""
-        filled(vault, self.WEEKS)
-
-        for unit in Unit:
-            answer = query(vault, HashingEmbedder())(
-                asked("what did we say of the boat in the week of 2026-05-20", unit=unit, diverse=False)
-            )
-            assert paths(answer)[0] == "2026-05-20-meeting.md"
-            assert set(paths(answer)) == set(self.WEEKS)
-            assert answer.results[0].legs[TIME] == 1.0
-            assert [TIME in result.legs for result in answer.results].count(True) == 1
-
-    def test_no_time_is_named(self, vault: SqliteVault) -> None:
-        """Then the leg says nothing, and counts in nothing."""
-        filled(vault, self.WEEKS)
-
-        answer = query(vault, HashingEmbedder())(asked("what may the boat be"))
-
-        assert TIME not in answer.trace.hits
-        assert all(TIME not in result.legs for result in answer.results)
-
-    def test_within_a_collection(self, vault: SqliteVault) -> None:
-        """A note of the named time in another collection is not seen."""
-        filled(vault, self.WEEKS)
-        filled(vault, {"2026-05-21-other.md": "# Other\n\nThe boat.\n"}, "others")
-
-        answer = query(vault, HashingEmbedder())(asked("the boat in May 2026?", collections=["others"]))
-
-        assert paths(answer) == ["2026-05-21-other.md"]
-        assert answer.trace.hits[TIME] == 1
-
-    def test_a_time_that_must_not_be_seen(self, vault: SqliteVault) -> None:
-        """A question may name a time after the last day that it may see: nothing of it is found."""
-        filled(vault, self.WEEKS)
-
-        answer = query(vault, HashingEmbedder())(asked("the boat in June 2026?", until="2026-05-31"))
-
-        assert sorted(paths(answer)) == ["2026-05-04-meeting.md", "2026-05-20-meeting.md"]
-        assert answer.trace.hits[TIME] == 0
-
-
-class OtherWords:
-    """A generator that knows another word for a kettle."""
-
-    fingerprint = "other-words"
-
-    def generate(self, prompt: str, **rest: object) -> str:
-        return "lex: kettle urn urn urn\n"
-
-
-def test_other_words_weigh_half(vault: SqliteVault) -> None:
-    """A note that only the other words found has half of what the question's own words would bring it."""
-    filled(vault, {"urn.md": "An urn.\n", "kettle.md": "A kettle, and a question: what is it for?\n"})
-    models = Models(OtherWords(), clock=ManualClock(NOW_MS))
-
-    answer = query(vault, HashingEmbedder(), models=models)(
-        asked("tell me of kettle things and of nothing else")
-    )
-
-    (urn,) = (result for result in answer.results if result.document.path == "urn.md")
-    legs = {name: share for name, share in urn.legs.items() if name != "vector"}
-    assert legs == {"document~1": 1.0, "passage~1": 1.0}
-    usual = sum(weight for name, weight in DOCUMENT_WEIGHTS.items() if name in answer.trace.hits)
-    by_meaning = DOCUMENT_WEIGHTS["vector"] * urn.legs.get("vector", 0.0)
-    assert urn.relevance == pytest.approx((0.5 + 0.5 + by_meaning) / (usual + 0.5 + 0.5))
-
-
-# -- whatever is in the vault ------------------------------------------------------------------------------
-
-WORDS = "kettle whistle steam spout water boat harbour bee honey hive car garden rain wall tower".split()
-QUESTIONS = (
-    "does the kettle whistle",
-    "why did the boat leave the harbour",
-    "how many bees are in the hive",
-    "kettle steam",
-    "what about honey in May 2026 and the garden in the rain",
-    "who saw the car, and when did the tower fall",
-)
-OPENED = ExitStack()
-
-
 @pytest.fixture(scope="module", autouse=True)
 def opened_vaults() -> Iterator[None]:
     """Those of `some_vault` are closed at the end."""
     yield
     OPENED.close()
-
-
-@cache
-def some_vault(seed: int) -> SqliteVault:
-    """A small vault of chance: notes of several lines over half a year, with relations in time."""
-    chance = Random(seed)
-    texts = {
-        f"2026-{1 + n % 6:02d}-{1 + n % 28:02d}-{n}.md": _some_note(chance, n)
-        for n in range(chance.choice((3, 12, 60, 130)))
-    }
-    vault = filled(SqliteVault(":memory:"), texts)
-    OPENED.callback(vault.close)
-    BuildGraphs(vault, ManualClock(NOW_MS)).temporal()
-    return vault
-
-
-def _some_note(chance: Random, number: int) -> str:
-    lines = [" ".join(chance.choices(WORDS, k=chance.randint(2, 9))) for _ in range(chance.randint(1, 4))]
-    return f"# Note {number}\n\n" + "".join(f"{line.capitalize()} {number}.\n\n" for line in lines)
-
-
-ASKED = st.tuples(
-    st.integers(0, 5), st.sampled_from(NAMES), st.sampled_from(QUESTIONS), st.sampled_from(list(Unit))
-)
-
-
-@settings(max_examples=40)
-@given(ASKED, st.integers(1, MAX_LIMIT))
-def test_the_top_is_the_same_for_every_limit(case: tuple[int, str, str, Unit], limit: int) -> None:
-    """However many answers are wanted, the first ones are the same, in every pipeline."""
-    seed, name, question, unit = case
-    ask = pipelines(some_vault(seed), StaticWords())[name]
-
-    few, many = (ask(asked(question, unit=unit, limit=most)) for most in (limit, MAX_LIMIT))
-
-    assert [(r.document.id, r.start_line, r.score) for r in few.results] == [
-        (r.document.id, r.start_line, r.score) for r in many.results[:limit]
-    ]
-
-
-@settings(max_examples=40)
-@given(ASKED, st.dates(date(2025, 12, 31), date(2026, 7, 1)))
-def test_nothing_of_later_is_ever_seen(case: tuple[int, str, str, Unit], last: date) -> None:
-    """No pipeline, along whatever leg or relation, answers with what was written after the last day to be seen."""
-    seed, name, question, unit = case
-
-    answer = pipelines(some_vault(seed), StaticWords())[name](
-        asked(question, unit=unit, limit=MAX_LIMIT, until=str(last))
-    )
-
-    assert all(result.document.authored_at[:10] <= str(last) for result in answer.results)

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
+from observed_days import DAY_MS, World
 
-from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.briefing.profile import Profile
-from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
 from clawmem.app.services.maintenance.grouping import Thresholds
-from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.services.maintenance.trends import trends
-from clawmem.app.services.retrieval.pipelines.search import search
-from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import fetch
-from clawmem.domain.capture.kinds import Kind
-from clawmem.domain.capture.notes import COLLECTION, Note
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend
@@ -30,52 +23,14 @@ from clawmem.ports.acts import Act
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.generator import GeneratedText
-from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.transcripts import Speaker, TranscriptMessage
 from clawmem.ports.triples import Triple
 
-NOW_MS = 1_700_000_000_000
-DAY_MS = 86_400_000
 FRIDAY, AGAIN = "The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!"
+
+
 SHORT, LIKED = "Mira prefers short commit messages.", "Mira likes commit messages to be short."
-
-
-class World:
-    """A vault, and observations that were made on one day after the other."""
-
-    def __init__(self, vault: SqliteVault) -> None:
-        self.vault, self.clock = vault, ManualClock(NOW_MS)
-
-    def observe(self, text: str, kind: Kind = Kind.QUESTION) -> int:
-        self.clock.advance(DAY_MS)
-        at = f"2023-11-{15 + len(self.vault.documents.latest()):02}T10:00:00.000Z"
-        message = TranscriptMessage(f"m{self.clock.now_ms()}", 1, Speaker.USER, text, at)
-        note = Note(kind, text, text, message, 0.8, is_observation=kind is Kind.QUESTION)
-        with self.vault.writing():
-            return Memories(self.vault, self.clock).keep(note, "session-one").document_id
-
-    def consolidate(
-        self,
-        answer: Callable[[str], str] | None = None,
-        policy: Policy = Policy.LINK,
-        *,
-        dry_run: bool = False,
-    ) -> ConsolidationReport:
-        generator = ScriptedGenerator(answer) if answer else None
-        work = Consolidation(self.vault, self.clock, generator, policy=policy)
-        return work(self.vault.documents.latest(), dry_run=dry_run)
-
-    def restore(self, document_id: int) -> list[int]:
-        return [one.id for one in Consolidation(self.vault, self.clock).restore(document_id, "cli", "wrong")]
-
-    def found(self, query: str) -> list[str]:
-        request = read_request(query, now_ms=self.clock.now_ms())
-        return [result.document.display_path for result in search(self.vault)(request).results]
-
-    def reason(self, document_id: int) -> InactiveReason | None:
-        return fetch(self.vault, document_id).inactive
 
 
 @pytest.fixture
@@ -229,43 +184,6 @@ def test_an_answer_that_cannot_be_used_is_counted(world: World) -> None:
 
     assert (done.null_calls, len(done.created)) == (1, 1)
     assert sorted(world.vault.journal.replacements()[0].replaced) == ids
-
-
-def test_a_contradiction_is_linked_once(world: World) -> None:
-    """Both stay served and are related; the next run finds nothing new."""
-    old = world.observe("The export job takes 30 minutes")
-    new = world.observe("The export job takes 45 minutes")
-
-    assert world.consolidate().contradictions == 1
-    [edge] = world.vault.relations.outbound([new], {RelationKind.CONTRADICTS}, limit=9)
-    assert (edge.target, edge.weight) == (old, 0.5)
-    assert (world.reason(old), world.reason(new)) == (None, None)
-    assert world.consolidate().contradictions == 0
-
-
-def test_a_contradiction_supersedes_where_that_was_chosen(world: World) -> None:
-    """The earlier one is served no more until it is brought back; the later one stays."""
-    old = world.observe("The export job takes 30 minutes")
-    new = world.observe("The export job takes 45 minutes")
-
-    world.consolidate(policy=Policy.SUPERSEDE)
-    assert (world.reason(old), world.reason(new)) == (InactiveReason.SUPERSEDED, None)
-
-    assert world.restore(new) == [old]
-    assert (world.reason(old), world.reason(new)) == (None, None)
-
-
-def test_an_observation_of_others_supersedes_nothing(world: World) -> None:
-    """What contradicts an earlier observation is related to it, and the earlier one is still served."""
-    old = world.observe("The export job takes 30 minutes")
-    new = world.observe("The export job takes 45 minutes")
-    world.vault.documents.set_origin([new], Origin.TOOL_OUTSIDE)
-
-    world.consolidate(policy=Policy.SUPERSEDE)
-
-    assert (world.reason(old), world.reason(new)) == (None, None)
-    [edge] = world.vault.relations.outbound([new], limit=9)
-    assert (edge.target, edge.kind, edge.trust) == (old, RelationKind.CONTRADICTS, Origin.TOOL_OUTSIDE)
 
 
 def test_what_is_new_meets_all_that_is_old(world: World) -> None:
@@ -438,71 +356,3 @@ def test_forgetting_takes_the_sources_along(world: World) -> None:
     assert [world.reason(one) for one in (*ids, made)] == [InactiveReason.FORGOTTEN] * 3
     assert [world.vault.documents.body(one) for one in (*ids, made)] == [""] * 3
     assert world.restore(made) == []
-
-
-def drafting(supported: bool) -> Callable[[str], str]:
-    def script(prompt: str) -> str:
-        if "What follows" not in prompt:
-            return json.dumps({"supported": supported, "reason": "as told"})
-        drafts = [
-            {"conclusion": "The slow export hurts Hartmann and its invoices", "source_indices": [1, 2]},
-            {"conclusion": "Mira slows the export", "source_indices": [1, 2]},
-        ]
-        return json.dumps({"deductions": [{"premises": ["it is slow"], **one} for one in drafts]})
-
-    return script
-
-
-def test_a_conclusion_is_kept_with_what_it_rests_on(world: World) -> None:
-    """It is searchable, of its own type, and its sources speak for it; the next run does not draw it again."""
-    world.observe("Mira leads the move to Postgres.", Kind.DECISION)
-    sources = [
-        world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM),
-        world.observe("The export is slow since March.", Kind.DECISION),
-    ]
-    draw = Synthesis(world.vault, world.clock, ScriptedGenerator(drafting(True)))
-
-    stats = draw()
-
-    assert (stats.considered, stats.drafted, stats.accepted, stats.created) == (3, 2, 1, 1)
-    assert (stats.rejected, stats.contaminationRejects) == (1, 1)
-    [made] = [one for one in world.vault.documents.latest() if one.content_type == "deductive"]
-    assert (made.confidence, made.path.startswith("deductions/")) == (0.85, True)
-    edges = world.vault.relations.inbound([made.id], {RelationKind.SUPPORTING}, limit=9)
-    assert sorted(edge.source for edge in edges) == sources
-    assert made.display_path in world.found("slow export Hartmann invoices")
-    assert draw().considered == 1
-
-
-def test_conclusions_that_contradict_each_other_are_both_kept(world: World) -> None:
-    """The later one says that it speaks against the earlier one; the same once more is not kept."""
-    world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
-    world.observe("The export is slow since March.", Kind.DECISION)
-    said = [
-        "The slow export hurts Hartmann and its invoices",
-        "The slow export never hurts Hartmann and its invoices",
-    ]
-
-    def script(prompt: str) -> str:
-        if "What follows" not in prompt:
-            return json.dumps({"supported": True})
-        drafts = [{"conclusion": one, "premises": [], "source_indices": [1, 2]} for one in (*said, said[0])]
-        return json.dumps({"deductions": drafts})
-
-    stats = Synthesis(world.vault, world.clock, ScriptedGenerator(script))()
-
-    assert (stats.created, stats.dedupSkipped) == (2, 1)
-    made = {one.title: one.id for one in world.vault.documents.latest() if one.content_type == "deductive"}
-    [edge] = world.vault.relations.outbound([made[said[1]]], {RelationKind.CONTRADICTS}, limit=9)
-    assert (edge.target, edge.weight) == (made[said[0]], 0.6)
-
-
-def test_a_conclusion_without_support_is_not_kept(world: World) -> None:
-    """The model that is shown the evidence has the last word."""
-    world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
-    world.observe("The export is slow since March.", Kind.DECISION)
-
-    stats = Synthesis(world.vault, world.clock, ScriptedGenerator(drafting(False)))()
-
-    assert (stats.created, stats.unsupportedRejects) == (0, 2)
-    assert world.vault.documents.collections() == {COLLECTION: 2}

@@ -102,11 +102,6 @@ class TestAPrompt:
 
         assert context_of(hook(prompt, **fields)) == ""
 
-    def test_without_a_vault(self, hook: Run, home: Path) -> None:
-        """Nothing is said, and nothing is made."""
-        assert context_of(hook(QUESTION)) == ""
-        assert not (home / ".cache" / "clawmem").exists()
-
     def test_what_the_client_loads_itself_is_not_told_again(
         self, run: Run, hook: Run, notes: Path, home: Path
     ) -> None:
@@ -119,15 +114,6 @@ class TestAPrompt:
 
         assert "for 14 days." not in context_of(hook(QUESTION, transcript_path=here))
         assert "for 14 days." in context_of(hook(QUESTION, session="s2", transcript_path=elsewhere))
-
-    def test_the_same_again_is_silent(self, run: Run, hook: Run, notes: Path) -> None:
-        """A prompt that was answered a moment ago is in the conversation already; another session has not seen it."""
-        run("bootstrap", notes)
-
-        assert context_of(hook(QUESTION))
-        assert not context_of(hook(QUESTION))
-        assert context_of(hook(QUESTION, CLAWMEM_HOOK_DEDUP_WINDOW_SEC="0"))
-        assert context_of(hook(QUESTION, session="s2"))
 
     def test_turns_are_counted(self, run: Run, hook: Run, notes: Path) -> None:
         """Skipped prompts count as prompts and not as blocks."""
@@ -228,35 +214,6 @@ def given(home: Path, session: str) -> dict[str, float]:
         hits = [hit for row in vault.telemetry.of_session(session) for hit in row.hits]
         documents = vault.documents.many(hit.document_id for hit in hits)
         return {documents[hit.document_id].path: hit.score for hit in hits}
-
-
-class TestFaults:
-    """Whatever the vault is, a client gets JSON."""
-
-    def test_a_vault_that_is_none(self, hook: Run, home: Path) -> None:
-        """A file of another kind is left as it is."""
-        vault = home / "other.sqlite"
-        vault.write_text("not a vault at all, " * 100, "utf-8")
-
-        for prompt in ("hi", QUESTION):
-            assert context_of(hook(prompt, INDEX_PATH=str(vault))) == ""
-
-        assert vault.read_text("utf-8") == "not a vault at all, " * 100
-
-    def test_a_vault_that_is_being_written(self, run: Run, hook: Run, notes: Path, home: Path) -> None:
-        """Somebody who writes for long keeps nobody from reading; only the row is lost."""
-        run("bootstrap", notes)
-        import apsw
-
-        writer = apsw.Connection(str(home / ".cache/clawmem/index.sqlite"))
-        writer.execute("begin immediate; update documents set access_count = 1")
-        try:
-            assert "Redis for 14 days" in context_of(hook(QUESTION))
-            assert context_of(hook("hi")) == ""
-        finally:
-            writer.execute("rollback")
-            writer.close()
-        assert spent(run) == []
 
 
 class TestFocus:

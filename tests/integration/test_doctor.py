@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from notes_vault import MuteEmbedder, RenamedEmbedder
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -19,7 +20,6 @@ from clawmem.app.services.maintenance.doctor import Doctor
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import Models
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import Scan, Vector
 
 CHECKS = [
@@ -50,19 +50,6 @@ class Degenerate(HashingEmbedder):
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return [self.embed_query(text) for text in texts]
-
-
-class Unreachable(HashingEmbedder):
-    """An embedder whose service does not answer."""
-
-    def embed_query(self, text: str) -> Vector:
-        raise EmbeddingError("The embedding service does not answer.")
-
-
-class Renamed(HashingEmbedder):
-    """The same numbers under another name."""
-
-    fingerprint = "another-model"
 
 
 class BrokenFiles(DiskFiles):
@@ -165,7 +152,7 @@ def test_a_backlog_of_vectors(vault: SqliteVault, folder: Folder) -> None:
 
 def test_texts_that_were_given_up(vault: SqliteVault, folder: Folder) -> None:
     """Failures are counted and the documents named, three of them at most."""
-    EmbedPending(vault, Unreachable())()
+    EmbedPending(vault, MuteEmbedder())()
 
     finding = examine(vault, folder, HashingEmbedder())["vectors"]
 
@@ -178,10 +165,10 @@ def test_vectors_of_another_model(vault: SqliteVault, folder: Folder) -> None:
     """Both models are named, nothing is compared between them; without any model the vectors are useless."""
     EmbedPending(vault, HashingEmbedder())()
 
-    findings = examine(vault, folder, Renamed())
+    findings = examine(vault, folder, RenamedEmbedder())
 
     assert failed(findings) == ["model"]
-    assert Renamed.fingerprint in findings["model"].detail
+    assert RenamedEmbedder.fingerprint in findings["model"].detail
     assert HashingEmbedder.fingerprint in findings["model"].detail
     assert failed(examine(vault, folder, None)) == ["model"]
 
@@ -243,7 +230,7 @@ def test_a_check_that_raises_is_a_finding(vault: SqliteVault, folder: Folder) ->
     """A dead model and a burning disk fail their own checks; all others are still made."""
     EmbedPending(vault, HashingEmbedder())()
 
-    found = Doctor(vault, BrokenFiles(), [folder], Models(Unreachable))()
+    found = Doctor(vault, BrokenFiles(), [folder], Models(MuteEmbedder))()
 
     assert [finding.check for finding in found] == CHECKS
     broken = {finding.check: finding.detail for finding in found if not finding.ok}

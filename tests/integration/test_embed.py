@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
+from notes_vault import NotesVault, UnreachableEmbedder
 
-from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
-from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.ports.embeddings import EmbeddingCounts
-from clawmem.ports.errors import EmbeddingError, ModelMismatch, ModelUnavailable
+from clawmem.ports.errors import EmbeddingError, ModelMismatch
 from clawmem.ports.records import NEVER_EMBEDDED, EmbedState, Vector, embedding_text
 
-HOUR_NS = 3_600_000_000_000
 STORIES = {f"{n}.md": f"# Story {n}\n\nOnce, in town number {n}, a clock stood still.\n" for n in range(7)}
 
 
@@ -60,13 +53,6 @@ class Poisoned(HashingEmbedder):
         return super().embed_documents(texts)
 
 
-class Away(HashingEmbedder):
-    """A server that does not answer."""
-
-    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        raise ModelUnavailable("'away'", "nobody listens")
-
-
 class Other(Counting):
     """Another model."""
 
@@ -81,23 +67,11 @@ class Wordless(Counting):
         return [bytes(len(v)) if "🎉" in text else v for text, v in zip(texts, vectors, strict=True)]
 
 
-class Shelf:
-    """A folder and a vault over it."""
+class Shelf(NotesVault):
+    """Notes whose vectors a given embedder makes."""
 
-    def __init__(self, place: Path) -> None:
-        self.root = place / "notes"
-        self.vault = SqliteVault(str(place / "vault.sqlite"))
-
-    def take_in(self, texts: dict[str, str], *, force: bool = False) -> PassReport:
-        for path, text in texts.items():
-            file = self.root / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
-            os.utime(file, ns=(0, START_MS * 1_000_000 - 2 * HOUR_NS))
-        folder = Folder("notes", str(self.root))
-        return UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)(folder, force=force)
-
-    def embed(self, embedder: Counting, *, force: bool = False) -> EmbedReport:
+    def embed_with(self, embedder: Counting, *, force: bool = False) -> EmbedReport:
+        """Make the vectors that are missing."""
         return EmbedPending(self.vault, embedder)(force=force)
 
     def texts(self) -> list[str]:
@@ -132,10 +106,10 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> int:
 
 def test_everything_gets_a_vector(shelf: Shelf) -> None:
     """Each text is embedded once, and the index holds one vector for each fragment that has a text."""
-    shelf.take_in({**STORIES, "empty.md": "", "list.md": "# Tools\n\n" + "- a hammer and a saw\n" * 20})
+    shelf.add({**STORIES, "empty.md": "", "list.md": "# Tools\n\n" + "- a hammer and a saw\n" * 20})
     embedder = Counting()
 
-    report = shelf.embed(embedder)
+    report = shelf.embed_with(embedder)
 
     wanted = shelf.texts()
     assert sorted(embedder.texts) == sorted(set(wanted))
@@ -147,24 +121,24 @@ def test_everything_gets_a_vector(shelf: Shelf) -> None:
 
 def test_a_second_run_has_nothing_to_do(shelf: Shelf) -> None:
     """The model is not asked again."""
-    shelf.take_in(STORIES)
-    shelf.embed(Counting())
+    shelf.add(STORIES)
+    shelf.embed_with(Counting())
     again = Counting()
 
-    assert shelf.embed(again) == EmbedReport()
+    assert shelf.embed_with(again) == EmbedReport()
     assert again.batches == []
 
 
 @pytest.mark.parametrize("at", [1, 2, 3])
 def test_a_run_that_was_stopped_goes_on(shelf: Shelf, small_batches: int, at: int) -> None:
     """What was finished before the stop stays, and no text is embedded twice."""
-    shelf.take_in(STORIES)
+    shelf.add(STORIES)
     embedder = Counting(breaks_at=at)
     with pytest.raises(KeyboardInterrupt):
-        shelf.embed(embedder)
+        shelf.embed_with(embedder)
     finished = shelf.vault.embeddings.counts().stored
 
-    report = shelf.embed(embedder)
+    report = shelf.embed_with(embedder)
 
     assert finished == (at - 1) * small_batches
     assert report.embedded == len(set(shelf.texts())) - finished
@@ -175,7 +149,7 @@ def test_a_run_that_was_stopped_goes_on(shelf: Shelf, small_batches: int, at: in
 
 def test_progress_is_told_batch_by_batch(shelf: Shelf, small_batches: int) -> None:
     """After each batch comes how many are done, of all."""
-    shelf.take_in(STORIES)
+    shelf.add(STORIES)
     told: list[tuple[int, int]] = []
 
     EmbedPending(shelf.vault, Counting())(progress=lambda done, total: told.append((done, total)))
@@ -187,14 +161,14 @@ def test_progress_is_told_batch_by_batch(shelf: Shelf, small_batches: int) -> No
 def test_a_shared_text_is_embedded_once(shelf: Shelf) -> None:
     """Two documents of one text cost one vector, also when the second comes later; both are found by it."""
     text = "---\ndate: 2023-10-01\n---\n# Recipe\n\nThree lemons.\n"
-    shelf.take_in({"a.md": text, "b.md": text})
+    shelf.add({"a.md": text, "b.md": text})
     embedder = Counting()
-    shelf.embed(embedder)
+    shelf.embed_with(embedder)
     before = shelf.vault.vectors.count()
-    shelf.take_in({"c.md": text})
+    shelf.add({"c.md": text})
 
     assert shelf.vault.vectors.count() == before // 2 * 3 == len(shelf.texts())
-    assert shelf.embed(embedder).embedded == 0
+    assert shelf.embed_with(embedder).embedded == 0
     assert sorted(embedder.texts) == sorted(set(shelf.texts()))
     found = shelf.vault.vectors.search(embedder.embed_query(embedder.texts[0]), 100)
     assert {hit.key.document_id for hit in found} == {d.id for d in shelf.vault.documents.latest()}
@@ -202,28 +176,28 @@ def test_a_shared_text_is_embedded_once(shelf: Shelf) -> None:
 
 def test_an_unchanged_body_needs_no_model(shelf: Shelf) -> None:
     """Documents that are read again by force keep their vectors, in the records and in the index."""
-    shelf.take_in(STORIES)
-    shelf.embed(Counting())
+    shelf.add(STORIES)
+    shelf.embed_with(Counting())
     before = shelf.state()
 
-    report = shelf.take_in({}, force=True)
+    report = shelf.add({}, force=True)
 
     again = Counting()
     assert report.updated == len(STORIES)
     assert shelf.state() == before
     assert shelf.vault.embeddings.counts().pending == 0
-    assert shelf.embed(again).embedded == len(again.batches) == 0
+    assert shelf.embed_with(again).embedded == len(again.batches) == 0
 
 
 def test_of_a_changed_document_only_what_is_new_is_embedded(shelf: Shelf) -> None:
     """Passages that an edit left alone have their vectors already."""
     passages = [f"Passage {n}: " + f"word{n} " * 260 for n in range(3)]
-    shelf.take_in({"long.md": "\n\n".join(passages)})
-    shelf.embed(Counting())
-    shelf.take_in({"long.md": "\n\n".join([*passages[:2], "Another end."])})
+    shelf.add({"long.md": "\n\n".join(passages)})
+    shelf.embed_with(Counting())
+    shelf.add({"long.md": "\n\n".join([*passages[:2], "Another end."])})
     again = Counting()
 
-    shelf.embed(again)
+    shelf.embed_with(again)
 
     assert not any(text.count("word0") and not text.count("Another") for text in again.texts)
     assert any("Another end." in text for text in again.texts)
@@ -232,12 +206,12 @@ def test_of_a_changed_document_only_what_is_new_is_embedded(shelf: Shelf) -> Non
 
 def test_force_makes_every_vector_again(shelf: Shelf) -> None:
     """With *force* the model sees everything, and what stands afterwards is the same."""
-    shelf.take_in(STORIES)
-    shelf.embed(Counting())
+    shelf.add(STORIES)
+    shelf.embed_with(Counting())
     before = shelf.state()
     again = Counting()
 
-    report = shelf.embed(again, force=True)
+    report = shelf.embed_with(again, force=True)
 
     assert sorted(again.texts) == sorted(set(shelf.texts()))
     assert report.embedded == len(again.texts)
@@ -246,14 +220,14 @@ def test_force_makes_every_vector_again(shelf: Shelf) -> None:
 
 def test_orphans_are_cleaned(shelf: Shelf) -> None:
     """Vectors whose last document is gone go with the next run, and are counted."""
-    shelf.take_in(STORIES)
-    shelf.embed(Counting())
+    shelf.add(STORIES)
+    shelf.embed_with(Counting())
     (shelf.root / "0.md").unlink()
     (shelf.root / "1.md").unlink()
-    shelf.take_in({})
+    shelf.add({})
     orphaned = shelf.vault.embeddings.counts().orphaned
 
-    report = shelf.embed(Counting())
+    report = shelf.embed_with(Counting())
 
     assert orphaned > 0
     assert report == EmbedReport(cleaned=orphaned)
@@ -264,10 +238,10 @@ def test_orphans_are_cleaned(shelf: Shelf) -> None:
 @pytest.mark.parametrize("force", [False, True])
 def test_another_model_takes_over(shelf: Shelf, force: bool) -> None:
     """Its vectors are made beside the old ones and take their place; of those nothing is left."""
-    shelf.take_in(STORIES)
-    shelf.embed(Counting())
+    shelf.add(STORIES)
+    shelf.embed_with(Counting())
 
-    report = shelf.embed(Other(), force=force)
+    report = shelf.embed_with(Other(), force=force)
 
     assert report.embedded == len(set(shelf.texts()))
     assert report.replaced == HashingEmbedder.fingerprint
@@ -279,10 +253,10 @@ def test_another_model_takes_over(shelf: Shelf, force: bool) -> None:
 
 def test_another_model_is_refused_by_accident(shelf: Shelf) -> None:
     """A model that nobody chose replaces none that cannot be asked here: nothing is embedded, cleaned or changed."""
-    shelf.take_in(STORIES)
-    shelf.embed(Counting())
+    shelf.add(STORIES)
+    shelf.embed_with(Counting())
     (shelf.root / "0.md").unlink()
-    shelf.take_in({"new.md": "Something new.\n"})
+    shelf.add({"new.md": "Something new.\n"})
     before = shelf.state()
     other = Other()
 
@@ -296,10 +270,10 @@ def test_another_model_is_refused_by_accident(shelf: Shelf) -> None:
 
 def test_a_text_that_no_model_reads_is_told_from_its_neighbours(shelf: Shelf) -> None:
     """A batch that fails is halved until the one text is left that is the trouble; the others have their vectors."""
-    shelf.take_in(STORIES)
+    shelf.add(STORIES)
     poison = sorted(set(shelf.texts()))[1]
 
-    report = shelf.embed(Poisoned(poison))
+    report = shelf.embed_with(Poisoned(poison))
 
     assert (report.embedded, report.failed) == (len(set(shelf.texts())) - 1, 3)
     assert shelf.vault.embeddings.counts().failed == 1
@@ -307,22 +281,22 @@ def test_a_text_that_no_model_reads_is_told_from_its_neighbours(shelf: Shelf) ->
 
 def test_a_model_that_is_away_costs_no_attempt(shelf: Shelf) -> None:
     """The run ends, says why, and the next one finds everything still waiting."""
-    shelf.take_in(STORIES)
+    shelf.add(STORIES)
 
-    report = shelf.embed(Away())
+    report = shelf.embed_with(UnreachableEmbedder())
 
     assert (report.embedded, report.failed, report.stopped) == (0, 0, True)
     assert report.error is not None
     assert "cannot answer now" in report.error
-    assert shelf.embed(Counting()).embedded == len(set(shelf.texts()))
+    assert shelf.embed_with(Counting()).embedded == len(set(shelf.texts()))
 
 
 def test_a_model_that_fails_always_is_given_up(shelf: Shelf, small_batches: int) -> None:
     """Each text fails three times by itself, in this run or several; then the run ends and says why."""
-    shelf.take_in(STORIES)
+    shelf.add(STORIES)
     broken = Counting(fails=True)
 
-    report = shelf.embed(broken)
+    report = shelf.embed_with(broken)
 
     texts = set(shelf.texts())
     assert (report.embedded, report.failed, report.stopped) == (0, 3 * len(texts), False)
@@ -334,20 +308,20 @@ def test_a_model_that_fails_always_is_given_up(shelf: Shelf, small_batches: int)
 
 def test_what_was_given_up_comes_back_by_force(shelf: Shelf) -> None:
     """A model that is well again is not asked about what it failed at, until it is told to."""
-    shelf.take_in(STORIES)
-    shelf.embed(Counting(fails=True))
+    shelf.add(STORIES)
+    shelf.embed_with(Counting(fails=True))
     well = Counting()
 
-    assert shelf.embed(well).embedded == 0
-    assert shelf.embed(well, force=True).embedded == len(set(shelf.texts()))
+    assert shelf.embed_with(well).embedded == 0
+    assert shelf.embed_with(well, force=True).embedded == len(set(shelf.texts()))
     assert shelf.states() == {EmbedState.SYNCED}
 
 
 def test_a_text_without_a_known_word(shelf: Shelf) -> None:
     """It gets no vector and is given up, with a reason; its neighbours in the batch get theirs."""
-    shelf.take_in({"marks.md": "🎉 … !!!\n", **STORIES})
+    shelf.add({"marks.md": "🎉 … !!!\n", **STORIES})
 
-    report = shelf.embed(Wordless())
+    report = shelf.embed_with(Wordless())
 
     unknown = {text for text in shelf.texts() if "🎉" in text}
     known = set(shelf.texts()) - unknown

@@ -36,21 +36,6 @@ def test_the_server_makes_the_vectors(server: ScriptedServer, invoke: Invoke, no
     assert (found.exit_code, found.stderr) == (0, "")
 
 
-def test_without_the_server_words_answer(server: ScriptedServer, invoke: Invoke, notes: Path) -> None:
-    """A server that is gone costs the vector leg and nothing else: the answer says so, and no vector is touched."""
-    invoke("bootstrap", notes)
-    before = json.loads(invoke("--json", "status").stdout)["embeddings"]
-    server.close()
-
-    asked, embedded = invoke("query", "sessions"), invoke("embed", "--force")
-
-    assert asked.exit_code == 0
-    assert "sessions" in asked.stdout
-    assert "cannot answer now" in asked.stderr
-    assert embedded.exit_code == 6
-    assert json.loads(invoke("--json", "status").stdout)["embeddings"] == before
-
-
 def test_a_server_takes_over(invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The vectors of a server that is named take the place of the shipped ones; back again it takes its name."""
     invoke("bootstrap", notes)

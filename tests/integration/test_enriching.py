@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,8 +20,10 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.publish import publish, withdraw
-from clawmem.app.services.indexing.update import UpdateCollection
+from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
 from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport, enriching
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
 from clawmem.app.services.retrieval.request import read_request
@@ -30,7 +31,7 @@ from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.notes import ATTEMPTS
 from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document
 from clawmem.ports.relations import RelationKind
 
 DATA = Path(__file__).parents[1] / "data"
@@ -96,11 +97,6 @@ def test_a_first_name_is_somebody(enriched: SqliteVault) -> None:
 
     assert (tomasz.name, tomasz.kind) == ("Tomasz Wrona", "person")
     assert tomasz.mention_count >= 8
-
-
-def test_nothing_is_done_twice(enriched: SqliteVault) -> None:
-    """What is not changed does not wait, and costs nothing."""
-    assert Enrich(enriched, ManualClock(NOW_MS))() == EnrichReport()
 
 
 def test_the_graph_sees_it(enriched: SqliteVault) -> None:
@@ -380,24 +376,3 @@ def test_stopping_anywhere_loses_nothing() -> None:
     for path in NOTES:
         assert steps.names(path) == whole.names(path), path
     assert steps.vault.notes.counts() == whole.vault.notes.counts()
-
-
-def test_forgetting_takes_all_of_it() -> None:
-    """Note, mentions, statements and links go with a document, and so does what it changed about others."""
-    world = World()
-    world.enrich()
-    vault, move = world.vault, world.id("move.md")
-    with vault.writing():
-        withdraw(vault, [move], InactiveReason.FORGOTTEN)
-
-    assert vault.notes.history(move) == []
-    assert vault.entities.search("postgres", 5) == []
-    assert vault.triples.recorded("default:concept:standtime", 10) == []
-    assert not [one for one in _relations(vault, world) if move in (one.source, one.target)]
-    assert not [note for path in NOTES for note in vault.notes.history(world.id(path)) if note.cause == move]
-    assert vault.check() == []
-
-
-def _relations(vault: SqliteVault, world: World) -> list[Any]:
-    numbers = [world.id(path) for path in NOTES]
-    return [*vault.relations.outbound(numbers, limit=100), *vault.relations.inbound(numbers, limit=100)]

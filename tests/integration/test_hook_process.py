@@ -66,18 +66,6 @@ def test_a_hook_that_does_not_exist(name: str, environ: dict[str, str], home: Pa
     assert "There is no hook" in done.log
 
 
-@pytest.mark.parametrize(
-    "content",
-    [b"", b"{", b"null", b"\xff\xfe\x00", b"x" * 5_000_000, b"[" * 5_000_000, b'{"prompt": "' * 400_000],
-)
-def test_bad_input_is_no_input(content: bytes, environ: dict[str, str], home: Path) -> None:
-    """Empty, garbage, not even text, five megabytes of it: an answer all the same."""
-    done = ask(environ, home, "context-surfacing", content)
-
-    assert done.code == 0
-    assert done.answer["hookSpecificOutput"]["additionalContext"] == ""
-
-
 def test_standard_input_that_never_ends(environ: dict[str, str], home: Path) -> None:
     """The deadline answers for a client that forgets to close it."""
     with subprocess.Popen(
@@ -179,20 +167,6 @@ def test_compaction_and_after(remembered: Invoke, environ: dict[str, str], home:
     assert back.context.startswith("<vault-postcompact>\n")
     assert "And the tests?" in back.context
     assert not other.context
-
-
-def test_a_lesson_before_an_edit(notes: Path, invoke: Invoke, environ: dict[str, str], home: Path) -> None:
-    """Only for a file that a lesson names."""
-    lesson = "---\ncontent_type: decision\n---\n# Never format the migrations\n\nschema_v2.sql must keep its line ends.\n"
-    (notes / "decisions/2026-03-03-migrations.md").write_text(lesson, "utf-8")
-    assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
-
-    def edit(path: str) -> str:
-        told = event("PreToolUse", tool_name="Edit", tool_input={"file_path": path, "old_string": "a"})
-        return ask(environ, home, "pretool-inject", told).context
-
-    assert "schema_v2.sql must keep its line ends." in edit("/app/db/schema_v2.sql")
-    assert edit("/app/db/other.sql") == ""
 
 
 def test_a_report_of_the_curator(remembered: Invoke, environ: dict[str, str], home: Path) -> None:

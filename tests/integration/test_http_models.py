@@ -29,7 +29,6 @@ from clawmem.adapters.http.served_model import ModelIdentity, served_in
 from clawmem.contracts.samples import cosine, floats
 from clawmem.ports.errors import InputTooLong, ModelMismatch, ModelRefused, ModelUnavailable
 from clawmem.ports.generator import GeneratedText
-from clawmem.ports.model_profiles import prompts_of
 
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),
@@ -66,22 +65,6 @@ class TestServerOfOnesOwn:
             ["search_query: hive"],
             ["search_document: bees"],
         ]
-
-    @pytest.mark.parametrize(
-        ("model", "name"),
-        [
-            ("EmbeddingGemma-300M", "gemma"),
-            ("Qwen3-Embedding-0.6B-Q8_0.gguf", "qwen3"),
-            ("multilingual-e5-large", "e5"),
-            ("bge-small-en-v1.5", "bge"),
-            ("bge-m3", "plain"),
-            ("all-MiniLM-L6-v2", "plain"),
-            ("", "plain"),
-        ],
-    )
-    def test_prompts_are_known_by_name(self, model: str, name: str) -> None:
-        """A model's family decides; one that is not known gets its texts as they are."""
-        assert prompts_of(model).name == name
 
     def test_long_texts_are_cut(self, models: Models) -> None:
         """What is beyond `max_chars` is not sent."""

@@ -5,37 +5,32 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
-from datetime import timedelta
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.lancedb import derived_index
 from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.store import store_of
 from clawmem.adapters.lancedb.term_queries import WORDS_OF_A_PREFIX
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.adapters.lancedb.words import BOUNDARY
-from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
-from clawmem.contracts.samples import all_of, any_of, cosine, entry, unit_vector, vector_of
+from clawmem.contracts.samples import all_of, any_of, entry, unit_vector
 from clawmem.ports.backend import IndexPlace
-from clawmem.ports.errors import BackendUnavailable, BadVector, IndexDamaged, VaultReadOnly
+from clawmem.ports.errors import BackendUnavailable, IndexDamaged, VaultReadOnly
 from clawmem.ports.records import (
     FragmentKey,
     Grain,
     LexicalEntry,
     LexicalQuery,
-    Marker,
-    Scope,
     Term,
     VectorEntry,
 )
 
-HERE = Marker("vault-1", 7, "e7")
 EAST = unit_vector(1, 0, 0)
-DIMENSIONS = 16
+
+
 # Searches as a process of its own, and says whether the engine's package was imported for that.
 READ = """
 import sys
@@ -248,19 +243,6 @@ class TestWords:
         assert {1000 + number for number in range(50)} <= found
         assert len(found) - 50 == min(words, WORDS_OF_A_PREFIX - 1)
 
-    def test_a_word_that_is_gone(self, place: IndexPlace) -> None:
-        """A beginning finds only what is there now, and a word that comes back once more."""
-        index = LanceLexicalIndex(place, exact_below=0)
-        index.put([entry(1, "budget"), entry(2, "budapest")])
-        index.remove(1)
-        index.put([entry(3, "budgets"), entry(2, "prague")])
-
-        hits = index.search(any_of(Term("bud", prefix=True)), Grain.PASSAGE, 9)
-
-        assert [hit.key.document_id for hit in hits] == [3]
-        assert index.holding(Term("bud", prefix=True), Grain.PASSAGE) == 1
-        assert index.faults() == []
-
     def test_the_boundary_is_no_word(self, lexical: LanceLexicalIndex) -> None:
         """The sign between title and text is never found, nor does one in a text keep others from being found."""
         lexical.put([entry(1, f"spring {BOUNDARY} budget", title="harbour")])
@@ -278,31 +260,6 @@ class TestWords:
 
         assert len(lexical.search(any_of(term), Grain.PASSAGE, 9)) == 1
 
-    def test_it_ranks_like_the_reference(self, lexical: LanceLexicalIndex) -> None:
-        """Over thousands of entries, changed and removed among them, the best have the reference's scores."""
-        reference = MemoryLexicalIndex()
-        first = made_up(range(2500), seed=1)
-        changed = made_up(range(0, 2500, 9), seed=2)
-        for index in (lexical, reference):
-            for batch in (first[:1200], first[1200:], changed):
-                with index.committing(HERE):
-                    index.put(batch)
-            for number in range(5, 2500, 50):
-                index.remove(number)
-            index.optimize()
-
-        for question in (any_of("w1"), any_of("w2", "w30", "w111"), all_of("w1", "w7"), any_of("w400", "w3")):
-            for scope in (Scope(), Scope(frozenset({"c1", "c3"}))):
-                hits = lexical.search(question, Grain.PASSAGE, 40, scope)
-                expected = {
-                    hit.key: hit.score for hit in reference.search(question, Grain.PASSAGE, 2500, scope)
-                }
-                # In a larger table the engine rounds lengths, as the port allows.
-                assert [hit.score for hit in hits] == pytest.approx(
-                    [expected[hit.key] for hit in hits], rel=0.06
-                )
-                assert hits[-1].score >= 0.9 * sorted(expected.values())[-len(hits)]
-
     def test_what_is_not_indexed_yet_is_found(
         self, lexical: LanceLexicalIndex, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -319,207 +276,6 @@ class TestWords:
         assert lexical.holding(Term("nightingale"), Grain.PASSAGE) == 2
 
 
-class TestNeighbours:
-    @pytest.fixture
-    def clustered(self) -> list[VectorEntry]:
-        """3 000 vectors around 60 directions, by twelve collections."""
-        dice = random.Random(4)
-        centres = [[dice.gauss(0, 1) for _ in range(DIMENSIONS)] for _ in range(60)]
-        return [
-            VectorEntry(
-                FragmentKey(number, 0), near(dice.choice(centres), dice), f"c{number % 12}", "2024-01-01"
-            )
-            for number in range(3000)
-        ]
-
-    @pytest.fixture
-    def questions(self, clustered: list[VectorEntry]) -> list[bytes]:
-        """Vectors near to some of them."""
-        dice = random.Random(5)
-        return [near(floats(dice.choice(clustered).vector), dice) for _ in range(25)]
-
-    def test_partitions_miss_few(
-        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
-    ) -> None:
-        """Where three partitions of ten are looked into, 95 of 100 true neighbours are found, with their cosines."""
-        index = LanceVectorIndex(place, exact_below=1000, partition_size=64, fewest_probes=1)
-        index.put(clustered)
-
-        recalls = [recall(index, clustered, question) for question in questions]
-
-        assert index.method == "lancedb ivf"
-        assert sum(recalls) / len(recalls) >= 0.95
-        vectors = {one.key: one.vector for one in clustered}
-        for hit in index.search(questions[0], 10):
-            assert hit.score == pytest.approx(cosine(questions[0], vectors[hit.key]), abs=1e-5)
-
-    @pytest.mark.parametrize("exact_below", [10_000, 1000])
-    def test_few_partitions_miss_none(
-        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes], exact_below: int
-    ) -> None:
-        """While all partitions are looked into the answer is exact, like that of the scan."""
-        index = LanceVectorIndex(place, exact_below=exact_below, partition_size=512)
-        index.put(clustered)
-
-        assert [recall(index, clustered, question) for question in questions] == [1.0] * len(questions)
-
-    def test_a_scope_misses_none(
-        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
-    ) -> None:
-        """Within a scope every partition is looked into, however few others are."""
-        index = LanceVectorIndex(place, exact_below=1000, partition_size=64, fewest_probes=1)
-        index.put(clustered)
-        inside = [one for one in clustered if one.collection == "c5"]
-
-        recalls = [recall(index, inside, question, Scope(frozenset({"c5"}))) for question in questions]
-
-        assert recalls == [1.0] * len(questions)
-
-    def test_all_of_it_can_be_asked_for(self, place: IndexPlace, clustered: list[VectorEntry]) -> None:
-        """A limit beyond what the probed partitions hold brings the others in."""
-        index = LanceVectorIndex(place, exact_below=1000, partition_size=64, fewest_probes=1)
-        index.put(clustered)
-
-        hits = index.search(clustered[0].vector, 5000)
-
-        assert {hit.key for hit in hits} == {one.key for one in clustered}
-
-    def test_it_grows_and_shrinks(
-        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
-    ) -> None:
-        """Across the bound, in either direction, what is put is found and what is removed is not."""
-        index = LanceVectorIndex(place, exact_below=1000, partition_size=512)
-        for start in range(0, 3000, 600):
-            with index.committing(HERE):
-                index.put(clustered[start : start + 600])
-        with index.committing(HERE):
-            for number in range(500, 3000):
-                index.remove(number)
-
-        assert index.method == "lancedb exact scan"
-        assert index.count() == 500
-        assert [recall(index, clustered[:500], question) for question in questions] == [1.0] * len(questions)
-
-    def test_an_emptied_index_takes_another_length(self, place: IndexPlace) -> None:
-        """Once the last vector is removed the next ones decide the length, and the marker stays."""
-        index = LanceVectorIndex(place)
-        with index.committing(HERE):
-            index.put([vector_of(1, 0, EAST)])
-        index.remove(1)
-
-        index.put([vector_of(2, 0, unit_vector(1, 2))])
-
-        assert (index.count(), index.marker()) == (1, HERE)
-        with pytest.raises(BadVector):
-            index.search(EAST, 1)
-
-    def test_two_lengths_in_one_block(self, place: IndexPlace) -> None:
-        """Two batches of different lengths in the first block are refused like two in one batch."""
-        index = LanceVectorIndex(place)
-        with pytest.raises(BadVector), index.committing(HERE):
-            index.put([vector_of(1, 0, EAST)])
-            index.put([vector_of(2, 0, unit_vector(1, 2))])
-
-        assert (index.count(), index.marker()) == (0, None)
-
-    def test_clearing_is_seen_by_other_handles(self, place: IndexPlace) -> None:
-        """Another handle sees an index that was cleared and filled with vectors of another length."""
-        index, other = LanceVectorIndex(place), LanceVectorIndex(place)
-        index.put([vector_of(1, 0, EAST)])
-        assert other.count() == 1
-
-        index.clear()
-        assert (other.count(), other.search(EAST, 5), other.marker()) == (0, [], None)
-        index.put([vector_of(2, 0, unit_vector(1, 2))])
-
-        assert [hit.key.document_id for hit in other.search(unit_vector(1, 2), 5)] == [2]
-
-
-class TestUpkeep:
-    @pytest.mark.parametrize("kind", [LanceLexicalIndex, LanceVectorIndex])
-    def test_commits_do_not_pile_up(
-        self,
-        place: IndexPlace,
-        kind: Callable[[IndexPlace], LanceLexicalIndex | LanceVectorIndex],
-        monkeypatch: pytest.MonkeyPatch,
-    ) -> None:
-        """After a hundred commits the table is in few fragments, and versions whose time is over are gone."""
-        monkeypatch.setattr(derived_index, "KEPT", timedelta(milliseconds=1))
-        index = kind(place)
-
-        for number in range(100):
-            with index.committing(HERE._replace(seq=number)):
-                put_one(index, number)
-
-        folder = next(Path(place.folder).glob("*.lance"))
-        assert index._table.stats()["fragment_stats"]["num_fragments"] <= derived_index.MOST_FRAGMENTS + 1
-        assert len(list((folder / "_versions").glob("*.manifest"))) < 5 * derived_index.MOST_FRAGMENTS
-        assert index.marker() == HERE._replace(seq=99)
-        assert index.faults() == []
-
-    def test_many_removals_in_one_block(self, lexical: LanceLexicalIndex) -> None:
-        """Twenty thousand documents are removed in one commit, whether they were there or not."""
-        lexical.put([entry(number, "budget") for number in range(300)])
-
-        with lexical.committing(HERE):
-            for number in range(1, 20_000):
-                lexical.remove(number)
-
-        assert (lexical.count(Grain.PASSAGE), lexical.marker()) == (1, HERE)
-
-
-class TestDamage:
-    @pytest.mark.parametrize("part", ["*.lance/data/*", "*.lance/_versions/*", "*.lance/_indices/*/*"])
-    def test_a_broken_file(self, place: IndexPlace, lexical: LanceLexicalIndex, part: str) -> None:
-        """A truncated file of whatever kind is an index that is damaged, when it is opened or asked."""
-        lexical.put([entry(1, "budget")])
-        truncate(Path(place.folder), part)
-
-        with pytest.raises(IndexDamaged, match="clawmem rebuild"):
-            LanceLexicalIndex(place, exact_below=0).search(any_of("budget"), Grain.PASSAGE, 5)
-
-    def test_a_broken_table_of_vectors(self, place: IndexPlace) -> None:
-        """The same of vectors; and it is named among the faults."""
-        index = LanceVectorIndex(place)
-        index.put([vector_of(1, 0, EAST)])
-        truncate(Path(place.folder), "*.lance/data/*")
-
-        broken = LanceVectorIndex(place)
-
-        with pytest.raises(IndexDamaged):
-            broken.search(EAST, 5)
-        assert len(broken.faults()) == 1
-
-    def test_a_deleted_folder(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
-        """A folder that goes away under an open handle is damage, not an empty answer."""
-        lexical.put([entry(1, "budget")])
-
-        BACKEND.discard(place)
-
-        with pytest.raises(IndexDamaged):
-            lexical.search(any_of("budget"), Grain.PASSAGE, 5)
-
-    def test_a_foreign_table(self, place: IndexPlace) -> None:
-        """A table of the same name that somebody else made is not used."""
-        import lancedb
-        import pyarrow as pa
-
-        lancedb.connect(place.folder).create_table(
-            LanceLexicalIndex.table_name, pa.table({"key": [1], "text": ["budget"]})
-        )
-
-        with pytest.raises(IndexDamaged, match="lacks the columns"):
-            LanceLexicalIndex(place)
-
-    def test_entries_that_are_there_twice(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
-        """Rows that two writers at once may leave are named among the faults: here an entry and its word."""
-        lexical.put([entry(1, "budget")])
-        table = lexical._table
-        table.add(table.search().to_arrow())
-
-        assert lexical.faults() == ["2 entries of the LanceDB table are there more than once."]
-
-
 def made_up(numbers: Sequence[int], seed: int) -> list[LexicalEntry]:
     """An entry for each number, of words of which few are common and most are rare."""
     dice = random.Random(seed)
@@ -531,36 +287,6 @@ def made_up(numbers: Sequence[int], seed: int) -> list[LexicalEntry]:
         entry(number, words(dice.randint(3, 30)), title=words(2), collection=f"c{number % 5}")
         for number in numbers
     ]
-
-
-def near(direction: Sequence[float], dice: random.Random) -> bytes:
-    """A unit vector in about that direction."""
-    length = sum(number * number for number in direction) ** 0.5
-    return unit_vector(*(number / length + dice.gauss(0, 0.12) for number in direction))
-
-
-def floats(vector: bytes) -> list[float]:
-    """The numbers of a vector."""
-    from array import array
-
-    return array("f", vector).tolist()
-
-
-def recall(
-    index: LanceVectorIndex, among: Sequence[VectorEntry], question: bytes, scope: Scope | None = None
-) -> float:
-    """Which part of the ten nearest a search finds."""
-    ranked = sorted(among, key=lambda one: -cosine(question, one.vector))[:10]
-    found = {hit.key for hit in index.search(question, 10, scope or Scope())}
-    return len(found & {one.key for one in ranked}) / 10
-
-
-def put_one(index: LanceLexicalIndex | LanceVectorIndex, number: int) -> None:
-    """One entry of whichever kind."""
-    if isinstance(index, LanceVectorIndex):
-        index.put([vector_of(number, 0, EAST)])
-    else:
-        index.put([entry(number, "budget")])
 
 
 def truncate(folder: Path, part: str) -> None:

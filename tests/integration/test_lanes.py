@@ -3,51 +3,43 @@
 from __future__ import annotations
 
 import json
-import os
-import re
 import sqlite3
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-import clawmem
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.serve.lanes import lane_threads
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.knowledge.enriching import enriching
 from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.lane_plan import USUAL, Plan, read_plan
+from clawmem.app.services.maintenance.lane_plan import USUAL, Plan
 from clawmem.app.services.maintenance.lanes import Lanes, LaneTick
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.services.maintenance.tidying import Cleanup
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-from clawmem.app.settings import load_settings
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName, Window
-from clawmem.ports.errors import ConfigError, VaultFull, VaultLocked
+from clawmem.ports.errors import VaultFull, VaultLocked
 from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall, RecallHit
 
 NOW_MS = 1_700_000_000_000
+
+
 DAY_MS = 86_400_000
+
+
 TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 
 
@@ -356,221 +348,6 @@ def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World)
     assert {one.title for one in chosen.documents} == {TWICE[1], "Boats sink"}
 
 
-@pytest.mark.parametrize(
-    ("section", "plan"),
-    [
-        ({}, Plan()),
-        ({"window_start": 22, "window_end": "6", "max_usages": 5}, Plan(Window(22, 6), 5)),
-        ({"obs_limit": 7, "ded_limit": 8, "dry_run": True}, Plan(heavy_limit=7, deduction_limit=8, dry_run=True)),
-        ({"contradictions": "supersede"}, Plan(contradictions=Policy.SUPERSEDE)),
-        ({"merge_normal": ".9", "merge_strict": 1, "min_confidence": 0.7},
-         Plan(merge_normal=0.9, merge_strict=1.0, least_confidence=0.7)),
-        ({"light_interval": 1, "heavy_interval": "60000", "enrich": "off", "surprisal": True},
-         Plan(light_interval_ms=1, heavy_interval_ms=60_000, enriches=False, surprisal=True)),
-        ({"light": "off", "heavy": "TRUE"}, Plan(hosted=(LaneName.HEAVY,))),
-    ],
-)  # fmt: skip
-def test_the_plan_is_what_the_owner_chose(tmp_path: Path, section: dict[str, Any], plan: Plan) -> None:
-    """Missing keys keep their defaults; variables of the environment give numbers as text."""
-    assert plan_of(tmp_path, section) == plan
-
-
-@pytest.mark.parametrize(
-    ("section", "fault"),
-    [
-        ({"window_start": 24}, "lanes.window_start in .*: must be at most 23, not 24"),
-        ({"window_end": -1}, "lanes.window_end in .*: must be at least 0, not -1"),
-        ({"obs_limit": "many"}, "lanes.obs_limit in .*: must be a whole number, not 'many'"),
-        ({"max_usages": True}, "lanes.max_usages in .*: must be a number, not True"),
-        ({"hours": 3}, "lanes.hours in .*: is not known. Use one of: light, heavy, .*"),
-        ({"contradictions": "both"}, "lanes.contradictions in .*: must be 'link' or 'supersede', not 'both'"),
-        ({"dry_run": "maybe"}, "lanes.dry_run in .*: must be true or false, not 'maybe'"),
-        ({"merge_normal": 1.1}, "lanes.merge_normal in .*: must be at most 1.0, not 1.1"),
-        ({"min_confidence": "sure"}, "lanes.min_confidence in .*: must be a number, not 'sure'"),
-        (7, "lanes in .*: must map names to values, not 7"),
-    ],
-)
-def test_a_plan_that_makes_no_sense_is_refused(tmp_path: Path, section: object, fault: str) -> None:
-    """The sentence names the key, the file and the value."""
-    with pytest.raises(ConfigError) as refused:
-        plan_of(tmp_path, section)
-
-    assert re.fullmatch(rf"{fault}\.", str(refused.value))
-
-
-def test_variables_choose_the_plan(tmp_path: Path) -> None:
-    """A variable takes precedence over the key of the config file; a wrong one is refused with its value."""
-    (tmp_path / "config.yaml").write_text("lanes: {heavy: true, obs_limit: 7}\n", "utf-8")
-    environ = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HEAVY_LANE": "off"}
-
-    assert read_plan(load_settings(environ=environ).lanes) == Plan(heavy_limit=7)
-    with pytest.raises(ConfigError, match=r"lanes\.heavy in .* or the environment: .*, not 'perhaps'"):
-        load_settings(environ={**environ, "CLAWMEM_HEAVY_LANE": "perhaps"})
-
-
-def plan_of(folder: Path, section: object) -> Plan:
-    """Return the plan of a config file with this section."""
-    (folder / "config.yaml").write_text(json.dumps({"lanes": section}), "utf-8")
-    return read_plan(load_settings(environ={"CLAWMEM_CONFIG_DIR": str(folder)}).lanes)
-
-
-@pytest.fixture
-def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., Any]]:
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setenv("CLAWMEM_NO_LOCAL_MODELS", "true")
-    path = tmp_path / "vault.sqlite"
-    vault = SqliteVault(str(path))
-    observe(vault, ManualClock(NOW_MS), *TWICE)
-    vault.close()
-
-    def invoke(*words: str, code: int = 0) -> Any:
-        done = CliRunner().invoke(cli, ["--vault", str(path), *words])
-        assert done.exit_code == code, done.output
-        return json.loads(done.stdout) if "--json" in words else done.stdout
-
-    yield invoke
-
-
-def test_the_command_merges_shows_and_takes_back(invoke: Callable[..., Any]) -> None:
-    """What a person sees: a preview, the merge, the journal, and both notes again."""
-    assert "2 notes, they say the same words" in invoke("lanes", "run", "--lane", "light", "--dry-run")
-    assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", "light")
-    told = invoke("lanes", "status", "--json")
-    assert (told["workers"], told["on"]) == ({"light": None, "heavy": None}, [])
-    merging = [run for run in told["runs"] if run["phase"] == "consolidate"]
-    assert [(run["created"], run["metrics"]["dry_run"]) for run in merging] == [(1, False)]
-
-    [found] = invoke("search", "export Hartmann Fridays", "--json")["results"]
-    undone = invoke("lanes", "undo", found["file"], "--json")
-
-    assert undone["undone"] == found["file"]
-    assert len(undone["restored"]) == 2
-    assert len(invoke("search", "export Hartmann Fridays", "--json")["results"]) == 2
-
-
-def test_a_server_works_in_the_lanes_that_are_on(tmp_path: Path, invoke: Callable[..., Any]) -> None:
-    """None unless it is told to; one that is on works, and ends soon when it is told to."""
-    assert lane_threads(None, pytest.fail) == []
-    environ = {"HOME": str(tmp_path), "CLAWMEM_NO_LOCAL_MODELS": "true"}
-    path = tmp_path / "vault.sqlite"
-    assert lane_threads(load_settings(vault=path, environ=environ), pytest.fail) == []
-
-    settings = load_settings(vault=path, environ={**environ, "CLAWMEM_HEAVY_LANE": "true"})
-    [thread] = lane_threads(settings, pytest.fail)
-    thread.start()
-    until = monotonic() + 20
-    while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:
-        assert monotonic() < until
-    thread.close()
-
-    assert {run["lane"] for run in runs} == {"heavy"}
-    assert monotonic() < until
-    assert invoke("lanes", "status", "--json")["workers"]["heavy"] is None
-
-
-RACER = """
-import sys
-from pathlib import Path
-from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.settings import load_settings
-
-with open_services(load_settings(vault=Path(sys.argv[1]))) as services:
-    lane = services.lane("light-consolidation", lease_ms=600_000)
-    print("ready", flush=True)
-    sys.stdin.readline()
-    print(lane.enter(), flush=True)
-    sys.stdin.readline()
-"""
-
-
-@contextmanager
-def racers(vault: Path, home: Path, count: int) -> Iterator[list[subprocess.Popen[str]]]:
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    environ = {"HOME": str(home), "PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(packages)}
-    pipe = subprocess.PIPE
-    command = [sys.executable, "-P", "-c", RACER, str(vault)]
-    running = [
-        subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environ) for _ in range(count)
-    ]
-    try:
-        yield running
-    finally:
-        for one in running:
-            one.kill()
-            one.communicate()
-
-
-def test_the_journal_says_why(invoke: Callable[..., Any]) -> None:
-    """Which notes were taken for the same and why, by their titles, and by their places for programs."""
-    invoke("lanes", "run", "--lane", "light")
-
-    [merged] = [line for line in invoke("lanes", "journal").splitlines() if "the same," in line]
-    said = f"{TWICE[1]} | {TWICE[0]}: the same, 2 notes, they say the same words (score 1.0), now _clawmem/agent/"
-    assert merged.strip().startswith(said)
-    [run] = [one for one in invoke("lanes", "journal", "--json")["runs"] if one["phase"] == "consolidate"]
-    assert [len(one["notes"]) for one in run["decisions"]] == [2]
-    assert all(place.startswith("_clawmem/agent/observations/") for place in run["decisions"][0]["notes"])
-    assert invoke("lanes", "journal", "--lane", "heavy", "--json") == {"runs": []}
-    assert "notes that stand for others: 1 " in invoke("lanes", "status")
-
-
-@pytest.mark.parametrize("host", ["watch", "mcp"])
-def test_other_hosts_work_in_the_lanes_too(tmp_path: Path, invoke: Callable[..., Any], host: str) -> None:
-    """Until they end; where that is with a session, one line says that the quiet hours may not come."""
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    chosen = {"CLAWMEM_HEAVY_LANE": "true", "CLAWMEM_NO_LOCAL_MODELS": "true", "HOME": str(tmp_path)}
-    pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-P", "-m", "clawmem", "--vault", str(tmp_path / "vault.sqlite"), host],
-        stdin=pipe,
-        stdout=pipe,
-        stderr=pipe,
-        text=True,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(filter(None, packages)), **chosen},
-    ) as process:
-        until = monotonic() + 40
-        try:
-            while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:
-                assert monotonic() < until, process.poll()
-            process.terminate()
-            _, errors = process.communicate(timeout=40)
-        finally:
-            process.kill()
-
-    assert {run["lane"] for run in runs} == {"heavy"}
-    assert invoke("lanes", "status", "--json")["workers"]["heavy"] is None
-    assert errors.count("quiet hours") == (host == "mcp")
-
-
-def test_of_two_processes_one_works(tmp_path: Path, invoke: Callable[..., Any]) -> None:
-    """Whoever is first; a third one leaves it alone until it was killed, then has it at once and gives it back."""
-    path = tmp_path / "vault.sqlite"
-    with racers(path, tmp_path, 2) as running:
-        assert [one.stdout.readline() for one in running if one.stdout] == ["ready\n"] * 2
-        for one in running:
-            assert one.stdin
-            one.stdin.write("go\n")
-            one.stdin.flush()
-        entered = [one.stdout.readline().strip() for one in running if one.stdout]
-        assert sorted(entered) == ["False", "True"]
-
-        [skipped] = invoke("lanes", "run", "--lane", "light", "--json")["runs"]
-        assert (skipped["phase"], skipped["reason"]) == ("gate", "lease_unavailable")
-        assert invoke("lanes", "status", "--json")["workers"]["light"]
-        winner = running[entered.index("True")]
-        winner.kill()
-        winner.wait()
-        done = invoke("lanes", "run", "--lane", "light", "--json")["runs"][1]
-        assert done["status"] == "completed"
-
-    vault = SqliteVault(str(path))
-    lease = vault.leases.acquire("light-consolidation", "me", now_ms=NOW_MS, ttl_ms=1)
-    runs = vault.journal.runs(9, phase="gate") + vault.journal.runs(9, phase="consolidate")
-    vault.close()
-    assert lease is not None  # given back when it was done
-    assert [run.status for run in runs] == [RunStatus.SKIPPED, RunStatus.COMPLETED]
-
-
 def everything(path: Path) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every table of a vault, the tables of its indexes, its journal and its leases included."""
     with closing(sqlite3.connect(path)) as file:
@@ -582,40 +359,3 @@ def everything(path: Path) -> dict[str, list[tuple[object, ...]]]:
 def _is_virtual(file: sqlite3.Connection, name: str) -> bool:
     (sql,) = file.execute("select sql from sqlite_schema where name = ?", (name,)).fetchone()
     return str(sql).lower().startswith("create virtual")
-
-
-@pytest.mark.parametrize("lane", ["light", "heavy"])
-def test_a_dry_run_writes_nothing(tmp_path: Path, invoke: Callable[..., Any], lane: str) -> None:
-    """No table changes, be it the journal, a lease or a note; what would be done is said all the same."""
-    before = everything(tmp_path / "vault.sqlite")
-    files = {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"}
-
-    said = invoke("lanes", "run", "--lane", lane, "--dry-run", "--now")
-    told = invoke("lanes", "run", "--lane", lane, "--dry-run", "--now", "--json")
-
-    assert said.startswith("Dry run: nothing was written, and no model was asked.")
-    assert "2 notes, they say the same words" in said
-    assert told["dry_run"] is True
-    assert all(one["metrics"]["dry_run"] for one in told["runs"])
-    assert everything(tmp_path / "vault.sqlite") == before
-    assert {file.name for file in tmp_path.iterdir()} - {"vault.sqlite-shm", "vault.sqlite-wal"} == files
-    assert "consolidate: 2 looked at, 1 made" in invoke("lanes", "run", "--lane", lane, "--now")
-
-
-def test_a_dry_run_ends(tmp_path: Path, invoke: Callable[..., Any]) -> None:
-    """It has one tick: going on with it is refused, in a sentence that says what to do."""
-    asked = [
-        "--vault",
-        str(tmp_path / "vault.sqlite"),
-        "lanes",
-        "run",
-        "--lane",
-        "light",
-        "--dry-run",
-        "--keep-on",
-    ]
-
-    refused = CliRunner().invoke(cli, asked)
-
-    assert refused.exit_code == 2
-    assert "Leave out --keep-on." in refused.stderr

@@ -57,34 +57,6 @@ def test_pins_and_snoozes(remembered: Invoke) -> None:
     assert (refused.exit_code, "still to come" in refused.output) == (2, True)
 
 
-def test_forget(remembered: Invoke, notes: Path) -> None:
-    """Words that are no address change nothing; a named note is gone, proved, and stays so."""
-    several = remembered("forget", "sessions", "--yes")
-    assert (several.exit_code, several.output.count("notes/decisions/")) == (3, 2)
-    assert remembered("forget", "the submarine", "--yes").exit_code == 3
-    assert "No memories were derived from it" in done(remembered("forget", "haruka.md", "--preview"))
-    assert remembered("forget", "haruka.md").exit_code == 2
-    assert read(remembered, "status")["documents"] == 3
-
-    forgotten = read(remembered, "forget", "haruka.md", "--prove", "--yes")
-    assert (forgotten["action"], forgotten["changed"], forgotten["file"], forgotten["left"]) == (
-        "forgotten",
-        True,
-        "notes/people/haruka.md",
-        "",
-    )
-    assert len(forgotten["probes"]) > 10
-    assert not any(forgotten["probes"].values())
-
-    done(remembered("reindex", "--force"))
-    assert (notes / "people/haruka.md").exists()
-    assert "Nothing found" in done(remembered("search", "haruka"))
-    assert remembered("get", "people/haruka.md").exit_code == 3
-    assert read(remembered, "lifecycle", "status")["forgotten"] == 1
-    [act] = read(remembered, "lifecycle", "log")["acts"]
-    assert "cannot be brought back" in remembered("lifecycle", "undo", act["id"]).output
-
-
 def test_a_sweep(invoke: Invoke, notes: Path, home: Path) -> None:
     """Previewed until the policy is in earnest; what was archived is found, restored, archived again and purged."""
     os.utime(notes / OLD, (1_600_000_000, 1_600_000_000))
@@ -156,22 +128,6 @@ def test_a_diary_entry_has_a_greatest_length(remembered: Invoke) -> None:
     assert read(remembered, "diary", "read")["count"] == 1
 
 
-@pytest.mark.parametrize("action", ["show", "rebuild"])
-def test_profile(remembered: Invoke, notes: Path, action: str) -> None:
-    """The page states what the notes decided, and more when a decision is added."""
-    assert "One database is enough for us." in done(remembered("profile", action))
-    (notes / "decisions/tools.md").write_text(
-        "---\ncontent_type: decision\n---\n# Tools\n\n- We build with the hammer of Thor\n", "utf-8"
-    )
-    done(remembered("update"))
-
-    page = read(remembered, "profile", action)
-
-    assert (page["file"], page["rebuilt"]) == ("_clawmem/profile.md", True)
-    assert "We build with the hammer of Thor" in page["text"]
-    assert remembered("profile", "paint").exit_code == 1
-
-
 @pytest.mark.parametrize("command", [("undo", "9" * 20), ("log", "-n", "9" * 20)])
 def test_numbers_beyond_what_the_vault_stores(remembered: Invoke, command: tuple[str, ...]) -> None:
     """A sentence and a code instead of a traceback."""
@@ -232,33 +188,6 @@ def test_a_line_that_a_note_does_not_have_names_no_note_to_change(remembered: In
     assert refused.exit_code == 2 and "no line 999" in refused.stderr
     assert read(remembered, "lifecycle", "log")["acts"] == []
     done(remembered("pin", "notes/people/haruka.md:8"))
-
-
-def test_an_interrupted_question_forgets_nothing(remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ctrl-C and the end of the input are answers, too."""
-    monkeypatch.setattr("clawmem.app.interfaces.cli.addresses.may_ask", lambda ctx: True)
-
-    stopped = remembered("forget", "notes/people/haruka.md")  # the input is empty
-
-    assert stopped.exit_code == 1
-    assert "Nothing was changed." in stopped.output and "what was finished" not in stopped.output
-    done(remembered("get", "notes/people/haruka.md"))
-
-
-def test_file_names_cannot_drive_a_terminal(remembered: Invoke, notes: Path) -> None:
-    """Neither by a line end nor by a mark that reverses what follows."""
-    (notes / "two\nlines \u202egnp.md").write_text("# Odd\n\nA note with an odd name.\n", "utf-8")
-    done(remembered("update"))
-
-    listed = done(remembered("list"))
-
-    assert "\u202e" not in listed
-    assert len(listed.splitlines()) == 5
-
-
-def test_an_unknown_command_has_a_code_of_its_own(invoke: Invoke) -> None:
-    """It is no internal error."""
-    assert json.loads(invoke("--json", "nope").stdout)["code"] == "UNKNOWN_COMMAND"
 
 
 @pytest.mark.parametrize("name", ["XDG_CACHE_HOME", "XDG_CONFIG_HOME"])

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from llama_server import Role, write_model
+from waiting import eventually
 
 from clawmem.adapters.llama import model_file
 from clawmem.adapters.llama.embedder import LlamaEmbedder
@@ -225,7 +226,7 @@ class TestEngine:
         before = embedder.embed_query("bees")
         assert embedder.engine.is_loaded
 
-        _until(lambda: not embedder.engine.is_loaded)
+        eventually(lambda: not embedder.engine.is_loaded)
 
         assert embedder.embed_query("bees") == before
         embedder.close()
@@ -343,10 +344,3 @@ class TestEngine:
 
 def _environ() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-
-
-def _until(holds: object) -> None:
-    deadline = time.monotonic() + 10
-    while not holds():  # type: ignore[operator]
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.01)

@@ -4,40 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
-from pathlib import Path
-from time import monotonic
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Any
 
-import httpx2
 import pytest
-from command_line import write_notes
-from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
+from mcp_home import POSTGRES, QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
 from server_process import COMMAND, ServerProcess, serving
 
-import clawmem
-from clawmem.app.interfaces.mcp.calling import CODE, UNEXPECTED
+from clawmem.app.interfaces.mcp.calling import CODE
 from clawmem.domain.documents.identity import body_hash
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
-REDIS, POSTGRES = "notes/decisions/2026-02-11-redis.md", "notes/decisions/2026-06-09-postgres.md"
-NOTES = {
-    REDIS: "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
-    POSTGRES: "# Move sessions to Postgres\n\nOne database is enough, so login sessions move to Postgres.\n",
-    "memories/readme.md": "# Read me\n\nThe lighthouse is painted green.\n",
-}
+
 FERRY = f"#{body_hash('The ferry to Moss leaves at nine.')}"
-QUESTION = {"query": "where do login sessions live?"}
+
 
 # Every tool of clawmem, and something that stands in its answer.
 CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -78,6 +63,8 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("lifecycle_sweep", {}, "0 notes would be archived"),
     ("lifecycle_restore", {"all": True}, "Nothing of that is archived"),
 )
+
+
 # What cannot be meant, and the code and the words of the refusal.
 REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("serach", QUESTION, "NOT_FOUND", "Did you mean: search"),
@@ -103,82 +90,15 @@ REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
 )
 
 
-STARTS_AND_STAYS = """
-import subprocess, sys, time
-started = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-print(started.pid, flush=True)
-time.sleep(60)
-"""
-
-
-class Home(NamedTuple):
-    """A home with a vault over the notes."""
-
-    folder: Path
-    environ: dict[str, str]
-
-    def run(self, *arguments: str) -> str:
-        """What a command says."""
-        done = subprocess.run(
-            [*COMMAND, *arguments], check=True, capture_output=True, text=True, cwd=self.folder,
-            env=self.environ, timeout=60,
-        )  # fmt: skip
-        return done.stdout
-
-    def process(self, *options: str) -> StdioServerParameters:
-        """What an assistant starts."""
-        return StdioServerParameters(
-            command=COMMAND[0], args=[*COMMAND[1:], "mcp", *options], env=self.environ, cwd=self.folder
-        )
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
-    folder = tmp_path_factory.mktemp("mcp") / "home"
-    write_notes(folder, NOTES)
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    environ = {**kept, "HOME": str(folder), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
-    environ["CLAWMEM_VAULTS"] = json.dumps({"spare": str(folder / "spare.sqlite")})
-    made = Home(folder, environ)
-    made.run("bootstrap", "notes")
-    made.run("bootstrap", "memories")
-    config = folder / ".config" / "clawmem" / "config.yaml"
-    config.write_text(
-        config.read_text("utf-8")
-        + f"\nlifecycle: {{archive_after_days: 90}}\nsync_folders: [{folder / 'other'}]\n",
-        "utf-8",
-    )
-    return made
+    return bootstrapped_home(tmp_path_factory.mktemp("mcp") / "home")
 
 
 @pytest.fixture(scope="module")
 def server(home: Home) -> Iterator[ServerProcess]:
     with serving(home.environ, home.folder) as one:
         yield one
-
-
-@asynccontextmanager
-async def over_http(server: ServerProcess, tools: str = "", mode: str = "auto") -> AsyncIterator[Client]:
-    """A client of the server, with its token."""
-    headers = {"Authorization": f"Bearer {server.token}"}
-    url = f"http://127.0.0.1:{server.port}/mcp{tools}"
-    async with (
-        httpx2.AsyncClient(headers=headers, timeout=30) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
-    ):
-        yield client
-
-
-@asynccontextmanager
-async def over_stdio(home: Home, *options: str, mode: str = "auto") -> AsyncIterator[Client]:
-    """A client that starts a process."""
-    async with Client(stdio_client(home.process(*options)), mode=mode) as client:
-        yield client
-
-
-def text_of(result: Any) -> str:
-    return "\n".join(one.text for one in result.content if one.type == "text")
 
 
 class TestOneSession:
@@ -251,19 +171,6 @@ class TestOneSession:
                 assert (refused.value.code, refused.value.data) == (INVALID_PARAMS, {CODE: code})
 
         asyncio.run(session())
-
-    def test_the_same_as_on_the_command_line(self, home: Home, server: ServerProcess) -> None:
-        async def asked() -> Any:
-            async with over_http(server) as client:
-                return await client.call_tool("search", {**QUESTION, "compact": False})
-
-        told = asyncio.run(asked()).structured_content
-        printed = json.loads(home.run("search", QUESTION["query"], "--json"))
-
-        def said(results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-            return [{name: value for name, value in one.items() if value is not None} for one in results]
-
-        assert said(told["results"]) == said(printed["results"])
 
 
 class TestWays:
@@ -369,231 +276,3 @@ class TestWays:
 
         assert "clawmem" in loaded and done.stdout == ""
         assert not loaded & {*"anyio apsw asyncio fastapi mcp numpy pydantic starlette typer".split()}
-
-
-class TestEnds:
-    """Standard input that closes, signals, clients and servers that are gone."""
-
-    @pytest.mark.parametrize("options", [("--alone",), ()])
-    def test_everything_is_answered_before_the_end(
-        self, home: Home, server: ServerProcess, options: tuple[str, ...]
-    ) -> None:
-        done = subprocess.run(
-            [*COMMAND, "mcp", *options], check=False, capture_output=True, input=_opening(_call(7)),
-            env=home.environ, cwd=home.folder, timeout=60,
-        )  # fmt: skip
-        heard = [json.loads(line) for line in done.stdout.splitlines()]
-
-        assert done.returncode == 0, done.stderr
-        assert [one["id"] for one in heard] == [1, 7]  # and nothing but the protocol
-        assert REDIS in heard[1]["result"]["content"][0]["text"]
-
-    @pytest.mark.parametrize("options", [("--alone",), ()])
-    def test_told_to_end(self, home: Home, server: ServerProcess, options: tuple[str, ...]) -> None:
-        with _started(home, *options) as process:
-            assert _ended_after_opening(process) == b""
-
-    def test_a_server_that_hangs(self, home: Home, server: ServerProcess) -> None:
-        """Nobody waits for its first word: the work is done here."""
-        os.kill(server.process.pid, signal.SIGSTOP)
-        try:
-            with _started(home) as process:
-                assert _ended_after_opening(process) == b""
-        finally:
-            os.kill(server.process.pid, signal.SIGCONT)
-
-    def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
-        """What it started ends by itself, and the server goes on."""
-        with subprocess.Popen(
-            [sys.executable, "-c", STARTS_AND_STAYS, *COMMAND, "mcp"], stdout=subprocess.PIPE, text=True,
-            env=home.environ, cwd=home.folder,
-        ) as client:  # fmt: skip
-            assert client.stdout
-            bridge = int(client.stdout.readline())
-            client.kill()
-        _eventually(lambda: not Path(f"/proc/{bridge}").exists() or "Z" in _state(bridge))
-        assert server.ask("GET", "/health").status == 200
-
-    @pytest.mark.slow
-    def test_another_server_later(self, home: Home, tmp_path: Path) -> None:
-        """It is found without a new start of the client."""
-        other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "other.sqlite")})
-        other.run("init")
-
-        async def session() -> None:
-            async with over_stdio(other, mode="legacy") as client:
-                assert not (await client.call_tool("status", {})).is_error
-                first.end()
-                with pytest.raises(Exception, match="clawmem serve"):
-                    await client.call_tool("status", {})
-                with serving(other.environ, other.folder):
-                    assert not (await client.call_tool("status", {})).is_error
-
-        with serving(other.environ, other.folder) as first:
-            asyncio.run(session())
-
-    def test_a_server_that_ends_while_somebody_listens(self, home: Home, tmp_path: Path) -> None:
-        """It ends at once and in order; whoever asks then is told the way out."""
-        other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "other.sqlite")})
-        other.run("init")
-        meta = {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-            "io.modelcontextprotocol/clientCapabilities": {},
-        }
-        params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
-        listen = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
-        with serving(other.environ, other.folder) as one, _started(other) as process:
-            assert process.stdin and process.stdout
-            process.stdin.write(json.dumps(listen).encode() + b"\n")
-            process.stdin.flush()
-            assert b"acknowledged" in process.stdout.readline()
-            began = monotonic()
-            assert one.end() == 0
-            assert monotonic() - began < 8
-            assert json.loads(process.stdout.readline())["id"] == 1
-            process.stdin.write(json.dumps(_call(2)).encode() + b"\n")
-            process.stdin.close()
-            refused = json.loads(process.stdout.readline())
-            assert refused["id"] == 2 and "clawmem serve" in refused["error"]["message"]
-            assert process.wait(10) == 0
-
-    def test_a_vault_that_is_not_there(self, home: Home, tmp_path: Path) -> None:
-        other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "none.sqlite")})
-
-        async def session() -> None:
-            async with over_stdio(other, mode="legacy") as client:
-                result = await client.call_tool("status", {})
-                assert result.is_error and "clawmem bootstrap" in text_of(result)
-                assert text_of(result) != UNEXPECTED
-
-        asyncio.run(session())
-
-
-class TestOtherSets:
-    """The tools of others: their names, their shapes, their words."""
-
-    def test_the_knowledge_graph(self, server: ServerProcess) -> None:
-        eve = {"name": "Eve", "entityType": "person", "observations": ["sails", "sails", "a\n## b"]}
-        acme = {"name": "Acme", "entityType": "company", "observations": []}
-        works = {"from": "Eve", "to": "Acme", "relationType": "works_at"}
-
-        async def session(call: Callable[..., Awaitable[Any]]) -> None:
-            made = await call("create_entities", entities=[eve, acme])
-            kept = {**eve, "observations": ["sails", "a\n## b"]}
-            assert made == {"entities": [kept, acme]}
-            assert await call("create_entities", entities=[{**eve, "observations": ["x"]}]) == {
-                "entities": []
-            }
-            assert await call("create_relations", relations=[works, works]) == {"relations": [works]}
-            added = await call(
-                "add_observations", observations=[{"entityName": "Eve", "contents": ["sails", "ü"]}]
-            )
-            assert added == {"results": [{"entityName": "Eve", "addedObservations": ["ü"]}]}
-            grown = {**kept, "observations": ["sails", "a\n## b", "ü"]}
-            assert await call("open_nodes", names=["Eve"]) == {"entities": [grown], "relations": [works]}
-            assert await call("search_nodes", query="COMPANY") == {"entities": [acme], "relations": [works]}
-            gone = await call("delete_observations", deletions=[{"entityName": "Eve", "observations": ["ü"]}])
-            assert gone == {"success": True, "message": "Observations deleted successfully"}
-            await call("delete_relations", relations=[works])
-            assert await call("open_nodes", names=["Eve"]) == {"entities": [kept], "relations": []}
-            await call("create_relations", relations=[works])
-            await call("delete_entities", entityNames=["Acme", "nobody"])
-            everything = await call("read_graph")
-            assert kept in everything["entities"] and acme not in everything["entities"]
-            assert works not in everything["relations"]
-            await call("create_entities", entities=[acme])  # and back
-            assert acme in (await call("read_graph"))["entities"]
-
-        async def talk() -> None:
-            async with over_http(server, "/memory") as client:
-
-                async def call(name: str, **arguments: Any) -> Any:
-                    result = await client.call_tool(name, arguments)
-                    assert not result.is_error, text_of(result)
-                    assert json.loads(text_of(result)) == result.structured_content
-                    return result.structured_content
-
-                await session(call)
-                lost = await client.call_tool(
-                    "add_observations", {"observations": [{"entityName": "Zoe", "contents": ["x"]}]}
-                )
-                assert lost.is_error and "Zoe" in text_of(lost)
-            async with over_http(server) as client:
-                assert "Eve" in text_of(await client.call_tool("search", {"query": "who sails"}))
-
-        asyncio.run(talk())
-
-    def test_the_folder(self, home: Home) -> None:
-        async def session() -> None:
-            async with over_stdio(home, "--tools", "files", mode="legacy") as client:
-
-                async def call(command: str, **arguments: Any) -> Any:
-                    return await client.call_tool("memory", {"command": command, **arguments})
-
-                assert "/memories/readme.md" in text_of(await call("view", path="/memories"))
-                made = await call(
-                    "create", path="/memories/boat.md", file_text="# Boat\n\nIt lies in Moss.\n"
-                )
-                assert text_of(made) == "File created successfully at: /memories/boat.md"
-                twice = await call("create", path="/memories/boat.md", file_text="")
-                assert twice.is_error and text_of(twice) == "Error: File /memories/boat.md already exists"
-                lost = await call("str_replace", path="/memories/boat.md")
-                assert lost.is_error and "old_str is missing" in text_of(lost)
-                out = await call("view", path="/memories/../notes/x.md")
-                assert out.is_error and "escape" in text_of(out)
-
-        asyncio.run(session())
-        assert "boat.md" in home.run("search", "where does the boat lie?")
-
-
-def _ended_after_opening(process: subprocess.Popen[bytes]) -> bytes:
-    """What it says once it has answered the opening and is told to end, which it does in order."""
-    assert process.stdin and process.stdout
-    process.stdin.write(_opening())
-    process.stdin.flush()
-    assert json.loads(process.stdout.readline())["id"] == 1
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(10) == 0
-    return process.stdout.read()
-
-
-def _opening(*more: dict[str, Any]) -> bytes:
-    client = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "t", "version": "1"},
-    }
-    said = (
-        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client},
-        {"jsonrpc": "2.0", "method": "notifications/initialized"},
-    )
-    return b"".join(json.dumps(one).encode() + b"\n" for one in (*said, *more))
-
-
-def _call(number: int) -> dict[str, Any]:
-    params = {"name": "search", "arguments": QUESTION}
-    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
-
-
-def _started(home: Home, *options: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*COMMAND, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, env=home.environ, cwd=home.folder,
-    )  # fmt: skip
-
-
-def _state(process: int) -> str:
-    try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "Z"
-
-
-def _eventually(holds: Callable[[], bool], seconds: float = 15.0) -> None:
-    from time import sleep
-
-    end = monotonic() + seconds
-    while not holds():
-        assert monotonic() < end
-        sleep(0.05)

@@ -320,18 +320,6 @@ class TestRebuild:
         assert station.answers("search") == before
         assert station.run("verify").stdout == AGREED
 
-    def test_what_was_damaged(self, station: Station) -> None:
-        """An index whose files were cut short is whole again."""
-        station.run("migrate", "--to", "tantivy")
-        before = station.answers("search")
-        for file in station.indexes.rglob("*.store"):
-            file.write_bytes(file.read_bytes()[:10])
-
-        station.run("rebuild", "--index", "lexical")
-
-        assert station.answers("search") == before
-        assert station.run("verify").stdout == AGREED
-
     def test_in_words(self, station: Station) -> None:
         """One line says what was made anew and what answers."""
         assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; vec0).\n"

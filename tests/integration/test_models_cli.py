@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tiny_minilm as tiny
-from command_line import Invoke
+from command_line import Invoke, ask_json
 
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.catalogue import MiniLmModel
@@ -48,18 +48,14 @@ def added(invoke: Invoke, published: Path) -> Invoke:
     return invoke
 
 
-def answer(invoke: Invoke, *args: object) -> Any:
-    return json.loads(invoke("--json", *args).stdout)
-
-
 def state(invoke: Invoke, name: str) -> dict[str, Any]:
-    return next(row for row in answer(invoke, "models", "list") if row["name"] == name)
+    return next(row for row in ask_json(invoke, "models", "list") if row["name"] == name)
 
 
 def test_at_first_there_are_the_static_vectors(invoke: Invoke) -> None:
     """The list names every model; the one that needs nothing is used."""
     names = ["minilm", "static", "embeddinggemma", "qmd-query-expansion", "qwen3-reranker"]
-    assert [row["name"] for row in answer(invoke, "models", "list")] == names
+    assert [row["name"] for row in ask_json(invoke, "models", "list")] == names
     assert (state(invoke, "static")["there"], state(invoke, "static")["in_use"]) == (True, True)
     assert (state(invoke, "minilm")["there"], state(invoke, "minilm")["size_bytes"]) == (False, 0)
     assert "all-MiniLM-L6-v2" in invoke("models", "list").stdout
@@ -70,7 +66,7 @@ def test_added_checked_used_and_removed(added: Invoke, models: Path) -> None:
     folder = models / "minilm"
     assert sorted(path.name for path in folder.iterdir()) == ["manifest.json", "model.onnx", "tokenizer.json"]
     assert state(added, "minilm")["size_bytes"] == sum(path.stat().st_size for path in folder.iterdir())
-    checked = answer(added, "models", "check", "minilm")
+    checked = ask_json(added, "models", "check", "minilm")
     assert (checked["ok"], checked["faults"]) == (True, [])
     assert 0.99 <= checked["likeness"] < 1.0
     assert checked["query_ms"] > 0 and checked["texts_per_second"] > 0
@@ -92,8 +88,8 @@ def test_what_is_used_makes_the_vectors(added: Invoke, notes: Path) -> None:
 
     assert added("bootstrap", notes).exit_code == 0
 
-    assert answer(added, "status")["model"].startswith("minilm:48:int8:")
-    assert answer(added, "vsearch", "Redis")
+    assert ask_json(added, "status")["model"].startswith("minilm:48:int8:")
+    assert ask_json(added, "vsearch", "Redis")
 
 
 def test_static_neither_comes_nor_goes(invoke: Invoke) -> None:
@@ -102,7 +98,7 @@ def test_static_neither_comes_nor_goes(invoke: Invoke) -> None:
         result = invoke("models", verb, "static")
         assert (result.exit_code, "part of clawmem" in result.stderr) == (2, True)
 
-    assert answer(invoke, "models", "check", "static")["likeness"] is None
+    assert ask_json(invoke, "models", "check", "static")["likeness"] is None
     assert invoke("models", "check", "static").exit_code == 0
     assert invoke("models", "use", "static").exit_code == 0
 
@@ -315,7 +311,7 @@ def test_the_published_model(invoke: Invoke, models: Path, tmp_path: Path) -> No
     from clawmem.adapters.models.minilm.build import write
 
     assert invoke("models", "add", "minilm").exit_code == 0
-    assert answer(invoke, "models", "check", "minilm")["ok"]
+    assert ask_json(invoke, "models", "check", "minilm")["ok"]
     assert (models / "minilm" / store.MODEL).stat().st_size < 24_000_000
     sentences = [one for one in real_sentences() if len(one) > 30][:200]
 

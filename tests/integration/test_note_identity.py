@@ -314,15 +314,6 @@ def test_copies_take_no_pin(world: Invoke, folder: Path) -> None:
 # -- forgetting twice --------------------------------------------------------------------------------------
 
 
-def test_forgetting_twice_by_title(world: Invoke) -> None:
-    """The words of the title are those of the file name, which is kept: the second call knows."""
-    assert world("forget", "Anders Holm", "--yes").exit_code == 0
-
-    again = world("forget", "Anders Holm", "--yes")
-
-    assert (again.exit_code, again.stdout) == (0, "desk/people/anders-holm.md is already forgotten.\n")
-
-
 def test_forgetting_twice_by_a_title_that_nothing_kept_shows(world: Invoke, folder: Path) -> None:
     """Then it says what it cannot know, and offers nobody else."""
     (folder / "people/p1.md").write_text(HOLM.replace("Anders Holm", "Anders Vik"), "utf-8")

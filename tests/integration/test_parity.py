@@ -187,28 +187,6 @@ def agreement(found: Sequence[Hit], truth: Sequence[Hit], tie: float) -> float:
     return sum(hit.key in as_good for hit in found[:TOP]) / min(TOP, len(truth))
 
 
-class TestAgreement:
-    """The measure itself."""
-
-    TRUTH = tuple(Hit((number, 0), 1.0 - number / 100) for number in range(20))  # type: ignore[arg-type]
-
-    def test_the_same_ten(self) -> None:
-        """The best ten in whatever order agree."""
-        assert agreement(self.TRUTH[:10][::-1], self.TRUTH, 0) == 1.0
-
-    def test_one_of_ten(self) -> None:
-        """What is not among the best ten counts as missing, however little it is worse."""
-        assert agreement((*self.TRUTH[:9], self.TRUTH[10]), self.TRUTH, 0) == 0.9
-
-    def test_a_tie(self) -> None:
-        """What is as good as the tenth counts as the tenth."""
-        assert agreement((*self.TRUTH[:9], self.TRUTH[10]), self.TRUTH, 0.011) == 1.0
-
-    def test_fewer_than_ten(self) -> None:
-        """Of three answers two are two thirds."""
-        assert agreement(self.TRUTH[:2], self.TRUTH[:3], 0) == pytest.approx(2 / 3)
-
-
 class TestWords:
     @pytest.mark.parametrize("backend", OTHERS)
     def test_at_every_grain(self, judged: Judged, backend: str) -> None:

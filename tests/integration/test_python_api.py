@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import reference
+from command_line import Invoke
 
 from clawmem import Memory
 from clawmem.ports.errors import InvalidInput, NotFound, VaultError, VaultReadOnly
-
-Invoke = Callable[..., object]
 
 
 @pytest.mark.parametrize("path", sorted(reference.references()), ids=lambda path: str(path.name))

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from notes_vault import NotesVault, paths
 
-from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.clauses import DEPTH, AskClauses
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, QueryPlan, query_plan
@@ -45,20 +41,9 @@ SHORT_S = 0.5
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    take_in(vault, tmp_path / "notes", NOTES)
-    yield vault
-    vault.close()
-
-
-def take_in(vault: SqliteVault, folder: Path, texts: Mapping[str, str]) -> None:
-    """Write files, index them, and embed them."""
-    folder.mkdir(exist_ok=True)
-    for path, text in texts.items():
-        (folder / path).write_text(text, "utf-8")
-    UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)(Folder("notes", str(folder)))
-    EmbedPending(vault, HashingEmbedder())()
+def vault(notes_vault: NotesVault) -> SqliteVault:
+    """A vault of the notes."""
+    return notes_vault.take_in(NOTES).vault
 
 
 def ask(
@@ -72,10 +57,6 @@ def ask(
 ) -> PlanAnswer:
     request = read_request(question, now_ms=START_MS, limit=limit, unit=unit, collections=collections)
     return query_plan(vault, HashingEmbedder(), planned)(request)
-
-
-def paths(answer: PlanAnswer) -> list[str]:
-    return [result.document.path for result in answer.results]
 
 
 def clauses(answer: PlanAnswer) -> list[tuple[str, str, int]]:
@@ -134,11 +115,9 @@ def test_a_scope_holds_for_every_clause(vault: SqliteVault) -> None:
     assert paths(ask(vault, TWO_TOPICS, collections=("elsewhere",))) == []
 
 
-def test_a_graph_clause_follows_relations(vault: SqliteVault, tmp_path: Path) -> None:
+def test_a_graph_clause_follows_relations(vault: SqliteVault, notes_vault: NotesVault) -> None:
     """What caused the best match is found although it shares no word with the question."""
-    take_in(
-        vault, tmp_path / "notes", {f"{n}.md": f"# Harbour {n}\n\nHarbour light {n}.\n" for n in range(8)}
-    )
+    notes_vault.take_in({f"{n}.md": f"# Harbour {n}\n\nHarbour light {n}.\n" for n in range(8)})
     roof, boat = (vault.documents.at("notes", path) for path in ("roof.md", "boat.md"))
     assert roof and boat
     question = "why does the boat lie in the harbour"

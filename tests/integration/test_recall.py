@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from notes_vault import NotesVault, RenamedEmbedder, paths
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.documents.timeline import ReadTimeline
-from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
@@ -35,7 +32,7 @@ from clawmem.app.services.retrieval.similar import SNIPPET, FindSimilar
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelMismatch
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import InactiveReason
 from clawmem.ports.sessions import Session
 
 HOUR_NS = 3_600_000_000_000
@@ -47,22 +44,20 @@ NOTES = {
 }
 
 
-class Home:
+class Home(NotesVault):
     """A vault of four notes, changed an hour after each other, and every way to ask it."""
 
     def __init__(self, place: Path, *, vectors: bool = True) -> None:
-        self.vault = SqliteVault(str(place / "vault.sqlite"))
-        self.embedder = HashingEmbedder()
+        super().__init__(place)
         self.made: list[str] = []
-        (place / "notes").mkdir()
         for hour, (path, text) in enumerate(NOTES.items(), start=1):
-            (place / "notes" / path).write_text(text, "utf-8")
-            os.utime(place / "notes" / path, ns=(0, START_MS * 1_000_000 - (10 - hour) * HOUR_NS))
-        folder = Folder("notes", str(place / "notes"))
-        UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)(folder)
-        if vectors:
-            EmbedPending(self.vault, self.embedder)()
+            self.write(path, text, hours_ago=10 - hour)
+        self.take_in({}, vectors=vectors)
         self.retrieve = MemoryRetrieve(self.vault, self.ways())
+
+    def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> RoutedAnswer:
+        """Return the answer of a route."""
+        return self.retrieve(self.request(question, limit=limit, show_all=False), mode)
 
     def ways(self) -> dict[str, Callable[[], Ask]]:
         vault, embedder = self.vault, self.embedder
@@ -74,14 +69,6 @@ class Home:
             "query_plan": lambda: query_plan(vault, embedder),
         }
         return {name: self._noted(name, make) for name, make in makers.items()}
-
-    def ask(self, question: str, mode: Route | None = None, *, limit: int = 10) -> RoutedAnswer:
-        return self.retrieve(read_request(question, now_ms=START_MS, limit=limit), mode)
-
-    def document(self, path: str) -> Document:
-        found = self.vault.documents.at("notes", path)
-        assert found is not None, path
-        return found
 
     def _noted(self, name: str, make: Callable[[], Ask]) -> Callable[[], Ask]:
         def made() -> Ask:
@@ -103,16 +90,6 @@ def without_vectors(tmp_path: Path) -> Iterator[Home]:
     home = Home(tmp_path, vectors=False)
     yield home
     home.vault.close()
-
-
-class Other(HashingEmbedder):
-    """Another model."""
-
-    fingerprint = "another"
-
-
-def paths(answer: RoutedAnswer) -> list[str]:
-    return [result.document.path for result in answer.results]
 
 
 @pytest.mark.parametrize(
@@ -233,7 +210,7 @@ def test_a_broken_model_is_no_reason_to_answer_nothing(home: Home) -> None:
 
 def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
     """The nearest first, the document itself never."""
-    found = FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS)
+    found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS)
 
     assert found.answer.results[0].document.path == "green.md"
     assert "tea.md" not in [result.document.path for result in found.answer.results]
@@ -246,7 +223,7 @@ def test_nothing_but_the_distance_counts(home: Home) -> None:
     """A pin lifts nothing, and every score is a cosine."""
     home.vault._db.write("update documents set pinned = 1 where path = 'boat.md'")
 
-    found = FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS)
+    found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS)
 
     scores = [result.score for result in found.answer.results]
     assert found.answer.results[0].document.path == "green.md"
@@ -256,9 +233,9 @@ def test_nothing_but_the_distance_counts(home: Home) -> None:
 
 def test_what_was_forgotten_is_similar_to_nothing(home: Home) -> None:
     """As an answer it is not given."""
-    home.vault.documents.deactivate([home.document("green.md").id], InactiveReason.FORGOTTEN)
+    home.vault.documents.deactivate([home.at("green.md").id], InactiveReason.FORGOTTEN)
 
-    found = FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS)
+    found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS)
 
     assert "green.md" not in [result.document.path for result in found.answer.results]
 
@@ -266,7 +243,7 @@ def test_what_was_forgotten_is_similar_to_nothing(home: Home) -> None:
 @pytest.mark.parametrize("limit", [1, 2])
 def test_as_many_similar_ones_as_asked_for(home: Home, limit: int) -> None:
     """The document itself takes nobody's place."""
-    found = FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS, limit=limit)
+    found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS, limit=limit)
 
     assert len(found.answer.results) == limit
 
@@ -275,13 +252,13 @@ def test_as_many_similar_ones_as_asked_for(home: Home, limit: int) -> None:
 def test_a_limit_has_limits(home: Home, limit: int) -> None:
     """One to a hundred."""
     with pytest.raises(InvalidInput):
-        FindSimilar(home.vault, home.embedder)(home.document("tea.md"), now_ms=START_MS, limit=limit)
+        FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS, limit=limit)
 
 
 def test_another_models_vectors_are_not_compared(home: Home) -> None:
     """Two spaces have no distances between them."""
     with pytest.raises(ModelMismatch):
-        FindSimilar(home.vault, Other())(home.document("tea.md"), now_ms=START_MS)
+        FindSimilar(home.vault, RenamedEmbedder())(home.at("tea.md"), now_ms=START_MS)
 
 
 # -- timeline -----------------------------------------------------------------------------------------
@@ -289,7 +266,7 @@ def test_another_models_vectors_are_not_compared(home: Home) -> None:
 
 def test_the_timeline_of_a_document(home: Home) -> None:
     """What was changed before and after it, oldest first, and in which session it was changed itself."""
-    focus = home.document("green.md")
+    focus = home.at("green.md")
     home.vault.sessions.save(Session("s1", focus.modified_at, focus.modified_at, summary="Tea time."))
 
     found = ReadTimeline(home.vault)(focus)
@@ -304,7 +281,7 @@ def test_the_timeline_of_a_document(home: Home) -> None:
 
 def test_a_timeline_is_as_wide_as_wanted(home: Home) -> None:
     """The nearest on each side; without a session there is none."""
-    found = ReadTimeline(home.vault)(home.document("bike.md"), before=1, after=1)
+    found = ReadTimeline(home.vault)(home.at("bike.md"), before=1, after=1)
 
     assert [entry.document.path for entry in (*found.before, *found.after)] == ["green.md", "boat.md"]
     assert found.session is None
@@ -318,8 +295,8 @@ def test_a_timeline_can_stay_in_its_collection(home: Home, tmp_path: Path) -> No
         Folder("other", str(tmp_path / "other"))
     )
 
-    everywhere = ReadTimeline(home.vault)(home.document("boat.md"))
-    within = ReadTimeline(home.vault)(home.document("boat.md"), same_collection=True)
+    everywhere = ReadTimeline(home.vault)(home.at("boat.md"))
+    within = ReadTimeline(home.vault)(home.at("boat.md"), same_collection=True)
 
     assert ([e.document.path for e in everywhere.after], everywhere.total) == (["x.md"], 5)
     assert (within.after, within.total) == ((), 4)
@@ -329,4 +306,4 @@ def test_a_timeline_can_stay_in_its_collection(home: Home, tmp_path: Path) -> No
 def test_a_timeline_has_limits(home: Home, sides: dict[str, int]) -> None:
     """One to twenty on each side."""
     with pytest.raises(InvalidInput):
-        ReadTimeline(home.vault)(home.document("tea.md"), **sides)
+        ReadTimeline(home.vault)(home.at("tea.md"), **sides)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 import apsw
 import duckdb
 import pytest
-from command_line import Invoke
+from command_line import Invoke, ask_json
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -38,13 +36,6 @@ def read(invoke: Invoke, notes: Path) -> Invoke:
     return invoke
 
 
-def report(invoke: Invoke, *args: object) -> dict[str, Any]:
-    done = invoke("report", "--json", *args)
-    assert done.exit_code == 0, done.output
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found
-
-
 # -- what is recorded -----------------------------------------------------------------------------------
 
 
@@ -55,7 +46,7 @@ def test_questions_are_recorded_as_they_are_asked(remembered: Invoke) -> None:
     remembered("search", "xylophone")
     remembered("query", "redis")
 
-    found = report(remembered)
+    found = ask_json(remembered, "report")
 
     assert (found["documents"], found["recalls"]) == (3, 4)
     [query, search] = found["tables"]["speed"]
@@ -74,7 +65,7 @@ def test_an_answer_is_the_same_recorded_or_not(read: Invoke, home: Path) -> None
     unrecorded = read("search", "sessions", "--json")
 
     assert recorded.output == unrecorded.output
-    assert report(read)["recalls"] == 1
+    assert ask_json(read, "report")["recalls"] == 1
 
 
 @pytest.mark.parametrize("line", ["telemetry: off", "telemetry: false"])
@@ -83,7 +74,7 @@ def test_nothing_is_recorded_when_it_must_not(read: Invoke, home: Path, line: st
     _configure(home, line)
 
     assert read("search", "redis").exit_code == 0
-    assert report(read)["recalls"] == 0
+    assert ask_json(read, "report")["recalls"] == 0
 
 
 def test_of_a_question_only_its_fingerprint_is_kept(read: Invoke, home: Path, vault_file: Path) -> None:
@@ -110,7 +101,7 @@ def test_a_busy_vault_answers_without_recording(read: Invoke, vault_file: Path) 
     writer.close()
 
     assert (asked.exit_code, asked.stderr) == (0, "")
-    assert report(read)["recalls"] == 0
+    assert ask_json(read, "report")["recalls"] == 0
 
 
 def test_a_missing_leg_is_remembered(read: Invoke) -> None:
@@ -118,7 +109,7 @@ def test_a_missing_leg_is_remembered(read: Invoke) -> None:
     read("query", "redis")
     read("search", "redis")
 
-    [degraded] = report(read)["tables"]["degraded"]
+    [degraded] = ask_json(read, "report")["tables"]["degraded"]
 
     assert (degraded["verb"], degraded["leg"], degraded["recalls"], degraded["share"]) == (
         "query",
@@ -164,7 +155,7 @@ def test_an_empty_vault(invoke: Invoke, tmp_path: Path) -> None:
     assert "0 documents, 0 recorded questions so far." in shown.stdout
     assert "Next: clawmem update" in shown.stdout
     assert not list((tmp_path / "plots").iterdir())
-    assert not any(report(invoke)["tables"].values())
+    assert not any(ask_json(invoke, "report")["tables"].values())
 
 
 def test_no_vault_yet(invoke: Invoke) -> None:
@@ -211,7 +202,7 @@ def test_long_tables_are_cut(read: Invoke) -> None:
     read("search", "redis")
 
     shown = read("report", "--top", 1).stdout
-    found = report(read, "--top", 1)
+    found = ask_json(read, "report", "--top", 1)
 
     assert "Growth, by the month written (1 of " in shown
     assert shown.count("2026-02-11-redis.md") == 1
@@ -227,9 +218,9 @@ def test_since_leaves_earlier_questions_out(read: Invoke, vault_file: Path) -> N
         vault.telemetry.record(Recall(at, "search", "0" * 12, 5.0, 10, hits=(RecallHit(1, 1, 0.5),)))
     vault.close()
 
-    assert report(read)["recalls"] == 3
-    assert report(read, "--since", "2020-05-02")["recalls"] == 2
-    found = report(read, "--since", "1d")
+    assert ask_json(read, "report")["recalls"] == 3
+    assert ask_json(read, "report", "--since", "2020-05-02")["recalls"] == 2
+    found = ask_json(read, "report", "--since", "1d")
     assert (found["recalls"], found["documents"]) == (1, 3)
 
 
@@ -288,7 +279,7 @@ def test_parquet_can_be_read_back(read: Invoke, tmp_path: Path) -> None:
     read("search", "redis")
     read("search", "sessions")
 
-    found = report(read, "--parquet", tmp_path / "facts" / "today")
+    found = ask_json(read, "report", "--parquet", tmp_path / "facts" / "today")
 
     assert [Path(path).name for path in found["files"]] == [
         "documents.parquet",
@@ -318,7 +309,7 @@ def test_plots_are_drawn(read: Invoke, tmp_path: Path, kind: str) -> None:
     read("search", "redis")
     read("query", "redis")
 
-    found = report(read, "--plots", tmp_path / "plots", "--format", kind)
+    found = ask_json(read, "report", "--plots", tmp_path / "plots", "--format", kind)
 
     assert [Path(path).name for path in found["files"]] == [f"{name}.{kind}" for name in PICTURES]
     for path in map(Path, found["files"]):

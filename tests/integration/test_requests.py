@@ -114,11 +114,6 @@ class TestBounds:
             remembered("query", "redis", "--candidate-limit", limit), 2, "--candidate-limit must be at "
         )
 
-    @pytest.mark.parametrize("limit", ["0", "-1"])
-    def test_limit_of_a_list(self, remembered: Invoke, limit: str) -> None:
-        """The list of documents counts from one as well."""
-        assert refused(remembered("list", "-n", limit), 2, "--limit")
-
     @pytest.mark.parametrize(
         ("words", "said"),
         [

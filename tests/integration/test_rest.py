@@ -91,73 +91,6 @@ def described(world: World) -> Described:
     return Described(world)
 
 
-class TestTheSameAsTheCommandLine:
-    """The same question has the same answer at both doors."""
-
-    @pytest.mark.parametrize(
-        ("path", "asked", "arguments"),
-        [
-            ("/search", {"mode": "keyword", "limit": 2}, ["retrieve", QUESTION, "--mode", "keyword", "-n", "2"]),
-            ("/vsearch", {"unit": "line"}, ["vsearch", QUESTION, "--unit", "line"]),
-            ("/query", {"purpose": "operations"}, ["query", QUESTION, "--purpose", "operations"]),
-            ("/query", {"intent": "operations"}, ["query", QUESTION, "--purpose", "operations"]),
-            ("/query", {"floor": 0.999}, ["query", QUESTION, "--floor", "0.999"]),
-            ("/query", {"candidate_limit": 2}, ["query", QUESTION, "--candidate-limit", "2"]),
-            ("/query", {"collection": "notes", "as_of": "2020-01-01"},
-             ["query", QUESTION, "-c", "notes", "--as-of", "2020-01-01"]),
-            ("/intent-search", {"intent": "WHY", "graph": False},
-             ["intent-search", QUESTION, "--intent", "why", "--no-graph"]),
-            ("/plan", {}, ["plan", QUESTION]),
-            ("/retrieve", {"mode": "timeline"}, ["retrieve", QUESTION, "--mode", "timeline"]),
-        ],
-    )  # fmt: skip
-    def test_questions(self, world: World, path: str, asked: dict[str, Any], arguments: list[str]) -> None:
-        """Key by key."""
-        status, told = world.post(path, query=QUESTION, compact=False, **asked)
-
-        assert status == 200
-        assert told == world.cli(*arguments)
-        assert told["count"] == len(told["results"])
-
-    def test_bodies(self, world: World) -> None:
-        """The whole texts are sent on request."""
-        told = world.post("/query", query=QUESTION, body=True)[1]["results"]
-
-        assert told and all("essions" in one["body"] for one in told[:1])
-
-    def test_retrieve_takes_the_way_of_its_words(self, world: World) -> None:
-        """Every way there is, by itself."""
-        asked = {
-            "timeline": "what did we do yesterday",
-            "causal": "why did sessions leave Redis",
-            "discovery": "what is similar to Redis sessions",
-            "complex": "what of Redis and also what of tickets",
-            "keyword": "redis.md",
-            "semantic": "explain the concept of login",
-            "hybrid": "login sessions and where they are kept nowadays",
-        }
-
-        told = {way: world.post("/retrieve", query=words)[1]["mode"] for way, words in asked.items()}
-
-        assert told == {way: way for way in asked}
-
-    def test_names(self, world: World) -> None:
-        """Documents, what lies around them, and what is counted."""
-        listed = world.get("/list")[1]
-        timeline = world.get(f"/timeline/{REDIS}", after=1)[1]
-        several = world.get("/documents", pattern="notes/**/*.md", max_bytes=70)[1]
-        near = world.get(f"/graph/similar/{REDIS}", compact=False)[1]
-        evolved = world.get(f"/graph/evolution/{REDIS}", limit=1)[1]
-
-        assert listed == world.cli("list")
-        assert timeline == world.cli("timeline", REDIS, "--after", "1")
-        assert near == world.cli("similar", REDIS)
-        assert evolved["timeline"][0]["triggered_by"]["file"] == POSTGRES
-        assert several == world.cli("multi-get", "notes/**/*.md", "--max-bytes", "70")
-        assert several["count"] and several["errors"]
-        assert world.get("/sessions")[1] == world.cli("sessions")
-
-
 class TestWhatIsSaid:
     """The shapes that clients know."""
 
@@ -183,27 +116,6 @@ class TestWhatIsSaid:
         assert short.keys() < full.keys()
         same = short.keys() - {"score", "snippet"}
         assert {key: full[key] for key in same} == {key: short[key] for key in same}
-
-    def test_an_answer_and_its_receipt(self, world: World) -> None:
-        """What is explained is kept, and found again."""
-        told = world.post("/explain", query=QUESTION, mode="hybrid")[1]
-        receipt = world.get(f"/receipts/{told['receipt']}")[1]
-
-        assert receipt["question"] == QUESTION
-        assert [item["file"] for item in receipt["items"]] == [one["file"] for one in told["results"]]
-        assert world.get("/receipts", limit=1)[1]["receipts"][0]["id"] == told["receipt"]
-        again = world.get(f"/receipts/{told['receipt']}", replay=True)[1]["replay"]
-        assert again["changes"] == world.cli("why", str(told["receipt"]), "--replay")["replay"]["changes"]
-        assert again["changes"] and {one["fate"] for one in again["changes"]} == {"same"}
-
-    def test_lines_of_a_document(self, world: World) -> None:
-        """As many as were asked for, from where they were."""
-        told = world.get(f"/documents/{REDIS}", from_line=3, max_lines=1)[1]
-
-        assert (told["text"], told["start_line"], told["total_lines"]) == (
-            "Login sessions live in Redis for 14 days.\n", 3, 3,
-        )  # fmt: skip
-        assert told["file"] == REDIS
 
     def test_what_is_known_of_something(self, world: World) -> None:
         """By name, either way round, and as of a day."""
@@ -381,20 +293,6 @@ class TestChanges:
         assert world.get("/documents/notes/secret.md")[0] == 404
         assert world.post("/search", query="xyzzyplugh", mode="keyword")[1]["count"] == 0
         assert world.post("/reindex", force=True)[1]["added"] == 0
-
-    def test_enriching(self, world: World) -> None:
-        """Every document that waits, as the command would; those that have not changed since are left alone."""
-        (world.home / "notes" / "fuses.md").write_text("# Fuses\n\nThe fuses are in the cellar.\n", "utf-8")
-        world.post("/update")
-        waiting = world.get("/status")[1]["notes"]["waiting"]
-
-        told = world.post("/reindex", enrich=True)[1]
-
-        assert (told["added"], told["enrich"]["by_model"]) == (0, 0)
-        assert 1 <= told["enrich"]["by_rules"] <= waiting  # one without its vectors waits for them
-        assert world.post("/reindex", enrich=True)[1]["enrich"]["by_rules"] == 0
-        assert world.cli("reindex", "--enrich")["enrich"]["by_rules"] == 0
-        assert world.post("/reindex")[1]["enrich"] is None
 
 
 def _places(described: Described) -> Iterator[tuple[str, str]]:

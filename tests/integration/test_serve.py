@@ -3,77 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import signal
-import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hook_process import ask, transcript
-from server_process import COMMAND, ServerProcess, serving
+from hook_process import transcript
+from serve_world import QUESTION, World, prompted
+from server_process import ServerProcess, serving
+from waiting import eventually
 
-import clawmem
 from clawmem.app import surfacing_settings as surfacing_choices
 from clawmem.app.client import request as server_request
 from clawmem.app.client.announcement import PLACES
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS, call_named
 from clawmem.app.state_files import state_folder
-from clawmem.app.version import VERSION
-
-Environ = dict[str, str]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
-QUESTION = "where do login sessions live?"
+
 TURNS = (
     ("Where should the queue live?", "We could use Redis or Postgres."),
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
     ("And the tests?", "I will run them against a real server."),
 )
-LEFT_BY_SERVERS = {f"index.sqlite.{what}" for what in ("server", "token", "server-lock", "hooks")}
+
+
 ALONE = {"CLAWMEM_API_TOKEN": "not the token of any server"}  # a hook that shows it is sent away
-
-
-class World:
-    """A home with a vault, and a server of it."""
-
-    def __init__(self, home: Path, like: World | None = None) -> None:
-        self.home = home
-        kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-        packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-        self.environ = {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages))}
-        self.vault = home / ".cache" / "clawmem" / "index.sqlite"
-        if like:  # quicker than making another
-            shutil.copytree(like.home / ".config", home / ".config")
-            shutil.copytree(like.home / ".cache", home / ".cache", ignore=lambda *_: LEFT_BY_SERVERS)
-            return
-        (home / "notes").mkdir(parents=True)
-        note = "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n"
-        (home / "notes" / "redis.md").write_text(note, "utf-8")
-        self.run("bootstrap", "notes")
-
-    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """A command, in this home."""
-        return subprocess.run(
-            [*COMMAND, *arguments], check=False, capture_output=True, text=True, cwd=self.home,
-            env=self.environ, timeout=60,
-        )  # fmt: skip
-
-    def hook(self, name: str, told: dict[str, Any], **variables: str) -> dict[str, Any]:
-        """What a client gets from the hook."""
-        done = ask({**self.environ, **variables}, self.home, name, told)
-        assert done.code == 0
-        return done.answer
-
-    def documents(self) -> list[str]:
-        """The paths of what is in the vault."""
-        return [one["file"] for one in json.loads(self.run("list", "--json").stdout)["documents"]]
 
 
 @pytest.fixture(scope="module")
@@ -87,10 +44,6 @@ def server(world: World) -> Iterator[ServerProcess]:
     """One server for them."""
     with serving(world.environ, world.home) as one:
         yield one
-
-
-def prompted(prompt: str, session: str) -> dict[str, Any]:
-    return {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt}
 
 
 class TestTheDoor:
@@ -275,7 +228,7 @@ class TestHooks:
         with serving(here.environ, here.home) as server:
             for name in ("Stop", "decision-extractor"):
                 assert here.hook(name, told) == {"continue": True, "suppressOutput": False}
-            _eventually(lambda: not _spooled(here.vault))
+            eventually(lambda: not _spooled(here.vault))
             assert server.end() == 0
         once = here.documents()
         for name in ("decision-extractor", "handoff-generator"):
@@ -287,142 +240,5 @@ class TestHooks:
         assert not (state_folder(here.vault) / "errors.log").exists()
 
 
-class TestLife:
-    """How it begins and ends, and what hooks do meanwhile."""
-
-    def test_from_beginning_to_end(self, world: World, tmp_path: Path) -> None:
-        """One server a vault, which says where it is, and leaves nothing behind but its token."""
-        here = World(tmp_path / "home", world)
-        beside = here.vault.with_name
-        assert here.run("serve", "--status").returncode == 1
-        with serving(here.environ, here.home) as server:
-            status = json.loads(here.run("serve", "--status", "--json").stdout)
-            second = here.run("serve", "--port", "0")
-            kept = [beside("index.sqlite.token"), beside("index.sqlite.server")]
-
-            assert (status["running"], status["pid"]) == (True, server.process.pid)
-            assert (second.returncode, second.stdout) == (1, "")
-            assert f"process {server.process.pid}" in second.stderr
-            assert {file.stat().st_mode & 0o777 for file in kept} == {0o600}
-            assert here.run("serve", "--stop").returncode == 0
-            assert server.process.wait(5) == 0
-        left = {file.name for file in here.vault.parent.iterdir()}
-        assert left == {"index.sqlite", "index.sqlite.token", "index.sqlite.server-lock"}
-        assert here.run("serve", "--stop").returncode == 1
-
-    def test_a_server_that_was_killed(self, world: World, tmp_path: Path) -> None:
-        """What it left misleads nobody: hooks work alone, and the next server takes over with the same token."""
-        here = World(tmp_path / "home", world)
-        with serving(here.environ, here.home) as first:
-            first.process.kill()
-            first.process.wait()
-        assert here.vault.with_name("index.sqlite.server").exists()
-
-        alone = here.hook("context-surfacing", prompted(QUESTION, "s1"))
-        assert "Redis for 14 days" in alone["hookSpecificOutput"]["additionalContext"]
-        assert here.run("serve", "--status").returncode == 1
-        with serving(here.environ, here.home) as second:
-            assert second.token == first.token
-            assert second.ask("GET", "/health").status == 200
-            assert second.end() == 0
-
-    def test_a_server_that_hangs(self, world: World, server: ServerProcess) -> None:
-        """Hooks do not wait for it: nothing was sent to who did not answer. Who asks how it is hears it."""
-        os.kill(server.process.pid, signal.SIGSTOP)
-        try:
-            began = time.monotonic()
-            alone = world.hook("context-surfacing", prompted(QUESTION, "hangs"))
-            took_s = time.monotonic() - began
-            status = world.run("serve", "--status", "--json")
-        finally:
-            os.kill(server.process.pid, signal.SIGCONT)
-
-        assert "Redis for 14 days" in alone["hookSpecificOutput"]["additionalContext"]
-        assert took_s < HOOKS["context-surfacing"].deadline_s
-        assert (status.returncode, "clawmem serve --stop" in status.stderr) == (1, True)
-        told = json.loads(status.stdout)
-        assert (told["running"], told["answers"], told["pid"]) == (True, False, server.process.pid)
-        assert json.loads(world.run("serve", "--status", "--json").stdout)["answers"]
-
-    def test_who_is_served_by_nobody_else(self, world: World, server: ServerProcess, tmp_path: Path) -> None:
-        """A vault in a copied folder, with the announcement beside it; another clawmem; another configuration."""
-        copy = tmp_path / "copy"
-        shutil.copytree(world.vault.parent, copy)
-        assert (copy / "index.sqlite.server").exists()
-
-        def answer(vault: Path, version: str = VERSION, **variables: str) -> str:
-            environ = {**world.environ, "INDEX_PATH": str(vault), **variables}
-            return server_request.ask("pretool-inject", "{}", environ, version)
-
-        _eventually(lambda: bool(answer(world.vault)))  # a machine that has much to do may be late once
-        assert not answer(copy / "index.sqlite")
-        assert not answer(world.vault, "0.0.9")
-        assert not answer(world.vault, XDG_CONFIG_HOME="/elsewhere")
-
-    def test_what_is_under_way_is_answered(self, world: World, tmp_path: Path) -> None:
-        """A server that is told to end still says what it was asked before, and is found no more."""
-        here = World(tmp_path / "home", world)
-        body = json.dumps(prompted(QUESTION, "late")).encode()
-        with (
-            serving(here.environ, here.home) as server,
-            socket.create_connection(("127.0.0.1", server.port)) as line,
-        ):
-            line.sendall(
-                f"POST /hooks/context-surfacing HTTP/1.1\r\nHost: localhost:{server.port}\r\n"
-                f"Authorization: Bearer {server.token}\r\nContent-Type: application/json\r\n"
-                f"Content-Length: {len(body)}\r\nExpect: 100-continue\r\n\r\n".encode()
-            )
-            assert line.recv(100).startswith(b"HTTP/1.1 100 ")
-            server.process.send_signal(signal.SIGTERM)
-            _eventually(lambda: not here.vault.with_name("index.sqlite.server").exists())
-
-            line.sendall(body)
-
-            line.settimeout(10)
-            assert b"Redis for 14 days" in b"".join(iter(lambda: line.recv(1 << 16), b""))
-            assert server.process.wait(15) == 0
-
-    def test_ports(self, world: World, server: ServerProcess, tmp_path: Path) -> None:
-        """One that was named has to be free; of the usual one nobody depends."""
-        here = World(tmp_path / "home", world)
-        taken = here.run("serve", "--port", str(server.port))
-        assert taken.returncode == 4
-        assert f"port {server.port}" in taken.stderr and "Traceback" not in taken.stderr
-        assert "while attempting" not in taken.stderr  # the library says the address once more
-
-        with socket.socket() as usual:
-            usual.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                usual.bind(("127.0.0.1", 7438))
-                usual.listen()
-            except OSError:
-                pass  # somebody else has it: as good
-            with serving(here.environ, here.home, "--no-token") as other:
-                assert other.port != 7438
-                assert other.ask("GET", "/health", Authorization=None).status == 200
-                served = here.hook("context-surfacing", prompted(QUESTION, "s1"))
-                assert served["hookSpecificOutput"]["additionalContext"]
-
-    def test_what_it_will_not_do(self, world: World, tmp_path: Path) -> None:
-        """In a sentence, before anything listens."""
-        here = World(tmp_path / "home", world)
-        for options, code, says in (
-            (("--host", "0.0.0.0", "--no-token"), 4, "--no-token"),
-            (("--host", "203.0.113.7", "--port", "0"), 4, "203.0.113.7"),
-            (("--vault", "none.sqlite"), 5, "There is no vault"),
-        ):
-            done = here.run("serve", *options)
-
-            assert done.returncode == code
-            assert says in done.stderr and "Traceback" not in done.stderr
-
-
 def _spooled(vault: Path) -> list[Path]:
     return list((state_folder(vault) / "spool").iterdir())
-
-
-def _eventually(holds: Callable[[], bool], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.02)

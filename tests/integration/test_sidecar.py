@@ -147,30 +147,6 @@ class TestNearest:
 
         assert index.search(question, 5) == index.search(question, 3000)[:5]
 
-    @pytest.mark.parametrize("exact_rows", [0, ROWS])
-    @pytest.mark.parametrize(
-        ("scope", "places"),
-        [
-            (Scope(frozenset({"small"})), [3, 5000, 11_111]),
-            (Scope(frozenset({"small"}), authored_from="2024-03-02"), [5000, 11_111]),
-            (Scope(authored_from="2024-03-02", authored_until="2024-03-03"), [5000]),
-            (Scope(frozenset({"nowhere"})), []),
-        ],
-    )
-    def test_a_scope_is_never_short(
-        self, open_index: Open, vectors: Floats, exact_rows: int, scope: Scope, places: list[int]
-    ) -> None:
-        """The few that are in scope are all found among thousands that are nearer."""
-        index = open_index(exact_rows=exact_rows)
-        everything = entries(vectors[:12_000])
-        for day, place in enumerate([3, 5000, 11_111], 1):
-            (everything[place],) = entries(-vectors[ROWS : ROWS + 1], place, "small", day)
-        index.put(everything)
-
-        hits = index.search(vectors[ROWS].tobytes(), 5, scope)
-
-        assert [10 * hit.key.document_id + hit.key.seq for hit in hits] == places
-
     def test_a_large_scope_beyond_exact(self, open_index: Open, vectors: Floats) -> None:
         """Half of the vectors, in scope or not, gone or not: found as well as in an index of their own."""
         index = open_index(exact_rows=0)

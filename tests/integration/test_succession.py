@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
+from typing import Any
 
 import pytest
+from notes_vault import NotesVault, paths
 
-from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite import migrations
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.query import query
-from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
+from clawmem.app.services.retrieval.request import Ranking, Unit
 from clawmem.ports.records import Document, InactiveReason
 
 STEP = 9  # of the schema, with which notes may say what they supersede
 ADDRESSES = 27  # with which what they name may be any address
-HOUR_NS = 3_600_000_000_000
 ASKED = "where does the honey go"
 
 OLD = "---\ndate: 2021-03-01\n---\n# Honey\n\nThe honey goes to the market hall, where the honey sells.\n"
@@ -34,56 +27,19 @@ NEWEST = "---\ndate: 2023-03-01\nsupersedes: [new.md]\n---\n# Mail\n\nWe send ho
 OTHER = "---\ndate: 2020-03-01\n---\n# Bees\n\nWhere does the honey come from? From bees.\n"
 
 
-class Notes:
+class Notes(NotesVault):
     """A folder of notes, the vault that it is read into, and questions to it."""
 
-    def __init__(self, place: Path) -> None:
-        self.root = place / "notes"
-        self.vault = SqliteVault(str(place / "vault.sqlite"))
-
-    def take_in(self, texts: dict[str, str]) -> Notes:
-        """Write files two hours old and read the folder; each file in a pass of its own, in this order."""
+    def add(self, texts: dict[str, str]) -> Notes:
+        """Write files two hours old; each in a pass of its own, in this order."""
         for path, text in texts.items():
-            file = self.root / path
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text(text, "utf-8")
-            os.utime(file, ns=(0, START_MS * 1_000_000 - 2 * HOUR_NS))
+            self.write(path, text)
             self.update()
         return self
 
-    def update(self, *, force: bool = False) -> None:
-        pass_ = UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)
-        pass_(Folder("notes", str(self.root)), force=force)
-
-    def rename(self, path: str, to: str) -> None:
-        (self.root / path).rename(self.root / to)
-        self.update()
-
-    def remove(self, path: str) -> None:
-        (self.root / path).unlink()
-        self.update()
-
-    def ask(
-        self,
-        question: str = ASKED,
-        *,
-        until: str = "",
-        collections: Sequence[str] = (),
-        ranking: Ranking = Ranking.CALIBRATED,
-        unit: Unit = Unit.DOCUMENT,
-        limit: int = 10,
-    ) -> Answer:
-        request = read_request(
-            question,
-            now_ms=START_MS,
-            until=until,
-            collections=collections,
-            show_all=True,
-            ranking=ranking,
-            unit=unit,
-            limit=limit,
-        )
-        return query(self.vault, HashingEmbedder())(request)
+    def ask(self, question: str = ASKED, verb: str = "query", **options: Any) -> Any:
+        """Return the answer to *question*."""
+        return super().ask(question, verb, **options)
 
 
 @pytest.fixture
@@ -91,10 +47,6 @@ def notes(tmp_path: Path) -> Iterator[Notes]:
     found = Notes(tmp_path)
     yield found
     found.vault.close()
-
-
-def paths(answer: Answer) -> list[str]:
-    return [result.document.path for result in answer.results]
 
 
 def said(answer: Answer) -> list[str]:
@@ -106,14 +58,14 @@ class TestOrder:
         """The better match is first, however old: what follows changes that, not the text."""
         plain = {path: text.replace("supersedes", "mentions") for path, text in texts().items()}
 
-        assert paths(notes.take_in(plain).ask())[0] == "old.md"
+        assert paths(notes.add(plain).ask())[0] == "old.md"
 
     @pytest.mark.parametrize("order", list(permutations(("old.md", "new.md", "newest.md"))))
     def test_what_holds_is_first_in_whatever_order_notes_come(
         self, notes: Notes, order: tuple[str, ...]
     ) -> None:
         """The last of three is above the second, the second above the first, the unrelated note where it was."""
-        answer = notes.take_in({path: texts()[path] for path in ("other.md", *order)}).ask()
+        answer = notes.add({path: texts()[path] for path in ("other.md", *order)}).ask()
 
         found = paths(answer)
         assert [path for path in found if path != "other.md"] == ["newest.md", "new.md", "old.md"]
@@ -121,20 +73,9 @@ class TestOrder:
         assert found.index("other.md") == [r.document.path for r in by_relevance].index("other.md")
         assert [r.score for r in answer.results] == sorted((r.score for r in answer.results), reverse=True)
 
-    def test_the_older_note_may_say_it(self, notes: Notes) -> None:
-        """A note that names its successor stands below it."""
-        notes.take_in(
-            {
-                "old.md": OLD.replace("---\n#", "superseded_by: new.md\n---\n#"),
-                "new.md": NEW.replace("supersedes: old.md\n", ""),
-            }
-        )
-
-        assert paths(notes.ask()) == ["new.md", "old.md"]
-
     def test_the_trace_says_so(self, notes: Notes) -> None:
         """Who stands behind whom, and what it did to the score."""
-        answer = notes.take_in({"old.md": OLD, "new.md": NEW}).ask()
+        answer = notes.add({"old.md": OLD, "new.md": NEW}).ask()
 
         assert said(answer) == ["notes/old.md superseded by notes/new.md"]
         new, old = answer.results
@@ -143,7 +84,7 @@ class TestOrder:
 
     def test_a_successor_that_shares_no_word_is_brought_in(self, notes: Notes) -> None:
         """It stands right above what it supersedes, whatever the limit, and says why it is there."""
-        notes.take_in(
+        notes.add(
             {"old.md": OLD, "new.md": NEW.replace("Honey is sold at the door.", "Closed."), "other.md": OTHER}
         )
         fillers = {f"filler/{n}.md": f"Where the honey goes, note {n}.\n" for n in range(120)}
@@ -162,30 +103,16 @@ class TestOrder:
 
     def test_a_question_about_the_past(self, notes: Notes) -> None:
         """Who asks for what was before gets the notes by how well they match."""
-        notes.take_in({"old.md": OLD, "new.md": NEW})
+        notes.add({"old.md": OLD, "new.md": NEW})
 
         answer = notes.ask("where did the honey go before, to the market hall")
 
         assert paths(answer) == ["old.md", "new.md"]
         assert said(answer) == ["the question asks for what was before"]
 
-    @pytest.mark.parametrize(
-        ("until", "expected"),
-        [
-            ("2021-12-31", ["old.md"]),
-            ("2022-12-31", ["new.md", "old.md"]),
-            ("2023-12-31", ["newest.md", "new.md", "old.md"]),
-        ],
-    )
-    def test_as_it_was_on_a_day(self, notes: Notes, until: str, expected: list[str]) -> None:
-        """What was written later is not seen, and what held on that day is first."""
-        notes.take_in({path: text for path, text in texts().items() if path != "other.md"})
-
-        assert paths(notes.ask(until=until)) == expected
-
     def test_by_line_and_as_published(self, notes: Notes) -> None:
         """A line is asked for by its words, and the published ranking knows no succession."""
-        notes.take_in({"old.md": OLD, "new.md": NEW})
+        notes.add({"old.md": OLD, "new.md": NEW})
 
         lines = notes.ask(unit=Unit.LINE)
         assert paths(lines)[0] == "old.md"
@@ -195,7 +122,7 @@ class TestOrder:
 class TestFiles:
     def test_a_renamed_successor(self, notes: Notes) -> None:
         """It goes on being first, wherever it went."""
-        notes.take_in({"old.md": OLD.replace("---\n#", "superseded_by: new.md\n---\n#"), "new.md": NEW})
+        notes.add({"old.md": OLD.replace("---\n#", "superseded_by: new.md\n---\n#"), "new.md": NEW})
 
         notes.rename("new.md", "door.md")
 
@@ -203,7 +130,7 @@ class TestFiles:
 
     def test_a_renamed_predecessor(self, notes: Notes) -> None:
         """It goes on being superseded."""
-        notes.take_in({"old.md": OLD, "new.md": NEW})
+        notes.add({"old.md": OLD, "new.md": NEW})
 
         notes.rename("old.md", "market.md")
 
@@ -211,7 +138,7 @@ class TestFiles:
 
     def test_a_successor_that_is_withdrawn(self, notes: Notes) -> None:
         """With it goes what it said; what it had superseded holds again."""
-        notes.take_in({path: text for path, text in texts().items() if path != "other.md"})
+        notes.add({path: text for path, text in texts().items() if path != "other.md"})
 
         notes.remove("newest.md")
         assert paths(notes.ask()) == ["new.md", "old.md"]
@@ -221,15 +148,15 @@ class TestFiles:
 
     def test_a_claim_that_is_taken_out(self, notes: Notes) -> None:
         """The file is the truth: without the line the better match is first again."""
-        notes.take_in({"old.md": OLD, "new.md": NEW})
+        notes.add({"old.md": OLD, "new.md": NEW})
 
-        notes.take_in({"new.md": NEW.replace("supersedes: old.md\n", "")})
+        notes.add({"new.md": NEW.replace("supersedes: old.md\n", "")})
 
         assert paths(notes.ask()) == ["old.md", "new.md"]
 
     def test_a_forgotten_note_claims_nothing(self, notes: Notes) -> None:
         """Nothing of what it said is kept."""
-        notes.take_in({"old.md": OLD, "new.md": NEW})
+        notes.add({"old.md": OLD, "new.md": NEW})
         new = notes.vault.documents.at("notes", "new.md")
         assert new is not None
 
@@ -238,38 +165,32 @@ class TestFiles:
 
         assert notes.vault._db.rows("select * from succession_claims") == []
 
-    def test_notes_that_supersede_each_other(self, notes: Notes) -> None:
-        """A contradiction moves nothing, and is answered."""
-        notes.take_in({"old.md": OLD.replace("---\n#", "supersedes: new.md\n---\n#"), "new.md": NEW})
-
-        assert paths(notes.ask()) == ["old.md", "new.md"]
-
 
 class TestPins:
     @pytest.mark.parametrize(("head", "pinned"), [("true", True), ("false", False), ("maybe", False)])
     def test_by_the_note(self, notes: Notes, head: str, pinned: bool) -> None:
         """A note pins itself by saying so, and no longer when it stops."""
-        notes.take_in({"a.md": f"---\npinned: {head}\n---\nA.\n"})
+        notes.add({"a.md": f"---\npinned: {head}\n---\nA.\n"})
         assert fetched(notes, "a.md").is_pinned is pinned
 
-        notes.take_in({"a.md": "A, without a head.\n"})
+        notes.add({"a.md": "A, without a head.\n"})
         assert not fetched(notes, "a.md").is_pinned
 
     @pytest.mark.parametrize("head", ["", "---\npinned: true\n---\n"])
     def test_by_command(self, notes: Notes, head: str) -> None:
         """A pin that was set by command outlives every reading of the file, whatever the file says."""
-        notes.take_in({"a.md": f"{head}A.\n"})
+        notes.add({"a.md": f"{head}A.\n"})
         notes.vault._db.write("update documents set pinned = 1")
 
         notes.update(force=True)
-        notes.take_in({"a.md": "A, changed.\n"})
+        notes.add({"a.md": "A, changed.\n"})
 
         assert fetched(notes, "a.md").is_pinned
         assert not fetched(notes, "a.md").pinned_in_note
 
     def test_a_pin_counts_in_the_score(self, notes: Notes) -> None:
         """The note that pins itself gains by it, and the other one does not."""
-        notes.take_in({"a.md": OTHER, "b.md": OTHER.replace("---\n#", "pinned: true\n---\n#")})
+        notes.add({"a.md": OTHER, "b.md": OTHER.replace("---\n#", "pinned: true\n---\n#")})
 
         terms = {result.document.path: result.terms for result in notes.ask().results}
 
@@ -281,14 +202,14 @@ class TestPins:
 )
 def test_how_sure_a_note_is(notes: Notes, head: str, confidence: float) -> None:
     """A note may say how far it is to be trusted; what is no share counts as unsaid."""
-    notes.take_in({"a.md": f"---\n{head}\n---\nA.\n"})
+    notes.add({"a.md": f"---\n{head}\n---\nA.\n"})
 
     assert fetched(notes, "a.md").confidence == confidence
 
 
 def test_a_vault_from_before(tmp_path: Path) -> None:
     """After the schema knows of heads, the next pass reads again the files that have one, and only these."""
-    notes = Notes(tmp_path).take_in({"old.md": OLD, "new.md": NEW, "plain.md": "No head.\n"})
+    notes = Notes(tmp_path).add({"old.md": OLD, "new.md": NEW, "plain.md": "No head.\n"})
     take_the_step_again(notes.vault)
 
     stamps = {path: d.stamp for path, d in notes.vault.documents.sources("notes").items()}

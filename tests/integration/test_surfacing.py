@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from surfacing_home import PROMPT, Home, places
+from surfacing_home import Home, places
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.silent_turn import record_silent_turn
-from clawmem.app.services.lifecycle.tending import LifecycleActions
-from clawmem.app.services.retrieval.recalls import Recalls, Retention
-from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.services.surfacing.spending import spent_by, spent_lately
 from clawmem.app.services.surfacing.surface import BlockRendering
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, gated, turns_of
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import frame_tokens
-from clawmem.domain.surfacing.profiles import PROFILES, ThresholdMode
-from clawmem.ports.errors import EmbeddingError, VaultError
+from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.origin import Origin
-from clawmem.ports.records import Vector
 from clawmem.ports.relations import Relation, RelationKind
 
 SHOWN = ("decisions/backups.md", "ops/restore.md", "people/ann.md", "boat.md")
+
+
 EVERYTHING = (
     "Helsinki backups, the safe of Ann, the boat in Moss, and the sweep with its lock: what about them?"
 )
@@ -227,23 +220,6 @@ class TestWhatIsSaid:
             places(home.ask(EVERYTHING, confidence=home.confidence(scores)))[:5].index("ops/restore.md") == 3
         )
 
-    def test_only_one_line_of_a_procedure_rises(self, home: Home) -> None:
-        """All other lines stay in the order of their scores: no line of a note goes before a better one of another."""
-        spare = "\n\nThe spare mast lies in the shed.\n"
-        logs = {f"log{n}.md": f"# Log {n}\n\nThe mast, seen on day {n}.{spare}" for n in range(4)}
-        home.take_in(home.folder / "notes", {**logs, "how.md": f"# How to\n\nThe mast: step 1, oil.{spare}"})
-        first = {"log0.md": 0.9, "log1.md": 0.85, "log2.md": 0.8, "log3.md": 0.75, "how.md": 0.7}
-        known = {home.id_of(path): score for path, score in first.items()}
-
-        def confidence(candidate: Candidate) -> float:
-            is_first = candidate.span is not None and candidate.span.start_line == 3
-            return known.get(candidate.document_id, 0.0) - (0.0 if is_first else 0.15)
-
-        said = home.ask("What about the mast?", confidence=confidence, profile="deep")
-
-        shown = [result.document.path.removesuffix(".md") for result in said.answer.results]
-        assert shown == ["log0", "log1", "log2", "how", "log3", "log0", "log1", "log2", "log3", "how"]
-
     def test_a_wish_is_not_buried(self, home: Home) -> None:
         """How somebody wants things done comes directly behind the first three, unless it is hardly about the prompt."""
         said, ignored = "Always encrypt the backups.", "Never sail the boat alone."
@@ -257,45 +233,6 @@ class TestWhatIsSaid:
 
         assert shown.index("wish.md") == 3
         assert shown[-1] == "other.md"
-
-    @pytest.mark.parametrize(
-        "text", ["**assistant:** Always encrypt the backups.", "Always encrypt the backups."]
-    )
-    def test_nobody_elses_wish_rises(self, home: Home, text: str) -> None:
-        """Neither what an assistant said nor what was imported tells how things are done here."""
-        tag = "" if text.startswith("**") else "---\ntags: [origin:imported]\n---\n"
-        home.take_in(home.folder / "notes", {"wish.md": f"{tag}# W\n\n{text}\n"})
-        scores = {path: 0.9 - n / 50 for n, path in enumerate((*SHOWN, "todo.md"))}
-
-        said = home.ask(EVERYTHING, confidence=home.confidence({**scores, "wish.md": 0.6}))
-
-        assert said.answer.results[-1].document.path == "wish.md"
-
-    def test_texts_are_shorter_where_not_all_fit(self, home: Home) -> None:
-        """The first half of a budget goes to texts as long as their tier allows; where all fit, all of it does."""
-        logs = {f"log{n}.md": f"# Log {n}\n\nThe mast, day {n}: {'calm seas ' * 28}.\n" for n in range(12)}
-        home.take_in(home.folder / "notes", logs)
-        roomy = PROFILES["balanced"]._replace(budget=2000)
-
-        tight, whole = (
-            home.ask("What about the mast?", profile=profile).block for profile in ("balanced", roomy)
-        )
-
-        lengths = [len(line) for line in tight.splitlines() if line.startswith("The mast, day")]
-        full = sum(length > 280 for length in lengths)
-        assert 2 <= full < len(lengths)
-        assert max(lengths[full:]) <= 150
-        assert token_count(tight) <= PROFILES["balanced"].budget
-        assert all(len(line) > 280 for line in whole.splitlines() if line.startswith("The mast, day"))
-
-    def test_the_absolute_threshold(self, home: Home) -> None:
-        """By itself: .45 for most prompts, .35 for one that asks for what is recent."""
-        confidence = home.confidence({"decisions/backups.md": 0.4})
-
-        assert home.ask(confidence=confidence).block
-        assert not home.ask(confidence=confidence, mode=ThresholdMode.ABSOLUTE).block
-        latest = "What is the latest about the backups in Helsinki?"
-        assert home.ask(latest, confidence=confidence, mode=ThresholdMode.ABSOLUTE).block
 
     def test_facts_stand_in_their_own_element(self, home: Home) -> None:
         """Lines about the things of a prompt follow what was found; speed has none, and broken ones are left out."""
@@ -313,19 +250,6 @@ class TestWhatIsSaid:
         assert "clawmem intent-search" in home.ask(why).block.partition("</vault-routing>")[0]
         assert home.ask(why, confidence=lambda candidate: 0.0).block == ""
 
-    def test_the_nudge(self, home: Home) -> None:
-        """After so many blocks the memory asks to be tended, until somebody does."""
-        dressing = BlockRendering(str, nudge_interval=2)
-        for _ in range(2):
-            assert "<vault-nudge>" not in home.ask(dressing=dressing).block
-
-        assert home.ask(dressing=dressing).block.endswith("</vault-nudge>")
-
-        boat = home.vault.documents.get(home.id_of("boat.md"))
-        assert boat
-        LifecycleActions(home.vault, home.clock).pin(boat, by="cli")
-        assert "<vault-nudge>" not in home.ask(dressing=dressing).block
-
     def test_what_stands_around_a_block_is_paid_for(self, home: Home) -> None:
         """A pointer and a reminder take the room of the last entry, not more than the profile allows."""
         why = f"Why? {EVERYTHING}"
@@ -339,193 +263,3 @@ class TestWhatIsSaid:
         assert "<vault-routing>" in reminded and "<vault-nudge>" in reminded
         assert token_count(reminded) <= whole
         assert 0 < reminded.count("**") < plain.count("**")
-
-
-class TestFocus:
-    """Step 11."""
-
-    def test_a_topic_lifts_what_is_about_it(self, home: Home) -> None:
-        """What a session keeps to comes first among what is about as likely."""
-        confidence = home.confidence({"decisions/backups.md": 0.65, "people/ann.md": 0.6})
-
-        assert places(home.ask(confidence=confidence))[0] == "decisions/backups.md"
-        assert places(home.ask(confidence=confidence, topic="ann safe"))[0] == "people/ann.md"
-
-    def test_a_topic_chooses_the_line_that_is_shown(self, home: Home) -> None:
-        """Of a passage that is too long to be shown whole, the topic's line is; it is the intent of the question."""
-        logbook = home.vault.info().location.replace("index.sqlite", "log")
-        lines = "".join(f"The mast, day {n}: {'nothing new of it and ' * 6}calm.\n" for n in range(8))
-        text = f"# Log\n\n{lines}The mast, day 9: a crack below the spreader.\n"
-        home.take_in(Path(logbook), {"log.md": text})
-
-        plain, with_topic = (
-            home.ask("What about the mast?", topic=topic) for topic in ("", "crack spreader")
-        )
-
-        assert with_topic.request.purpose == "crack spreader"
-        assert "a crack below" not in plain.block
-        assert "a crack below the spreader" in with_topic.block
-
-    def test_a_topic_that_nothing_is_about(self, home: Home) -> None:
-        """Where nothing matches the block is the same to the byte."""
-        assert home.ask(topic="quantum zebras").block == home.ask().block
-
-
-class TestTurns:
-    """Steps 1, 2, 4, 7 and 19."""
-
-    def test_every_turn_has_a_row(self, home: Home) -> None:
-        """Skipped, silent and answered turns are counted through, in any order."""
-        home.ask()
-        record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
-        home.ask("What colour is the mast of the boat?", confidence=lambda candidate: 0.0)
-        home.ask("Who keeps the key of the safe?")
-
-        rows = sorted(home.rows(), key=lambda row: row.turn_index)
-        assert [row.turn_index for row in rows] == [0, 1, 2, 3]
-        assert [bool(row.hits) for row in rows] == [True, False, False, True]
-
-    def test_each_note_is_given_once(self, home: Home) -> None:
-        """A note of which two lines are shown is one hit of the turn; every note of the block is one."""
-        said = home.ask(EVERYTHING, profile="deep")
-
-        (row,) = home.rows()
-        given = [hit.document_id for hit in row.hits]
-        assert len(said.answer.results) > len(given)
-        assert given == list(dict.fromkeys(given))
-        assert set(given) == {home.id_of(path) for path in places(said)}
-
-    def test_a_silent_row_is_as_telemetry_writes_it(self, home: Home) -> None:
-        """The light way and the port's own leave the same row, but for the moment and the question's hash."""
-        turns = turns_of(home.vault.telemetry, "s2")
-        home.vault.telemetry.record(gated(turns, "hi", home.clock.now_ms()))
-
-        assert record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s3")
-
-        (by_port,), (light,) = home.rows("s2"), home.rows("s3")
-        fields = ("verb", "took_ms", "limit", "degraded", "hits", "turn_index")
-        assert [getattr(light, name) for name in fields] == [getattr(by_port, name) for name in fields]
-        assert len(light.asked_at) == len(by_port.asked_at)
-        assert light.asked_at.endswith("Z")
-
-    def test_a_silent_row_waits_for_nobody(self, home: Home, tmp_path: Path) -> None:
-        """While somebody writes, and where there is no vault, the row is left out."""
-        with home.vault.writing():
-            began = time.monotonic()
-            assert not record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
-            assert time.monotonic() - began < 2
-
-        assert not record_silent_turn(str(tmp_path / "none.sqlite"), CONTEXT_SURFACING, "s1")
-        assert not (tmp_path / "none.sqlite").exists()
-
-    def test_looking_back(self, home: Home) -> None:
-        """
-        A prompt that means nothing alone is looked for with the one before it; after ten minutes it is not.
-
-        What the one before it was given is not given again.
-        """
-        first = home.ask(
-            "Who keeps the key of the safe, Ann?", confidence=home.confidence({"ops/restore.md": 0.9})
-        )
-
-        with_it = home.ask("please tell me more about her and so on", profile="speed")
-        home.clock.advance(11 * 60_000)
-        without = home.ask("please tell me more about her and so forth", profile="speed")
-
-        assert places(first) == ["ops/restore.md"]
-        assert "people/ann.md" in places(with_it)
-        assert "ops/restore.md" not in places(with_it)
-        assert places(without) == []
-
-    def test_a_question_that_found_nothing_is_looked_back_to(self, home: Home) -> None:
-        """Silence keeps the words as well: the next prompt is looked for together with them."""
-        silent = home.ask("Who keeps the key of the safe, Ann?", confidence=lambda candidate: 0.0)
-
-        after = home.ask("please tell me more about her and so on", profile="speed")
-
-        assert (silent.block, next(iter(home.rows())).hits) == ("", ())
-        assert "people/ann.md" in places(after)
-
-    def test_without_receipts_there_is_no_look_back(self, home: Home) -> None:
-        """Who keeps no words of questions is not asked again by them."""
-        mute = Recalls(home.vault.telemetry, home.clock, home.vault.receipts, retention=Retention(90, 0))
-        home.ask("Who keeps the key of the safe, Ann?", recalls=mute)
-
-        after = home.ask("please tell me more about her and so on", recalls=mute, profile="speed")
-
-        assert places(after) == []
-
-    def test_seen_recently(self, home: Home) -> None:
-        """The same prompt of the same session is known for ten minutes, to the second; never with a window of 0."""
-        home.ask()
-        turns, now = turns_of(home.vault.telemetry, "s1"), home.clock.now_ms()
-
-        assert turns.seen(f"  {PROMPT} ", now + 600_000)
-        assert not turns.seen(PROMPT, now + 600_001)
-        assert not turns.seen(PROMPT, now, within_s=0)
-        assert not turns_of(home.vault.telemetry, "s2").seen(PROMPT, now)
-
-    def test_what_was_spent(self, home: Home) -> None:
-        """Prompts, blocks, tokens and what was of use are counted by session."""
-        said = home.ask()
-        home.ask("What colour is the mast of the boat?", confidence=lambda candidate: 0.0)
-        row = next(row for row in home.rows() if row.hits)
-        home.vault.telemetry.mark_referenced(row.id, [row.hits[0].document_id])
-
-        spent = spent_by(home.vault, "s1")
-
-        assert spent
-        assert (spent.prompts, spent.blocks, spent.tokens) == (2, 1, said.tokens)
-        assert spent.share_referenced == pytest.approx(
-            1 / len({hit.document_id for hit in row.hits}), abs=0.5
-        )
-        assert spent_lately(home.vault, "", 5) == [spent]
-        assert spent_by(home.vault, "nobody") is None
-
-
-class Stuck:
-    """An embedder that does not answer in time."""
-
-    def __init__(self, of: HashingEmbedder, seconds: float) -> None:
-        self.fingerprint = of.fingerprint
-        self.dimensions = of.dimensions
-        self._seconds = seconds
-
-    def embed_query(self, text: str) -> Vector:
-        time.sleep(self._seconds)
-        raise EmbeddingError("too late")
-
-
-class TestFaults:
-    """Whatever is missing, what is there answers in time."""
-
-    def test_a_model_that_hangs(self, home: Home) -> None:
-        """Words answer within the deadline, and the receipt says what was missing."""
-        began = time.monotonic()
-        said = home.ask(embedder=Stuck(home.embedder, 1.5))
-
-        assert time.monotonic() - began < PROFILES["balanced"].deadline_s
-        assert "storage box in Helsinki" in said.block
-        assert said.answer.trace.degraded == {"vector": "no answer within 0.9 s"}
-
-    def test_facts_that_fail(self, home: Home) -> None:
-        """The block stands without them."""
-
-        def broken(prompt: str, budget: int) -> list[str]:
-            raise VaultError("here", "no facts today")
-
-        said = home.ask(dressing=BlockRendering(str, facts_of=broken))
-
-        assert "storage box in Helsinki" in said.block
-        assert "<vault-facts>" not in said.block
-
-    def test_a_vault_without_vectors(self, tmp_path: Path) -> None:
-        """Nothing is missing that was never there."""
-        home = Home(tmp_path)
-        home.vault.embeddings.clear()
-
-        said = home.ask()
-
-        assert "storage box in Helsinki" in said.block
-        assert not said.answer.trace.degraded
-        home.vault.close()

@@ -15,7 +15,6 @@ from clawmem.adapters.tantivy.grain import EXACT_UP_TO
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.adapters.tantivy.query_builder import WORDS_OF_A_PREFIX
 from clawmem.contracts.samples import all_of, any_of, entry
-from clawmem.domain.documents.tokens import index_text
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexDamaged, InvalidInput, VaultReadOnly
 from clawmem.ports.lexical_index import LexicalIndex
@@ -148,21 +147,6 @@ class TestRanking:
 
 
 class TestText:
-    @pytest.mark.parametrize("asked", ["東京", "京都", "都庁", "庁前"])
-    def test_words_inside_of_unspaced_runs(self, index: TantivyLexicalIndex, asked: str) -> None:
-        """A word of two characters is found inside of a longer run that was paired for the index."""
-        index.put(
-            [entry(1, index_text("明日は東京都庁前で会う。")), entry(2, index_text("明日は大阪で会う。"))]
-        )
-
-        assert ids(index, asked) == [1]
-
-    def test_longer_unspaced_words_are_phrases(self, index: TantivyLexicalIndex) -> None:
-        """A word of three characters finds where they stand together, not where its pairs are scattered."""
-        index.put([entry(1, index_text("東京都")), entry(2, index_text("東京と京都"))])
-
-        assert ids(index, "東京 京都") == [1]
-
     @pytest.mark.parametrize(("length", "expected"), [(60_000, [2, 1]), (70_000, [2])])
     def test_endless_words(self, index: TantivyLexicalIndex, length: int, expected: list[int]) -> None:
         """A word too long for tantivy is left out, and disturbs neither the rest of its text nor a question."""
@@ -183,16 +167,6 @@ class TestText:
         assert ([index.count(grain) for grain in Grain].count(0), index.marker()) == (3, None)
         index.put([entry(4, "budget")])
         assert ids(index, "budget") == [1, 4]
-
-    def test_times_of_every_length(self, index: TantivyLexicalIndex) -> None:
-        """A window compares times as text: an empty one is before all, a day begins with its first moment."""
-        times = ["", "1969-12-31T23:59:59.999Z", "2024-03-01T00:00:00.000Z", "2024-03-01T09:30:00.001Z"]
-        index.put([dated(number, time) for number, time in enumerate(times, start=1)])
-
-        assert ids(index, "budget", scope=Scope(authored_until="2024-03-01T09:30:00.001Z")) == [1, 2, 3]
-        assert ids(index, "budget", scope=Scope(authored_from="2024-03-01T09:30:00.001Z")) == [4]
-        assert ids(index, "budget", scope=Scope(authored_from="2024-03-01")) == [3, 4]
-        assert ids(index, "budget", scope=Scope(authored_from="", authored_until="2024")) == [1, 2]
 
 
 class TestPlace:
@@ -325,10 +299,6 @@ def text_of(length: int, chance: random.Random) -> str:
     """Made-up words, some of them frequent and most of them rare."""
     places = (min(len(VOCABULARY) - 1, int(chance.expovariate(1 / 30))) for _ in range(length))
     return " ".join(VOCABULARY[place] for place in places)
-
-
-def dated(number: int, time: str) -> LexicalEntry:
-    return LexicalEntry(entry(number, "").key, Grain.PASSAGE, "notes", "", "budget", authored_at=time)
 
 
 def ids(index: TantivyLexicalIndex, *words: str, scope: Scope = EVERYTHING) -> list[int]:

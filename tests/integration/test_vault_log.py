@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from pathlib import Path
-from time import monotonic, sleep
 
 import apsw
 import pytest
+from waiting import eventually
 
 from clawmem.adapters.sqlite.best_effort import best_effort_writer, log_is_empty, shared_writer
 from clawmem.adapters.sqlite.checkpoint import checkpoint_log
@@ -81,7 +81,7 @@ def test_a_server_does_it_for_whom_it_was_asked(
             found = asyncio.run(
                 inside.dispatcher.read(lambda services: services.lookup.get("notes/a.md").text, "work")
             )
-            _eventually(lambda: log_is_empty(vault.location))
+            eventually(lambda: log_is_empty(vault.location))
 
         assert found == "Lighthouse."
         assert not log_is_empty(other.location)
@@ -94,14 +94,7 @@ def test_a_server_does_it_now_and_then(vault: SqliteVault, monkeypatch: pytest.M
     with ServerRuntime(Path(vault.location), {"HOME": home, "PATH": os.environ["PATH"]}).at_work():
         for name in ("b.md", "c.md"):
             save(vault, name, f"Harbour {name}.")
-            _eventually(lambda: log_is_empty(vault.location))
-
-
-def _eventually(holds: Callable[[], bool]) -> None:
-    end = monotonic() + SECONDS
-    while not holds():
-        assert monotonic() < end
-        sleep(0.02)
+            eventually(lambda: log_is_empty(vault.location))
 
 
 class TestStandingWriter:

@@ -5,17 +5,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from notes_vault import NotesVault
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.keys import pack
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.records import (
@@ -44,46 +42,23 @@ DIFFERENT = "The indexes differ from the records. Run: clawmem rebuild"
 GRAINS = [grain for grain in Grain if grain is not Grain.SECTION]
 
 
-class World:
-    """A folder, a vault over it, and ways to disturb both."""
-
-    def __init__(self, root: Path, vault: SqliteVault) -> None:
-        self.root, self.vault = root, vault
-        self.folder = Folder("notes", str(root))
-
-    def write(self, path: str, text: str | bytes, age: int = 2) -> None:
-        file = self.root / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(text.encode() if isinstance(text, str) else text)
-        os.utime(file, ns=(0, START_MS * 1_000_000 - age * HOUR_NS))
+class World(NotesVault):
+    """Notes and ways to disturb them."""
 
     def update(self) -> None:
-        UpdateCollection(self.vault, DiskFiles(), ManualClock(), parse_yaml)(self.folder)
-        EmbedPending(self.vault, HashingEmbedder())()
-
-    def verify(self, *folders: Folder) -> list[str]:
-        asked = folders or (self.folder,)
-        return Verify(self.vault, DiskFiles(), asked, parse_yaml, ManualClock())()
-
-    def id(self, path: str) -> int:
-        document = self.vault.documents.at("notes", path)
-        assert document is not None
-        return document.id
-
-    def withdraw(self, path: str, reason: InactiveReason) -> None:
-        with self.vault.writing():
-            withdraw(self.vault, [self.id(path)], reason)
+        """Run a pass, and embed."""
+        super().update()
+        self.embed()
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-    made = World(tmp_path / "notes", vault)
+    made = World(tmp_path)
     for path, text in SOURCES.items():
         made.write(path, text)
     made.update()
     yield made
-    vault.close()
+    made.close()
 
 
 class TestAgreement:
@@ -101,11 +76,10 @@ class TestAgreement:
 
     def test_an_empty_vault_over_an_empty_folder(self, tmp_path: Path) -> None:
         """Nothing agrees with nothing."""
-        vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-        (tmp_path / "notes").mkdir()
+        empty = World(tmp_path)
 
-        assert World(tmp_path / "notes", vault).verify() == []
-        vault.close()
+        assert empty.verify() == []
+        empty.close()
 
     def test_a_file_that_was_only_touched(self, world: World) -> None:
         """A newer time on the same bytes is no difference, before an update or after."""
@@ -200,7 +174,7 @@ class TestDisk:
                 files = tuple(file for file in found.files if not file.path.startswith("sub/"))
                 return Scan(files, unreadable=("sub",))
 
-        found = Verify(world.vault, Closed(), [world.folder], parse_yaml, ManualClock())()
+        found = Verify(world.vault, Closed(), [world.folder()], parse_yaml, ManualClock())()
 
         assert found == ["notes/sub could not be listed. Check its permissions."]
 
@@ -344,15 +318,14 @@ class TestVectorIndex:
 
     def test_without_the_extension_too(self, tmp_path: Path) -> None:
         """The exact scan is compared as is the extension's table."""
-        vault = SqliteVault(str(tmp_path / "vault.sqlite"), vector_extension=False)
-        world = World(tmp_path / "notes", vault)
+        world = World(tmp_path, extension=False)
         world.write("a.md", SOURCES["a.md"])
         world.write("b.md", SOURCES["sub/b.md"])
         world.update()
         sound = world.verify()
-        vault.vectors.remove(world.id("b.md"))
+        world.vault.vectors.remove(world.id("b.md"))
         found = world.verify()
-        vault.close()
+        world.close()
 
         assert sound == []
         assert found[0].startswith("notes/b.md is missing from the vector index")

@@ -7,12 +7,12 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from waiting import eventually
 
 from clawmem.adapters.files.live import LiveFiles
 from clawmem.adapters.files.watching import WatchedFolders
@@ -54,13 +54,6 @@ def heard(watcher: WatchedFolders) -> set[PathChange]:
 
 def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
-
-
-def eventually(holds: Callable[[], bool], seconds: float = 20.0) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, "it never came to hold"
-        time.sleep(0.02)
 
 
 class TestWatchedFolders:

@@ -9,22 +9,18 @@ from typing import Any
 
 import apsw
 import pytest
-from command_line import Invoke
+from command_line import Invoke, ask_json
 from hook_process import ask as ask_hook
 
-from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.recalls import FORGOTTEN_AT_ONCE, Recalls, Retention
-from clawmem.app.services.retrieval.trace import Trace
 from clawmem.contracts.telemetry import recall
-from clawmem.domain.documents.times import iso_utc
 
 Run = Callable[..., Any]
 
-DAY_MS = 86_400_000
+
 MOST_BYTES = 2000  # of ten answers by words and meaning
+
+
 NOTES = 14
 
 
@@ -54,12 +50,6 @@ def vault(vault_file: Path) -> Iterator[SqliteVault]:
     opened.close()
 
 
-def said(invoke: Invoke, *args: object) -> Any:
-    done = invoke(*args, "--json")
-    assert done.exit_code == 0, done.output
-    return json.loads(done.stdout)
-
-
 def receipts(vault_file: Path) -> list[tuple[int, int]]:
     db = apsw.Connection(str(vault_file))
     rows = db.execute("select recall_id, length(content) from receipts order by recall_id").fetchall()
@@ -67,22 +57,11 @@ def receipts(vault_file: Path) -> list[tuple[int, int]]:
     return rows
 
 
-def configure(home: Path, text: str) -> None:
-    folder = home / ".config" / "clawmem"
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "config.yaml"
-    before = file.read_text("utf-8") if file.exists() else ""
-    file.write_text(f"{before}\n{text}\n", "utf-8")
-
-
-# -- explaining -------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
 @pytest.mark.parametrize("unit", ["document", "line"])
 def test_every_verb_explains_its_ranks(many: Invoke, verb: str, unit: str) -> None:
     """Each answer has been found by some leg at a rank that the leg gave; the best one of a leg has rank 1."""
-    found = said(many, verb, "redis", "sessions", "--explain", "--unit", unit, "--min-score", "0")
+    found = ask_json(many, verb, "redis", "sessions", "--explain", "--unit", unit, "--min-score", "0")
 
     ranks = [result["ranks"] for result in found["results"]]
     assert all(ranks)
@@ -94,7 +73,7 @@ def test_every_verb_explains_its_ranks(many: Invoke, verb: str, unit: str) -> No
 
 def test_better_ranks_have_better_scores(many: Invoke) -> None:
     """Within one leg a better rank never has a smaller score: ranks and scores belong together."""
-    found = said(many, "search", "redis", "sessions", "--explain")
+    found = ask_json(many, "search", "redis", "sessions", "--explain")
 
     lines = sorted((one["ranks"]["line"]["rank"], -one["ranks"]["line"]["score"]) for one in found["results"])
     assert [score for _, score in lines] == sorted(score for _, score in lines)
@@ -102,8 +81,8 @@ def test_better_ranks_have_better_scores(many: Invoke) -> None:
 
 def test_what_was_let_go_is_told(many: Invoke) -> None:
     """A stage says how many it dropped and why, and names the first of them."""
-    found = said(many, "search", "redis", "sessions", "--explain", "-n", "3")
-    strict = said(many, "search", "redis", "sessions", "--explain", "--min-score", "0.99")
+    found = ask_json(many, "search", "redis", "sessions", "--explain", "-n", "3")
+    strict = ask_json(many, "search", "redis", "sessions", "--explain", "--min-score", "0.99")
 
     *_, scored, _, _, cut = found["trace"]["stages"]
     score = next(stage for stage in strict["trace"]["stages"] if stage["name"] == "score")
@@ -129,18 +108,15 @@ def test_a_plain_answer_is_as_short_as_ever(many: Invoke) -> None:
     shown = many("search", "redis")
 
     assert "receipt" not in shown.output
-    assert said(many, "search", "redis").keys() == {
+    assert ask_json(many, "search", "redis").keys() == {
         *("query", "count", "answered", "hidden", "results", "degraded")
     }
-
-
-# -- what is kept -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("unit", ["document", "line"])
 def test_a_receipt_is_small(many: Invoke, vault_file: Path, unit: str) -> None:
     """Ten answers by words and meaning, with ranks in every leg, take less than two kilobytes."""
-    found = said(many, "query", "redis", "sessions", "in", "the", "store", "--explain", "--unit", unit)
+    found = ask_json(many, "query", "redis", "sessions", "in", "the", "store", "--explain", "--unit", unit)
 
     assert len(found["results"]) == 10
     [(number, size)] = receipts(vault_file)
@@ -150,10 +126,10 @@ def test_a_receipt_is_small(many: Invoke, vault_file: Path, unit: str) -> None:
 
 def test_the_receipt_says_what_explain_said(many: Invoke) -> None:
     """What ``why`` shows later is what ``--explain`` showed at once."""
-    found = said(
+    found = ask_json(
         many, "query", "redis", "sessions", "--explain", "-n", "4", "-c", "notes", "--since", "2026-01-01"
     )
-    kept = said(many, "why", found["receipt"])
+    kept = ask_json(many, "why", found["receipt"])
 
     assert kept["items"] == [
         {
@@ -190,7 +166,7 @@ def test_the_last_ten(many: Invoke) -> None:
     for number in range(12):
         many("search", "redis", str(number))
 
-    listed = said(many, "why")["receipts"]
+    listed = ask_json(many, "why")["receipts"]
     assert [one["id"] for one in listed] == [*range(12, 2, -1)]
     assert listed[0]["question"] == "redis 11"
     assert "redis 11" in many("why").stdout
@@ -217,18 +193,15 @@ def test_a_receipt_that_cannot_be_read(many: Invoke, vault_file: Path) -> None:
     db.execute("update receipts set content = x'00ff' where recall_id = 1")
     db.close()
 
-    assert [one["question"] for one in said(many, "why")["receipts"]] == ["postgres", None]
+    assert [one["question"] for one in ask_json(many, "why")["receipts"]] == ["postgres", None]
     assert "cannot be read" in many("why").stdout
     assert many("why", "1").exit_code == 2
     assert many("why", "2").exit_code == 0
 
 
-# -- asking again -----------------------------------------------------------------------------------------
-
-
 def fates(invoke: Invoke, number: int = 1) -> dict[str, tuple[str, str]]:
     """What became of each answer, by the end of its file's name."""
-    replay = said(invoke, "why", number, "--replay")["replay"]
+    replay = ask_json(invoke, "why", number, "--replay")["replay"]
     return {one["file"].rpartition("/")[2]: (one["fate"], one["reason"]) for one in replay["changes"]}
 
 
@@ -262,10 +235,10 @@ def test_a_replay_asks_with_the_same_parameters(many: Invoke) -> None:
     """The limit, the unit and the scope of then hold again."""
     many("search", "redis", "sessions", "-n", "2", "--unit", "line", "--until", "2026-06-30")
 
-    now = said(many, "why", "1", "--replay")["replay"]["now"]
+    now = ask_json(many, "why", "1", "--replay")["replay"]["now"]
 
     assert len(now["items"]) == 2
-    assert now["asked"] == said(many, "why", "1")["asked"]
+    assert now["asked"] == ask_json(many, "why", "1")["asked"]
 
 
 def test_an_answer_that_falls_silent(remembered: Invoke, notes: Path) -> None:
@@ -278,7 +251,7 @@ def test_an_answer_that_falls_silent(remembered: Invoke, notes: Path) -> None:
     remembered("update", "--embed")
     remembered(*asked)
 
-    assert said(remembered, "why", 1, "--replay")["replay"]["voice"] == "answered then, silent now"
+    assert ask_json(remembered, "why", 1, "--replay")["replay"]["voice"] == "answered then, silent now"
     assert fates(remembered)["haruka.md"] == ("gone", "changed since")
     shown = remembered("why", "1", "--replay").stdout
     assert "confidence that anything found here answers: " in shown
@@ -286,8 +259,8 @@ def test_an_answer_that_falls_silent(remembered: Invoke, notes: Path) -> None:
 
     note.write_text(text, "utf-8")
     remembered("update", "--embed")
-    assert said(remembered, "why", 2, "--replay")["replay"]["voice"] == "silent then, answered now"
-    assert said(remembered, "why", 1, "--replay")["replay"]["voice"] is None
+    assert ask_json(remembered, "why", 2, "--replay")["replay"]["voice"] == "silent then, answered now"
+    assert ask_json(remembered, "why", 1, "--replay")["replay"]["voice"] is None
 
 
 def test_a_receipt_of_a_hook(
@@ -298,8 +271,8 @@ def test_a_receipt_of_a_hook(
     given = ask_hook(environ, home, "context-surfacing", {"session_id": "s1", "prompt": prompt})
     assert "Redis for 14 days" in given.context
 
-    [listed] = said(remembered, "why")["receipts"]
-    kept, shown = said(remembered, "why", listed["id"]), run("why", listed["id"], "--replay").stdout
+    [listed] = ask_json(remembered, "why")["receipts"]
+    kept, shown = ask_json(remembered, "why", listed["id"]), run("why", listed["id"], "--replay").stdout
     assert (kept["verb"], kept["question"]) == ("context-surfacing", prompt)
     assert kept["items"][0]["file"] == "notes/decisions/2026-02-11-redis.md"
     assert kept["items"][0]["confidence"] > 0.2
@@ -312,7 +285,7 @@ def test_a_receipt_of_a_hook(
     replayed = json.loads(run("why", listed["id"], "--replay", "--json").stdout)["replay"]
     [redis] = [one for one in replayed["changes"] if one["file"].endswith("redis.md")]
     assert (redis["fate"], redis["reason"]) == ("gone", "its file is gone")
-    assert said(remembered, "why")["count"] == 1
+    assert ask_json(remembered, "why")["count"] == 1
 
 
 def test_a_leg_that_was_missing(invoke: Invoke, notes: Path) -> None:
@@ -321,7 +294,7 @@ def test_a_leg_that_was_missing(invoke: Invoke, notes: Path) -> None:
     invoke("query", "redis")
     invoke("embed")
 
-    told = said(invoke, "why", "1", "--replay")["replay"]["circumstances"]
+    told = ask_json(invoke, "why", "1", "--replay")["replay"]["circumstances"]
 
     assert any(one.startswith("degraded then: vector") for one in told)
     assert any(one.startswith("vectors of none then") for one in told)
@@ -338,36 +311,6 @@ def test_an_answer_of_a_door_that_is_not_there(many: Invoke, vault: SqliteVault)
     assert many("why", number, "--replay").exit_code == 2
 
 
-# -- what is not kept -------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("line", ["telemetry: off", "receipts: off"])
-def test_switched_off(many: Invoke, home: Path, vault_file: Path, line: str) -> None:
-    """An owner who wants no receipts gets none, is told so, and those of before go."""
-    many("search", "redis")
-    assert len(receipts(vault_file)) == 1
-    configure(home, line)
-
-    shown = many("search", "redis", "--explain")
-
-    assert "receipt: none was kept" in shown.stdout
-    assert said(many, "search", "redis", "--explain")["receipt"] is None
-    assert receipts(vault_file) == []
-
-
-def test_a_busy_vault(many: Invoke, vault_file: Path) -> None:
-    """While somebody writes the answer stands, explained, without a receipt."""
-    writer = apsw.Connection(str(vault_file))
-    writer.execute("begin immediate")
-    plain, explained = many("search", "redis"), many("search", "redis", "--explain")
-    writer.execute("rollback")
-    writer.close()
-
-    assert (plain.exit_code, plain.stderr, explained.exit_code, explained.stderr) == (0, "", 0, "")
-    assert "receipt: none was kept" in explained.stdout
-    assert receipts(vault_file) == []
-
-
 def test_in_a_process_of_its_own(many: Invoke, run: Run, vault_file: Path) -> None:
     """The same from a shell: asked, explained later, and no log is left beside the vault."""
     assert run("query", "redis").returncode == 0
@@ -377,96 +320,3 @@ def test_in_a_process_of_its_own(many: Invoke, run: Run, vault_file: Path) -> No
     assert "Asked again" in shown.stdout
     log = vault_file.with_name("index.sqlite-wal")
     assert not log.exists() or log.stat().st_size == 0
-
-
-# -- forgetting -------------------------------------------------------------------------------------------
-
-
-def ask(recalls: Recalls) -> int | None:
-    return recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=lambda: b"receipt")
-
-
-def days_old(vault: SqliteVault, *days: int) -> None:
-    for day in days:
-        vault.telemetry.record(recall(iso_utc(START_MS - day * DAY_MS)), b"old")
-
-
-def test_old_things_go() -> None:
-    """Receipts go before their recalls; what is as old as it may get stays until the day is over."""
-    vault, clock = SqliteVault(":memory:"), ManualClock()
-    recalls = Recalls(
-        vault.telemetry, clock, vault.receipts, retention=Retention(recall_days=4, receipt_days=2)
-    )
-    days_old(vault, 6, 5, 4, 3, 2, 1)
-
-    ask(recalls)
-
-    assert vault.telemetry.count() == 4 + 1
-    assert vault.receipts.counts().stored == 2 + 1
-    clock.advance(DAY_MS)
-    ask(recalls)
-    assert vault.telemetry.count() == 3 + 2
-    assert vault.receipts.counts().stored == 1 + 2
-
-
-def test_a_question_never_pays_for_years() -> None:
-    """However much is old, one question lets go a bounded part of it, and the next ones the rest."""
-    vault = SqliteVault(":memory:")
-    recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
-    days_old(vault, *[1000] * (2 * FORGOTTEN_AT_ONCE + 1))
-
-    left = []
-    for _ in range(4):
-        ask(recalls)
-        left.append(vault.telemetry.count())
-
-    assert left == [FORGOTTEN_AT_ONCE + 2, 3, 3, 4]
-
-
-def test_a_vault_that_must_stay_as_it_is() -> None:
-    """Where nothing may be written nothing is forgotten either."""
-    vault = SqliteVault(":memory:")
-    days_old(vault, 1000)
-
-    kept = ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False))
-
-    assert kept is None
-    assert vault.telemetry.count() == vault.receipts.counts().stored == 1
-
-
-def test_a_receipt_that_cannot_be_made() -> None:
-    """When writing a receipt fails the answer stands, and nothing half is kept."""
-    vault = SqliteVault(":memory:")
-
-    def broken() -> bytes:
-        raise RuntimeError("a bug")
-
-    recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
-    assert recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=broken) is None
-    assert vault.telemetry.count() == 0
-
-
-def test_settings_reach_the_retention(many: Invoke, home: Path, vault: SqliteVault) -> None:
-    """What the config file says about days is what counts; less than one day is refused."""
-    configure(home, "retention_days: 10\nreceipt_days: 3")
-    for days in (12, 5, 1):
-        vault.telemetry.record(recall(iso_utc(SystemClock().now_ms() - days * DAY_MS)), b"old")
-
-    many("search", "redis")
-
-    assert vault.telemetry.count() == 2 + 1
-    assert vault.receipts.counts().stored == 1 + 1
-    configure(home, "receipt_days: 0")
-    assert many("search", "redis").exit_code == 4
-
-
-def test_status_counts_them(many: Invoke) -> None:
-    """``status`` says how many questions and receipts there are, and how large they are."""
-    many("search", "redis")
-    many("query", "redis")
-
-    found = said(many, "status")
-
-    assert found["recalls"] == found["receipts"] == 2
-    assert 0 < found["receipt_bytes"] < 2 * MOST_BYTES
-    assert "2 recorded, 2 receipts" in many("status").stdout

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from mcp import Client
 from server_process import ServerProcess, serving
 
@@ -17,8 +18,6 @@ from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.retrieval.lacking import NO_VECTORS
 from clawmem.app.settings import load_settings
-
-Invoke = Callable[..., Any]
 
 REDIS = "notes/decisions/2026-02-11-redis.md"
 # By command, route and tool, with what each is told beside the question.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from clawmem.domain.briefing.phrases import LEAST, MOST, Phrase, repeated_phrases
 
 
@@ -14,17 +12,6 @@ def test_three_times_is_often() -> None:
     assert repeated_phrases(texts) == [Phrase("signed cookies", 3)]
 
 
-def test_longer_ones_come_first_among_equals() -> None:
-    """By how often, then by length, then by letters."""
-    found = repeated_phrases(["shorter slot hold"] * LEAST + ["slot hold"])
-
-    assert found == [
-        Phrase("slot hold", 4),
-        Phrase("shorter slot hold", 3),
-        Phrase("shorter slot", 3),
-    ]
-
-
 def test_small_words_do_not_part_a_phrase() -> None:
     """Stop words and words of up to three letters are passed over, and no phrase goes from one text to the next."""
     assert repeated_phrases(["move it to the cold store"] * LEAST) == [
@@ -33,12 +20,6 @@ def test_small_words_do_not_part_a_phrase() -> None:
         Phrase("move cold", 3),
     ]
     assert repeated_phrases(["alpha", "beta"] * 9) == []
-
-
-@pytest.mark.parametrize("texts", [[], [""], ["the and for"] * 9])
-def test_nothing_is_said(texts: list[str]) -> None:
-    """Without telling words there is no phrase."""
-    assert repeated_phrases(texts) == []
 
 
 def test_twenty_are_enough() -> None:

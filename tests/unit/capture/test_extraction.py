@@ -8,14 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.contracts.samples import document
 from clawmem.domain.capture.compaction import state_of
-from clawmem.domain.capture.contradiction import Verdict, is_invalid, lowered, verdict
+from clawmem.domain.capture.contradiction import Verdict, lowered, verdict
 from clawmem.domain.capture.extraction import CaptureFinding, findings, payload, source
 from clawmem.domain.capture.handoff import by_rules, summary_of, text_of
-from clawmem.domain.capture.kinds import Kind, merge_window_ms
+from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
-from clawmem.domain.capture.references import answers_by_turn, is_referenced
+from clawmem.domain.capture.references import answers_by_turn
 from clawmem.domain.capture.sentences import sentences
 from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
 
@@ -166,31 +165,6 @@ def test_verdicts(new: str, old: str, expected: str) -> None:
     assert verdict(new, old) == expected
 
 
-def test_how_far_confidence_falls() -> None:
-    """A contradiction costs 0.25 down to 0.2, an update 0.15 down to 0.3; at 0.2 an observation is not served."""
-    assert lowered(0.85, Verdict.CONTRADICTION) == 0.6
-    assert lowered(0.40, Verdict.CONTRADICTION) == 0.2
-    assert lowered(0.85, Verdict.UPDATE) == 0.7
-    assert lowered(0.35, Verdict.UPDATE) == 0.3
-    assert lowered(0.10, Verdict.UPDATE) == 0.1
-    assert lowered(0.85, Verdict.NONE) == 0.85
-    assert is_invalid("observation", 0.2)
-    assert not is_invalid("observation", 0.21)
-    assert not is_invalid("decision", 0.2)
-
-
-def test_windows() -> None:
-    """The same again is the same for half an hour, an antipattern for a week, decisions and preferences for ever."""
-    assert {kind.value: merge_window_ms(kind) for kind in Kind} == {
-        "decision": None,
-        "preference": None,
-        "problem": 1_800_000,
-        "milestone": 1_800_000,
-        "question": 1_800_000,
-        "antipattern": 604_800_000,
-    }
-
-
 def test_a_note_quotes_its_source() -> None:
     """A note's text holds the sentence, who said it, and the line on which it stands."""
     [finding] = findings(said((A, "Postgres or Dynamo?"), (U, "Let's go with Postgres for the ledger.")))
@@ -219,27 +193,6 @@ def test_turns() -> None:
     messages = said((A, "late"), (U, "one"), (A, "first"), (A, "more"), (U, "two"))
 
     assert answers_by_turn(messages, 4) == {3: "late", 4: "first\nmore"}
-
-
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ("As notes/adr/ledger.md says", True),
-        ("see LEDGER.md", True),
-        ("the Ledger Choice was made", True),
-        ("the ledger choices were made", False),
-        ("ledger.mdx", False),
-        ("nothing of it", False),
-    ],
-)
-def test_references(answer: str, expected: bool) -> None:
-    """A document is referenced by path, file name or title, whole words in any case."""
-    assert is_referenced(document("adr/ledger.md", title="Ledger choice"), answer) is expected
-
-
-def test_short_names_refer_to_nothing() -> None:
-    """A title of four characters and a file name of three are ordinary words."""
-    assert not is_referenced(document("a/b.c", title="Plan"), "the plan is b.c")
 
 
 def test_handoff_by_rules() -> None:

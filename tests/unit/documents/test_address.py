@@ -8,7 +8,6 @@ import pytest
 
 from clawmem.domain.documents.address import (
     Address,
-    LineRange,
     is_place_end,
     name_matcher,
     read_address,
@@ -35,11 +34,6 @@ def test_an_end_in_either_normal_form() -> None:
     assert is_place_end(note, unicodedata.normalize("NFC", "Café.md"))
     assert len(unicode_forms("Café")) == 2
     assert unicode_forms("Cafe") == ("Cafe",)
-
-
-def test_a_range_without_an_end_runs_on() -> None:
-    """A single line is where reading begins."""
-    assert read_address("a.md:7") == (Address("a.md:7"), Address("a.md", LineRange(7)))
 
 
 @pytest.mark.parametrize(

@@ -38,12 +38,6 @@ def shape(body: str) -> list[tuple[str, int, int, str]]:
     return [(b.kind.value, b.start_line, b.end_line, b.label) for b in blocks(body)]
 
 
-@pytest.mark.parametrize("body", ["", "\n", " \n\t\n  "])
-def test_nothing_has_no_blocks(body: str) -> None:
-    """Blank lines belong to none."""
-    assert blocks(body) == []
-
-
 def test_a_row_of_blocks() -> None:
     """Each kind once, in order, with lines and labels."""
     body = "# Plan\n\nOne\ntwo\n- a\n  more\n- b\n```sql\nx\n\ny\n```\n**Ann:** hi\nthere\n"
@@ -87,31 +81,6 @@ def test_headings(line: str, level: int, label: str) -> None:
     (only,) = blocks(line)
 
     assert (only.kind, only.level, only.label) == (BlockKind.HEADING, level, label)
-
-
-@pytest.mark.parametrize("line", ["####### A", "#A", "    # A", "\\# A"])
-def test_not_headings(line: str) -> None:
-    """Seven marks, no blank, or four blanks before them."""
-    assert [block.kind for block in blocks(line)] == [BlockKind.PARAGRAPH]
-
-
-def test_a_heading_ends_the_paragraph_and_is_closed_itself() -> None:
-    """No blank lines are needed around it."""
-    assert shape("a\n# B\nc") == [("paragraph", 1, 1, ""), ("heading", 2, 2, "B"), ("paragraph", 3, 3, "")]
-
-
-@pytest.mark.parametrize(
-    "line", ["- a", "* a", "+ a", "  - a", "\t- a", "1. a", "1) a", "123456789. a", "- [ ] a"]
-)
-def test_items(line: str) -> None:
-    """A mark or up to nine digits, a blank and something."""
-    assert [block.kind for block in blocks(line)] == [BlockKind.ITEM]
-
-
-@pytest.mark.parametrize("line", ["-a", "-", "- ", "1.a", "1234567890. a", "a - b", "–"])
-def test_not_items(line: str) -> None:
-    """Without a blank, without a text, with ten digits."""
-    assert [block.kind for block in blocks(line)] == [BlockKind.PARAGRAPH]
 
 
 @pytest.mark.parametrize(
@@ -185,28 +154,6 @@ def test_a_fence_is_closed_by_its_own_mark(body: str, end_line: int) -> None:
 
     assert (code.kind, code.start_line, code.end_line) == (BlockKind.CODE, 1, end_line)
     assert rest.kind is BlockKind.PARAGRAPH
-
-
-@pytest.mark.parametrize("body", ["```\na\n\n# b", "~~~~\na\n~~~\n\nb", "```\na\n~~~\n\nb", "```"])
-def test_an_unclosed_fence_runs_to_the_end(body: str) -> None:
-    """Blank lines and other marks are code as well."""
-    (code,) = blocks(body)
-
-    assert (code.kind, code.start, code.end) == (BlockKind.CODE, 0, len(body))
-
-
-@pytest.mark.parametrize("line", ["```so``` it is", "```so```", "``` a ` b", "``two``", "    ```"])
-def test_not_fences(line: str) -> None:
-    """Three backticks and a backtick behind them are code in a line; the text below is not swallowed."""
-    assert shape(f"{line}\n\n# After") == [("paragraph", 1, 1, ""), ("heading", 3, 3, "After")]
-
-
-@pytest.mark.parametrize(
-    ("line", "language"), [("```python", "python"), ("``` sql x", "sql"), ("~~~ a`b", "a"), ("```", "")]
-)
-def test_the_language_of_a_fence(line: str, language: str) -> None:
-    """The first word behind the mark."""
-    assert blocks(line)[0].label == language
 
 
 @given(DOCUMENTS, st.integers(1, 99))

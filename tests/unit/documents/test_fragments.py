@@ -234,19 +234,6 @@ def test_what_ends_a_sentence(end: str) -> None:
     assert split(body, FragmentKind.PASSAGE)[0][1] == 1004 + len(end)
 
 
-def test_a_passage_knows_the_headings_above_its_beginning() -> None:
-    """A heading that the passage begins with stands in its text; the next passage has it in its context."""
-    body = f"# One\n\n{'x' * 1500}\n\n# Two\n\n{'y' * 1500}\n\n{'z' * 1500}\n"
-
-    found = of(FragmentKind.PASSAGE, fragment(body, title="T"))
-
-    assert [(part.text[:5], part.heading, part.context) for part in found] == [
-        ("# One", "", "T"),
-        ("# Two", "", "T"),
-        ("zzzzz", "Two", "T › Two"),
-    ]
-
-
 # Sections, lists, code
 
 
@@ -256,25 +243,6 @@ def test_one_heading_makes_no_section() -> None:
 
     assert not split(f"# One\n\n{text}\n\n#### Deep\n\n{text}", FragmentKind.SECTION)
     assert len(split(f"# One\n\n{text}\n\n### Two\n\n{text}", FragmentKind.SECTION)) == 2
-
-
-def test_a_section_is_named_and_knows_what_is_above() -> None:
-    """Its label is its heading, its heading the path to it."""
-    text = "text " * 50
-    body = f"# One\n\n{text}\n\n## Two\n\n{text}\n\n### Three\n\n{text}\n\n## Four\n\n{text}"
-
-    found = of(FragmentKind.SECTION, fragment(body, title="One", date="2026-04-02"))
-
-    assert [(part.label, part.heading) for part in found] == [
-        ("One", ""),
-        ("Two", "One"),
-        ("Three", "One › Two"),
-        ("Four", "One"),
-    ]
-    assert [part.context for part in found] == ["One (2026-04-02)"] * 2 + [
-        "One › Two (2026-04-02)",
-        "One (2026-04-02)",
-    ]
 
 
 @pytest.mark.parametrize(("size", "sections"), [(MIN_FRAGMENT - 1, 1), (MIN_FRAGMENT, 2)])
@@ -301,13 +269,6 @@ def test_a_list_is_two_items_or_more() -> None:
     (only,) = split(body, FragmentKind.LIST)
 
     assert body[slice(*only)] == (item * 2 + "\n" + item).rstrip()
-
-
-def test_code_is_named_by_its_language() -> None:
-    """A fenced block has a fragment, unless it is short."""
-    body = f"{'text ' * 50}\n\n```sql\n{'x' * 50}\n```\n\n```\nshort\n```\n"
-
-    assert [part.label for part in of(FragmentKind.CODE, fragment(body, title="T"))] == ["sql"]
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -340,28 +301,10 @@ def test_a_line_stays_whole_to_its_limit(size: int, pieces: int) -> None:
     assert len(split("x" * size, FragmentKind.LINE)) == pieces
 
 
-def test_a_turn_is_a_line_with_its_speaker() -> None:
-    """The label says who; other lines have none."""
-    body = "# Chat\n\n**Ann:** When?\n**Bob:** At nine.\n\n```sql\nselect\n```\n"
-
-    lines = of(FragmentKind.LINE, fragment(body, title="T"))
-
-    assert [(line.label, line.heading) for line in lines] == [("Ann", "Chat"), ("Bob", "Chat"), ("", "Chat")]
-
-
 def test_a_heading_is_a_line_only_where_nothing_else_is() -> None:
     """Elsewhere it is found through the lines below it."""
     assert split("# One\n## Two", FragmentKind.LINE) == [(0, 5), (6, 12)]
     assert split("# One\n\ntext", FragmentKind.LINE) == [(7, 11)]
-
-
-def test_a_sibling_heading_takes_the_place_of_the_one_before() -> None:
-    """Levels may be skipped; an empty heading is no part of the path."""
-    body = "# A\na\n### B\nb\n## C\nc\n##\nd\n# E\ne"
-
-    lines = of(FragmentKind.LINE, fragment(body, title="T"))
-
-    assert [line.heading for line in lines] == ["A", "A › B", "A › C", "A", "E"]
 
 
 # Front matter and context
@@ -377,12 +320,6 @@ def test_a_tiny_front_matter_line_has_no_fragment(value: str, kept: bool) -> Non
     assert [part.label for part in found] == ["k"] * kept
 
 
-@pytest.mark.parametrize("key", ["title", "tags", "content_type"])
-def test_structural_front_matter_has_no_fragment(key: str) -> None:
-    """What a document is called and sorted by is kept with the document."""
-    assert not of(FragmentKind.FRONT_MATTER, fragment("", title="T", front_matter=[(key, "long enough")]))
-
-
 def test_front_matter_stands_on_the_first_line() -> None:
     """It lies before the body, wherever that begins."""
     (found,) = of(
@@ -390,17 +327,6 @@ def test_front_matter_stands_on_the_first_line() -> None:
     )
 
     assert (found.text, found.start_line, found.end_line) == ("who: Ann, Bob", 1, 1)
-
-
-@pytest.mark.parametrize(
-    ("title", "date", "context"),
-    [("T", "", "T"), ("T", "2026-04-02", "T (2026-04-02)"), ("", "", "")],
-)
-def test_the_context_is_title_and_date(title: str, date: str, context: str) -> None:
-    """Of the whole; lines have none, for they are never embedded."""
-    whole, passage, line = fragment("a", title=title, date=date)
-
-    assert (whole.context, passage.context, line.context) == (context, context, "")
 
 
 def test_what_is_embedded_is_the_context_above_the_text() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.frontmatter import Facts, FrontMatter, facts, split, whole
+from clawmem.domain.documents.frontmatter import FrontMatter, facts, split, whole
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"])))
 LINE_END = st.sampled_from(["\n", "\r\n"])
@@ -98,79 +98,9 @@ def test_every_source_ends_with_its_body(source: str) -> None:
     assert found.body_line == before.count("\n") + 1 or (not found.body and not source.endswith("\n"))
 
 
-def test_all_facts_are_read() -> None:
-    """Each key into its field, and all of them as printable pairs in their order."""
-    raw: dict[str, object] = {
-        "title": " Stack ",
-        "date": datetime.date(2026, 1, 20),
-        "tags": ["a", "b"],
-        "domain": "engineering",
-        "workstream": "foundations",
-        "content_type": "decision",
-        "review_by": datetime.date(2026, 12, 31),
-        "participants": ["Ines Carvalho", "Lin Zhiyuan"],
-        "seats": 12,
-    }
-
-    assert facts(raw) == Facts(
-        title="Stack",
-        date="2026-01-20",
-        tags=("a", "b"),
-        domain="engineering",
-        workstream="foundations",
-        content_type="decision",
-        review_by="2026-12-31",
-        participants=("Ines Carvalho", "Lin Zhiyuan"),
-        extra=(
-            ("title", "Stack"),
-            ("date", "2026-01-20"),
-            ("tags", "a, b"),
-            ("domain", "engineering"),
-            ("workstream", "foundations"),
-            ("content_type", "decision"),
-            ("review_by", "2026-12-31"),
-            ("participants", "Ines Carvalho, Lin Zhiyuan"),
-            ("seats", "12"),
-        ),
-    )
-
-
-def test_nothing_declared_gives_no_facts() -> None:
-    """Absence is None and empty, never an invention."""
-    assert facts({}) == Facts()
-
-
-@pytest.mark.parametrize("value", [datetime.date(2026, 4, 2), 42, True, None, "", "  ", ["A"], {"a": "b"}])
-def test_only_a_string_is_a_title(value: object) -> None:
-    """YAML turns 2026-04-02 and yes into something else; those are no titles."""
-    assert facts({"title": value}).title is None
-
-
 def test_a_time_stamp_keeps_its_time() -> None:
     """Dates with a time of day stay precise."""
     assert facts({"date": datetime.datetime(2026, 4, 2, 10, 30)}).date == "2026-04-02T10:30:00"
-
-
-@pytest.mark.parametrize("value", ["last spring", "2026-02-30", 20260402, True, None, ["2026-04-02"]])
-def test_what_is_no_date_is_left_out(value: object) -> None:
-    """It stays readable among the extra pairs only."""
-    assert facts({"date": value}).date is None
-
-
-@pytest.mark.parametrize(
-    ("value", "tags"),
-    [
-        ("a, b,,c ", ("a", "b", "c")),
-        (["a", 1, True, None, datetime.date(2026, 4, 2), ""], ("a", "1", "true", "2026-04-02")),
-        (["a", "b", "a"], ("a", "b")),
-        (7, ("7",)),
-        ([["Hub"]], ("Hub",)),
-        (None, ()),
-    ],
-)
-def test_tags_come_in_many_shapes(value: object, tags: tuple[str, ...]) -> None:
-    """Lists, comma strings and single values all become words."""
-    assert facts({"tags": value}).tags == tags
 
 
 def test_a_list_that_holds_itself_is_read_to_an_end() -> None:

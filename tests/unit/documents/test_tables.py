@@ -18,12 +18,6 @@ PLACES = st.lists(
 )
 
 
-@pytest.mark.parametrize("line", ["|---|---|", "--- | ---", "| :-- | --: |", "|-|", " |---| "])
-def test_a_row_of_dashes(line: str) -> None:
-    """With colons or without, with outer bars or without."""
-    assert is_delimiter(line)
-
-
 @pytest.mark.parametrize("line", ["---", "", "| a | b |", "|", "| --- | a |", "||"])
 def test_no_row_of_dashes(line: str) -> None:
     """A rule without a bar is no part of a table, nor are cells of text."""

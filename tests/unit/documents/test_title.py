@@ -9,17 +9,6 @@ from hypothesis import strategies as st
 from clawmem.domain.documents.title import headings, title
 
 
-def test_a_declared_title_wins() -> None:
-    """Trimmed, before any heading."""
-    assert title(" Plan ", "# Heading", "a.md") == "Plan"
-
-
-@pytest.mark.parametrize("declared", [None, "", " \n "])
-def test_the_first_heading_is_next(declared: str | None) -> None:
-    """Whatever its level."""
-    assert title(declared, "text\n\n### First\n# Second", "a.md") == "First"
-
-
 @pytest.mark.parametrize(
     ("path", "expected"),
     [
@@ -40,42 +29,12 @@ def test_the_file_name_is_last(path: str, expected: str) -> None:
     assert title(None, "no heading", path) == expected
 
 
-@pytest.mark.parametrize("declared", ["a\nb", "a\r\nb", "a \n\n  b", "a\u2028b"])
-def test_a_title_is_one_line(declared: str) -> None:
-    """Line ends of every kind collapse to one blank."""
-    assert title(declared, "", "x.md") == "a b"
-
-
 @given(st.none() | st.text(), st.text(), st.text())
 def test_a_title_is_never_empty(declared: str | None, body: str, path: str) -> None:
     """One trimmed line for any input at all."""
     found = title(declared, body, path)
 
     assert found and found == found.strip() and len(found.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("line", "text"),
-    [
-        ("# A", "A"),
-        ("###### A", "A"),
-        ("   # A", "A"),
-        ("#\tA\t", "A"),
-        ("# A ##", "A"),
-        ("# A #", "A"),
-        ("# C#", "C#"),
-        ("# a # b", "a # b"),
-    ],
-)
-def test_a_heading_is_read_without_its_marks(line: str, text: str) -> None:
-    """Closing marks count as such only after a blank."""
-    assert list(headings(line)) == [text]
-
-
-@pytest.mark.parametrize("line", ["#A", "####### A", "    # A", "#", "# ", "# ##", "text # A", "\\# A"])
-def test_other_lines_are_no_headings(line: str) -> None:
-    """One to six marks, a blank, a text."""
-    assert list(headings(line)) == []
 
 
 @pytest.mark.parametrize(
@@ -93,11 +52,6 @@ def test_other_lines_are_no_headings(line: str) -> None:
 def test_code_holds_no_headings(body: str) -> None:
     """A fence closes with its own mark, at least as long, and nothing after it."""
     assert list(headings(body)) == ["yes"]
-
-
-def test_a_fence_never_closed_runs_to_the_end() -> None:
-    """So a half-written block does not lend its comment as a title."""
-    assert list(headings("# a\n```\n# b\n# c")) == ["a"]
 
 
 def test_line_ends_of_every_kind_are_read() -> None:

@@ -7,36 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clawmem.domain.documents.tokens import index_text, is_unspaced, normalise, pairs, token_count, words
+from clawmem.domain.documents.tokens import index_text, is_unspaced, normalise, words
 
 ANY_TEXT = st.text() | st.text("ab Éé_0-東京都议사ｶﾞก\u0e34\u0301\u0302İ\0\n，。", max_size=40)
-
-
-@pytest.mark.parametrize(("length", "tokens"), [(0, 0), (1, 1), (4, 1), (5, 2), (8, 2), (9, 3), (1600, 400)])
-def test_tokens_are_four_characters_rounded_up(length: int, tokens: int) -> None:
-    """A begun token counts whole."""
-    assert token_count("x" * length) == tokens
-
-
-@pytest.mark.parametrize(
-    ("text", "normal"),
-    [
-        ("", ""),
-        ("plain ASCII\r\n\tstays", "plain ASCII\r\n\tstays"),
-        ("a\0b", "a b"),
-        ("é\0b", "é b"),
-        ("Ａ１　ﬁ", "A1 fi"),
-        ("e\u0301", "é"),
-        ("x\u0302y", "xy"),
-        ("\u1ecd\u0300", "\u1ecd"),
-        ("\u0301", ""),
-        ("ｶﾞ", "ガ"),
-        ("½", "1\u20442"),
-    ],
-)
-def test_text_has_one_form(text: str, normal: str) -> None:
-    """Compatibility-composed, without NUL, and without a diacritic that no letter is composed with."""
-    assert normalise(text) == normal
 
 
 @given(ANY_TEXT)
@@ -48,29 +21,6 @@ def test_normalising_again_changes_nothing(text: str) -> None:
     assert normalise(once) == once
     assert unicodedata.is_normalized("NFKC", once)
     assert "\0" not in once
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Postgres数据库v2", ["postgres", "数据", "据库", "v2"]),
-        ("数", ["数"]),
-        ("数据", ["数据"]),
-        ("数据库", ["数据", "据库"]),
-        ("数 据", ["数", "据"]),
-        ("don't", ["don", "t"]),
-        ("a_b", ["a", "b"]),
-        ("ＡＢ", ["ab"]),
-        ("İstanbul", ["istanbul"]),
-        ("Ọ̀RẸ́", ["ọrẹ"]),
-        ("a\0b", ["a", "b"]),
-        ("々〆ヶ", ["々〆", "〆ヶ"]),
-        ("… — !", []),
-    ],
-)
-def test_words_of_a_text(text: str, expected: list[str]) -> None:
-    """Lower case, in order, split at what is neither letter nor digit; unspaced scripts in pairs."""
-    assert words(text) == expected
 
 
 @given(ANY_TEXT)
@@ -111,31 +61,12 @@ def test_every_part_of_an_unspaced_run_is_found(run: str, data: st.DataObject) -
     assert all(any(token.startswith(word) for token in tokens) for word in words(asked))
 
 
-def test_text_without_unspaced_scripts_is_indexed_as_it_is() -> None:
-    """Nothing is lost or moved where there is nothing to pair."""
-    text = "The  cat,\n\tthe_Cat! Встреча Café"
-
-    assert index_text(text) == text
-
-
-@pytest.mark.parametrize(("run", "expected"), [("", []), ("a", []), ("ab", ["ab"]), ("abc", ["ab", "bc"])])
-def test_pairs_overlap(run: str, expected: list[str]) -> None:
-    """One fewer than there are characters."""
-    assert pairs(run) == expected
-
-
 @pytest.mark.parametrize(
     "sign", ["\u0e01", "\u0e46", "\u3005", "\u30ff", "\u4e00", "\u9fff", "\uac00", "\ud7a3", "𠀀"]
 )
 def test_scripts_without_spaces(sign: str) -> None:
     """The first and last characters of the ranges belong to them."""
     assert is_unspaced(sign)
-
-
-@pytest.mark.parametrize("sign", ["", "a", "é", "я", "5", " ", "\u3000", "、", "。", "\u0e50", "\ud7a4"])
-def test_scripts_with_spaces(sign: str) -> None:
-    """Letters of other scripts, digits and punctuation do not."""
-    assert not is_unspaced(sign)
 
 
 def test_a_long_run_takes_its_length() -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.graph.edges import steps
-from clawmem.domain.graph.traversal import Bounds, highest_score_at, relation_weight, scaled, traverse
+from clawmem.domain.graph.traversal import Bounds, relation_weight, scaled, traverse
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.relations import Relation, RelationKind
 
@@ -128,15 +128,6 @@ def test_similarities_that_cannot_matter_are_not_asked_for() -> None:
     assert asked == [2, 3, 4, 5, 6]
 
 
-def test_edges_to_nowhere_are_harmless() -> None:
-    """A document that nobody else knows is reached like any other, and leads nowhere."""
-    edges = Table.of([(1, 987_654, "causal", 0.5)])
-
-    found = traverse({1: 1.0}, Intent.WHY, edges, lambda number: 0.0)
-
-    assert [one.document_id for one in found] == [987_654, 1]
-
-
 @given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, cosines=COSINES)
 def test_scaled_scores_are_shares(
     anchors: dict[int, float],
@@ -149,16 +140,6 @@ def test_scaled_scores_are_shares(
 
     assert all(0.0 <= score <= 1.0 for score in scaled(found, intent).values())
     assert scaled(found, intent).keys() == {one.document_id for one in found if one.depth}
-
-
-def test_the_best_way_there_can_be() -> None:
-    """A relation of the kind that counts most, of weight 1, to the question itself is worth 1 at any distance."""
-    edges = Table.of([(number, number + 1, "causal", 1.0) for number in (1, 2, 3)])
-
-    found = traverse({1: 1.0}, Intent.WHY, edges, lambda number: 1.0, Bounds(depth=3, beam=5, budget=30))
-
-    assert all(math.isclose(score, 1.0) for score in scaled(found, Intent.WHY).values())
-    assert highest_score_at(0, Intent.WHAT) == 1.0
 
 
 def test_likeness_is_not_written_twice() -> None:

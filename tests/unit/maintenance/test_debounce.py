@@ -31,15 +31,6 @@ def test_what_never_ends() -> None:
     assert len(looked) == pytest.approx(10 / LONGEST_S, abs=1)
 
 
-def test_put_off() -> None:
-    """A time to come is waited for."""
-    waiting = Debounce()
-    waiting.touch("notes", 12.0)
-
-    assert waiting.due(11.0) == []
-    assert waiting.due(12.0 + QUIET_S) == ["notes"]
-
-
 def test_names_that_are_no_more() -> None:
     """They wait no more."""
     waiting = Debounce()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 
@@ -8,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.blending import RERANKER_SHARE, blend, published_blend
+from clawmem.domain.retrieval.blending import RERANKER_SHARE, blend
 
 FIVE = "abcde"
 scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1))
@@ -47,14 +46,6 @@ def test_every_order_can_be_reached_from_every_other(values: list[float], wanted
     assert order(blend(fused, reranker_for(wanted, fused))) == wanted
 
 
-def test_the_published_blend_cannot() -> None:
-    """There the first stays the first, whatever the reranker says: what the default blend is for."""
-    best_last = {key: place / 4 for place, key in enumerate(FIVE)}
-
-    assert order(published_blend(FIVE, best_last))[0] == "a"
-    assert order(blend(dict.fromkeys(FIVE, 1.0) | {"a": 1.0}, best_last))[0] == "e"
-
-
 @given(scores, scores)
 def test_nothing_is_lost_and_nothing_grows(fused: dict[str, float], reranked: dict[str, float]) -> None:
     """Every answer has a finite score from 0 to the best fused one, in the order given."""
@@ -84,18 +75,3 @@ def test_what_was_not_read_stays_behind(values: list[float], data: st.DataObject
     behind = [place for place in places if place >= read]
     assert behind == list(range(read, len(ranked)))
     assert min(blended[place] for place in range(read)) >= max((blended[p] for p in behind), default=0.0)
-
-
-@pytest.mark.parametrize("broken", [math.nan, math.inf, -math.inf])
-def test_a_broken_score_counts_as_not_read(broken: float) -> None:
-    """A score that is no number is none."""
-    fused = {"a": 1.0, "b": 0.9, "c": 0.8}
-
-    assert blend(fused, {"a": 0.1, "b": 0.9, "c": broken}) == blend(fused, {"a": 0.1, "b": 0.9})
-    assert blend(fused, dict.fromkeys(fused, broken)) == fused
-
-
-def test_a_share_that_is_no_number_is_refused() -> None:
-    """NaN is no share."""
-    with pytest.raises(ValueError, match="share"):
-        blend({"a": 1.0}, {"a": 1.0}, math.nan)

@@ -25,44 +25,11 @@ def test_fresh_unread_document_has_its_baseline() -> None:
     assert computed_confidence("recipe", 0.0) == baseline("antipattern") == 0.5
 
 
-def test_worked_example() -> None:
-    """The note of the worked example has 0.39429."""
-    confidence = computed_confidence("note", 30, access_count=3, days_since_access=10)
-
-    assert confidence == pytest.approx(0.39429, abs=1e-5)
-
-
-def test_use_reinforces_up_to_half_more() -> None:
-    """31 accesses reach the cap of 1.5; more add nothing, fewer less, and a negative count none."""
-    assert computed_confidence("note", 0, access_count=31) == pytest.approx(0.75)
-    assert computed_confidence("note", 0, access_count=10_000) == 0.75
-    assert computed_confidence("note", 0, access_count=30) < 0.75
-    assert computed_confidence("note", 0, access_count=-4) == 0.5
-
-
-def test_attention_loses_a_twentieth_a_week() -> None:
-    """A week without access keeps 0.95, two weeks its square, and the floor is one half."""
-    assert attention("note", 7.0) == pytest.approx(0.95)
-    assert attention("note", 14.0) == pytest.approx(0.9025)
-    assert attention("note", 1e6) == 0.5
-
-
 @pytest.mark.parametrize("content_type", sorted(ATTENTION_EXEMPT))
 def test_exempt_types_keep_attention(content_type: str) -> None:
     """The six exempt types lose nothing to neglect."""
     assert attention(content_type, 1e6) == 1.0
     assert len(ATTENTION_EXEMPT) == 6
-
-
-@pytest.mark.parametrize("since", [None, math.nan, 0.0, -3.0])
-def test_unknown_or_present_access_keeps_attention(since: float | None) -> None:
-    """Nothing is lost when the last access is unknown, now or in the future."""
-    assert attention("note", since) == 1.0
-
-
-def test_a_stamp_of_the_change_is_no_access() -> None:
-    """A note that was never accessed keeps its attention, however old its stamp is."""
-    assert computed_confidence("note", 0, days_since_access=700, never_accessed=True) == 0.5
 
 
 @given(shares)
@@ -93,3 +60,8 @@ def test_confidence_is_a_share(kind: str, age: float, count: int, since: float |
     )
 
     assert 0 <= confidence <= 1
+
+
+def test_a_stamp_of_the_change_is_no_access() -> None:
+    """A note that was never accessed keeps its attention, however old its stamp is."""
+    assert computed_confidence("note", 0, days_since_access=700, never_accessed=True) == 0.5

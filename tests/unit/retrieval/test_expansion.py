@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,7 +10,6 @@ from clawmem.domain.retrieval.expansion import (
     MAX_ASKED_CHARS,
     VariantKind,
     expansion_prompt,
-    is_strong_signal,
     read_expansion,
 )
 
@@ -65,9 +63,3 @@ def test_a_pasted_page_is_cut() -> None:
 def test_a_thought_that_never_ends_costs_no_time() -> None:
     """An answer of a million signs is read by its beginning."""
     assert read_expansion("<think>" + "lex" * 1_000_000, "kettle") == ()
-
-
-@pytest.mark.parametrize("broken", [[float("nan")], [float("nan"), 0.1], [0.9, float("nan")]])
-def test_a_score_that_is_no_number_is_no_signal(broken: list[float]) -> None:
-    """NaN never makes a signal strong."""
-    assert not is_strong_signal(broken)

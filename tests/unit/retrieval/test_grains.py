@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from clawmem.domain.retrieval.grains import (
     DEPTH,
     DOCUMENT,
-    DOCUMENT_NEIGHBOUR_SHARE,
     DOCUMENT_WEIGHTS,
     LINE,
-    LINE_NEIGHBOUR_SHARE,
     LINE_WEIGHTS,
     PASSAGE,
     SECTION,
@@ -73,26 +71,6 @@ WEIGHTS = st.just(DOCUMENT_WEIGHTS) | st.fixed_dictionaries(
 # spread
 
 
-def test_a_line_gives_a_share_to_both_sides() -> None:
-    """Its own score stays; the keys beside it are there even if no such line exists."""
-    assert spread({FragmentKey(1, 0): 2.0}, 0.5) == {
-        FragmentKey(1, 0): 2.0,
-        FragmentKey(1, -1): 1.0,
-        FragmentKey(1, 1): 1.0,
-    }
-
-
-def test_neighbours_give_to_each_other() -> None:
-    """What is given on is what was scored, not what was received; other documents are out of reach."""
-    found = spread({FragmentKey(1, 1): 1.0, FragmentKey(1, 2): 2.0, FragmentKey(2, 3): 4.0}, 0.5)
-
-    assert found[FragmentKey(1, 0)] == 0.5
-    assert found[FragmentKey(1, 1)] == 2.0
-    assert found[FragmentKey(1, 2)] == 2.5
-    assert found[FragmentKey(1, 3)] == 1.0
-    assert found[FragmentKey(2, 3)] == 4.0
-
-
 @given(st.dictionaries(KEYS.map(lambda key: FragmentKey(*key)), st.floats(0, 100)), st.floats(0, 1))
 def test_spreading_adds_twice_the_share(scores: dict[FragmentKey, float], part: float) -> None:
     """Nothing is lost and nothing else is made; no line comes down."""
@@ -101,12 +79,6 @@ def test_spreading_adds_twice_the_share(scores: dict[FragmentKey, float], part: 
     assert math.isclose(sum(found.values()), sum(scores.values()) * (1 + 2 * part), abs_tol=1e-9)
     assert all(found[key] >= score for key, score in scores.items())
     assert all(key in found for key in scores)
-
-
-def test_neighbours_of_hits() -> None:
-    """The lines before and after each hit, and the hit; where two meet, once."""
-    assert neighbours(hits((1, 4, 1.0), (1, 5, 1.0))) == {FragmentKey(1, seq) for seq in (3, 4, 5, 6)}
-    assert neighbours([]) == set()
 
 
 # Documents
@@ -123,17 +95,6 @@ def test_nothing_gives_nothing() -> None:
     assert fuse_documents({"precise": hits((1, 0, 1.0))}) == []
 
 
-def test_the_best_answer_of_every_leg_has_relevance_one() -> None:
-    """And all parts are 1."""
-    legs = {name: hits((1, 1, 3.0), (2, 1, 1.0)) for name in DOCUMENT_WEIGHTS}
-
-    (best, fused), _ = fuse_documents(legs)
-
-    assert best == 1
-    assert fused.relevance == pytest.approx(1.0)
-    assert fused.parts == dict.fromkeys(DOCUMENT_WEIGHTS, 1.0)
-
-
 def test_relevance_is_never_above_one() -> None:
     """Not by a rounding error either, whatever the weights."""
     names = (LINE, PASSAGE, SECTION, DOCUMENT, VECTOR)
@@ -143,88 +104,11 @@ def test_relevance_is_never_above_one() -> None:
     assert all(fuse_documents(legs, weights=weights)[0][1].relevance <= 1.0 for weights in tenths)
 
 
-def test_a_leg_counts_with_its_best_fragment_of_a_document() -> None:
-    """Many middling passages are not worth one good one."""
-    found = fuse_documents({PASSAGE: hits((1, 1, 3.0), (1, 2, 3.0), (1, 3, 3.0), (2, 1, 4.0))})
-
-    assert [(document_id, fused.relevance) for document_id, fused in found] == [(2, 1.0), (1, 0.75)]
-
-
 def test_equal_fragments_of_a_document_show_the_first_that_was_found() -> None:
     """A leg's hits come best first and by key, so that is the earliest in reading order."""
     ((_, fused),) = fuse_documents({LINE: hits((1, 3, 2.0), (1, 9, 2.0))})
 
     assert fused.best == FragmentKey(1, 3)
-
-
-def test_a_silent_leg_gives_a_document_nothing() -> None:
-    """It takes its weight along: a document that only one leg found is below one that both found."""
-    legs = {PASSAGE: hits((1, 1, 4.0), (2, 1, 4.0)), DOCUMENT: hits((2, 0, 4.0))}
-
-    (first, both), (second, one) = fuse_documents(legs)
-
-    assert (first, both.relevance) == (2, 1.0)
-    assert (second, one.relevance) == (1, pytest.approx(share(DOCUMENT_WEIGHTS, PASSAGE, DOCUMENT)))
-    assert one.parts == {PASSAGE: 1.0}
-
-
-def test_a_leg_that_was_asked_and_found_nothing_still_weighs() -> None:
-    """Relevance says how much of what was asked agrees; a leg that was not asked takes nothing away."""
-    ((_, asked),) = fuse_documents({PASSAGE: hits((1, 1, 4.0)), DOCUMENT: []})
-    ((_, not_asked),) = fuse_documents({PASSAGE: hits((1, 1, 4.0))})
-
-    assert asked.relevance == pytest.approx(share(DOCUMENT_WEIGHTS, PASSAGE, DOCUMENT))
-    assert not_asked.relevance == 1.0
-
-
-def test_equal_documents_stand_by_number() -> None:
-    """Whatever the order of the hits."""
-    assert ranked(fuse_documents({PASSAGE: hits((9, 1, 1.0), (2, 5, 1.0), (4, 3, 1.0))})) == [2, 4, 9]
-
-
-def test_words_are_scaled_from_zero_and_vectors_from_their_lowest() -> None:
-    """BM25 has a true zero; of cosines only the place in the band says something."""
-    pair = hits((1, 1, 0.8), (2, 1, 0.6))
-
-    assert fuse_documents({PASSAGE: pair})[1][1].relevance == pytest.approx(0.75)
-    assert fuse_documents({VECTOR: pair})[1][1].relevance == 0.0
-
-
-def test_a_single_vector_hit_is_the_best() -> None:
-    """A band of one has its place at the top."""
-    ((_, fused),) = fuse_documents({VECTOR: hits((1, 1, 0.1))})
-
-    assert fused.relevance == 1.0
-
-
-def test_a_line_hit_is_lifted_by_hits_beside_it() -> None:
-    """Two neighbours that both match are worth a little more than two far apart."""
-    (first, together), (second, apart) = fuse_documents(
-        {LINE: hits((2, 1, 1.0), (2, 2, 1.0), (1, 1, 1.0), (1, 3, 1.0))}
-    )
-
-    assert (first, second) == (2, 1)
-    assert together.relevance == 1.0
-    assert apart.relevance == pytest.approx(1 / (1 + DOCUMENT_NEIGHBOUR_SHARE))
-
-
-def test_the_whole_stands_in_where_there_is_no_section() -> None:
-    """A document without sections is its own section; one that has sections keeps theirs."""
-    weights = {SECTION: 1.0, DOCUMENT: 1.0}
-    legs = {SECTION: hits((1, 3, 1.0), (3, 3, 2.0)), DOCUMENT: hits((1, 0, 4.0), (2, 0, 4.0))}
-
-    parts = {document_id: fused.parts for document_id, fused in fuse_documents(legs, weights=weights)}
-
-    assert parts[1] == {SECTION: 0.5, DOCUMENT: 1.0}
-    assert parts[2] == {SECTION: 1.0, DOCUMENT: 1.0}
-    assert parts[3] == {SECTION: 1.0}
-
-
-def test_the_whole_stands_in_for_no_leg_that_took_no_part() -> None:
-    """Without a leg of sections there is nothing to stand in for."""
-    ((_, fused),) = fuse_documents({DOCUMENT: hits((2, 0, 4.0))}, weights={SECTION: 1.0, DOCUMENT: 1.0})
-
-    assert fused.parts == {DOCUMENT: 1.0}
 
 
 @pytest.mark.parametrize(
@@ -275,13 +159,6 @@ def test_a_line_of_a_named_speaker_is_lifted(label: str, speakers: set[str], lif
     assert found[1].relevance == pytest.approx(1 / (1 + SPEAKER_LIFT) if lifted else 1.0)
 
 
-def test_a_line_whose_place_is_unknown_has_no_speaker() -> None:
-    """It is ranked by its words alone."""
-    ((_, fused),) = fuse_documents({LINE: hits((1, 1, 1.0))}, speakers={"ann"})
-
-    assert fused.relevance == 1.0
-
-
 @pytest.mark.parametrize(("given_documents", "answers"), [(DEPTH - 1, 99), (DEPTH, 100), (DEPTH + 1, 100)])
 def test_documents_are_worked_out_to_a_depth(given_documents: int, answers: int) -> None:
     """A hundred are the most, and they are the best."""
@@ -328,67 +205,11 @@ def test_the_order_of_the_legs_does_not_matter(legs: dict[str, list[Hit]], speak
 # Lines
 
 
-def test_no_line_hit_no_line() -> None:
-    """Wider fragments say which lines are better, never which there are."""
-    assert fuse_lines({}, {}) == []
-    assert fuse_lines({LINE: [], PASSAGE: hits((1, 1, 1.0))}, spans(passage(1, 1, 0, 99), line(1, 3))) == []
-    assert fuse_lines({DOCUMENT: hits((1, 0, 1.0))}, spans(line(1, 3))) == []
-
-
-def test_a_neighbour_that_exists_is_an_answer_too() -> None:
-    """With its share; one that is not in the spans, or is no line, is none."""
-    known = spans(line(1, 5), line(1, 6), passage(1, 4, 0, 99))
-
-    first, second = fuse_lines({LINE: hits((1, 5, 3.0))}, known)
-
-    assert (first.best, first.relevance) == (FragmentKey(1, 5), 1.0)
-    assert (second.best, second.relevance) == (FragmentKey(1, 6), pytest.approx(LINE_NEIGHBOUR_SHARE))
-
-
-def test_a_hit_whose_place_is_unknown_is_left_out() -> None:
-    """It was forgotten between the search and the ranking."""
-    assert fuse_lines({LINE: hits((1, 5, 3.0))}, {}) == []
-
-
-@pytest.mark.parametrize(
-    ("start", "end", "covered"),
-    [(0, 50, False), (0, 51, True), (59, 99, True), (60, 99, False), (52, 55, True), (0, 99, True)],
-)
-def test_a_passage_counts_for_the_lines_it_overlaps(start: int, end: int, covered: bool) -> None:
-    """One shared character is enough; touching is not."""
-    legs = {LINE: hits((1, 5, 1.0)), PASSAGE: hits((1, 1, 1.0))}
-
-    (found,) = fuse_lines(legs, spans(line(1, 5), passage(1, 1, start, end)))
-
-    assert (PASSAGE in found.parts) is covered
-    assert found.relevance == pytest.approx(1.0 if covered else share(LINE_WEIGHTS, LINE, PASSAGE))
-
-
-def test_the_best_of_the_wider_fragments_counts() -> None:
-    """Two that overlap a line are not added up; one of another document does not reach it."""
-    legs = {LINE: hits((1, 5, 1.0)), PASSAGE: hits((1, 1, 2.0), (1, 2, 1.0), (2, 1, 4.0))}
-    known = spans(line(1, 5), passage(1, 1, 0, 99), passage(1, 2, 0, 99), passage(2, 1, 0, 99))
-
-    (found,) = fuse_lines(legs, known)
-
-    assert found.parts == {LINE: 1.0, PASSAGE: 0.5}
-
-
 def test_a_wider_fragment_whose_place_is_unknown_counts_for_no_line() -> None:
     """The lines stay."""
     (found,) = fuse_lines({LINE: hits((1, 5, 1.0)), VECTOR: hits((1, 1, 0.9))}, spans(line(1, 5)))
 
     assert found.parts == {LINE: 1.0}
-
-
-def test_a_document_counts_for_all_its_lines() -> None:
-    """Scaled by the best document."""
-    legs = {LINE: hits((1, 5, 1.0), (2, 5, 1.0)), DOCUMENT: hits((2, 0, 4.0), (1, 0, 1.0))}
-
-    first, second = fuse_lines(legs, spans(line(1, 5), line(2, 5)))
-
-    assert (first.best.document_id, first.parts) == (2, {LINE: 1.0, DOCUMENT: 1.0})
-    assert (second.best.document_id, second.parts) == (1, {LINE: 1.0, DOCUMENT: 0.25})
 
 
 def test_who_says_a_line_is_a_leg_of_its_own() -> None:
@@ -403,15 +224,6 @@ def test_who_says_a_line_is_a_leg_of_its_own() -> None:
         {LINE: 1.0},
     )
     assert [found.relevance for found in fuse_lines(legs, known)] == [1.0, 1.0]
-
-
-def test_equal_lines_stand_in_reading_order() -> None:
-    """By document, then place."""
-    legs = {LINE: hits((2, 1, 1.0), (1, 6, 1.0), (1, 3, 1.0))}
-
-    found = fuse_lines(legs, spans(line(1, 3), line(1, 6), line(2, 1)))
-
-    assert [fused.best for fused in found] == [(1, 3), (1, 6), (2, 1)]
 
 
 @pytest.mark.parametrize(("given_lines", "answers"), [(DEPTH - 1, 99), (DEPTH, 100), (DEPTH + 1, 100)])
@@ -440,19 +252,7 @@ def test_lines_obey_the_laws_of_a_ranking(legs: dict[str, list[Hit]], speakers: 
 # Speakers
 
 
-def test_any_word_of_a_question_may_be_a_name() -> None:
-    """Which of them are is seen by who speaks."""
-    assert named_speakers(["what", "did", "ann", "say"]) == {"what", "did", "ann", "say"}
-    assert named_speakers([]) == frozenset()
-
-
 @pytest.mark.parametrize("word", ["i", "my", "me", "mine", "we", "our", "us"])
 def test_the_first_person_is_the_user(word: str) -> None:
     """As transcripts of chats call the one who asks."""
     assert named_speakers(["what", "did", word, "say"]) == {"what", "did", word, "say", "user"}
-
-
-@pytest.mark.parametrize("word", ["you", "ours", "im", "mi"])
-def test_nobody_else_is_the_user(word: str) -> None:
-    """Nor is a word that only looks like it."""
-    assert "user" not in named_speakers([word])

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import math
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.late_interaction import (
-    NEIGHBOUR_SHARES,
     around,
     coverage,
     line_coverage,
@@ -47,32 +43,7 @@ def test_a_nearer_word_covers_no_less(
     assert coverage(weights, nearer) >= coverage(weights, near)
 
 
-def test_numbers_that_do_not_belong_together() -> None:
-    """As many weights as numbers, or it is refused."""
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        coverage([1.0], [1.0, 1.0])
-
-
 # covered
-
-
-def test_neighbours_lend_by_their_distance() -> None:
-    """The line itself counts whole, the next one four fifths, the one after it half, those beyond nothing."""
-    for distance, share in enumerate((*NEIGHBOUR_SHARES, 0.0)):
-        for seq in (5 - distance, 5 + distance):
-            assert line_coverage([line(5)], {line(seq): [1.0]}, [1.0]) == {line(5): share}
-
-
-def test_two_lines_answer_together() -> None:
-    """A line that holds one word, beside one that holds the other, covers nearly both."""
-    rows = {line(1): [1.0, 0.0], line(2): [0.0, 1.0]}
-
-    assert line_coverage(rows, rows, [0.5, 0.5]) == {line(1): 0.9, line(2): 0.9}
-
-
-def test_documents_do_not_lend_to_each_other() -> None:
-    """What stands in another document is no neighbour, whatever its number."""
-    assert line_coverage([line(1)], {line(2, document_id=2): [1.0]}, [1.0]) == {line(1): 0.0}
 
 
 @given(st.lists(KEYS, max_size=6), ROWS, WEIGHTS)
@@ -108,22 +79,7 @@ def test_around_a_line() -> None:
     assert around([]) == set()
 
 
-def test_shares_fall_with_distance() -> None:
-    """A line counts whole for itself, and less the further away it is."""
-    assert NEIGHBOUR_SHARES[0] == 1.0
-    assert list(NEIGHBOUR_SHARES) == sorted(NEIGHBOUR_SHARES, reverse=True)
-    assert math.isclose(NEIGHBOUR_SHARES[1], 0.8) and math.isclose(NEIGHBOUR_SHARES[2], 0.5)
-
-
 # names
-
-
-def test_the_names_of_a_note_count_for_each_of_its_lines() -> None:
-    """A line that holds the rest of the question covers it together with the name."""
-    rows = {line(3): [0.0, 1.0], line(3, 2): [1.0, 0.0]}
-    found = line_coverage([line(3), line(3, 2)], rows, [0.5, 0.5], names={1: [1.0, 0.0]})
-
-    assert found == {line(3): 1.0, line(3, 2): 0.5}
 
 
 def test_a_name_lends_to_the_words_that_it_holds() -> None:

@@ -7,12 +7,6 @@ from clawmem.domain.retrieval.newest import LEAST_COVERAGE, matching, names_the_
 DATES = {1: "2026-04-19", 2: "2026-08-27", 3: "2026-06-12"}
 
 
-def test_the_newest_is_first() -> None:
-    """By date; of two of one date the one that came later."""
-    assert newest_first(DATES) == [2, 3, 1]
-    assert newest_first({1: "2026-01-01", 2: "2026-01-01"}) == [2, 1]
-
-
 def test_a_superseded_note_is_never_first() -> None:
     """Whatever its date, and also before notes that have no date of their own."""
     assert newest_first(DATES, superseded={2}) == [3, 1, 2]

@@ -10,8 +10,6 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.planning import (
     MAX_CLAUSES,
     MAX_SIMPLE_WORDS,
-    Clause,
-    ClauseKind,
     has_several_topics,
     is_simple,
     plan,
@@ -40,13 +38,6 @@ PIECES = [
 QUERIES = st.text() | st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join)
 
 
-@pytest.mark.parametrize("join", [*JOINS, "both red and green", "AND ALSO", "As  Well\nAs"])
-def test_what_joins_makes_a_question_complex(join: str) -> None:
-    """From six words of three letters on."""
-    assert has_several_topics(f"{LONG} {join} cost")
-    assert not is_simple(f"{LONG} {join} cost")
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -72,72 +63,6 @@ def test_lookalikes_join_nothing(query: str) -> None:
 def test_few_words_are_simple_whatever_they_say(long_words: int, simple: bool) -> None:
     """Words of less than three letters do not count; "and" and "also" do."""
     assert is_simple(f"it is {'tea ' * (long_words - 2)} and also") is simple
-
-
-def test_plus_joins_topics_of_a_plan_alone() -> None:
-    """It makes a plan, but not a route."""
-    query = f"{LONG} plus the cost"
-
-    assert not has_several_topics(query)
-    assert not is_simple(query)
-    assert len(question_parts(query)) == 2
-
-
-@pytest.mark.parametrize(
-    ("query", "kind"),
-    [("retry limit", "bm25"), ("why Postgres", "graph"), ("who runs Oslo", "graph"), ("when is it", "bm25")],
-)
-def test_a_simple_question_is_asked_by_words_and_by_meaning(query: str, kind: str) -> None:
-    """The graph knows why and who."""
-    assert plan(query) == (Clause(ClauseKind(kind), query, 1), Clause(ClauseKind.VECTOR, query, 3))
-
-
-def test_two_parts_are_asked_in_both_ways_each() -> None:
-    """What is looked up by words comes first."""
-    one, two = "What did we pick for billing", "why did we drop the queue?"
-
-    assert plan(f"{one} and {two}") == (
-        Clause(ClauseKind.LEXICAL, one, 1),
-        Clause(ClauseKind.GRAPH, two, 1),
-        Clause(ClauseKind.VECTOR, one, 3),
-        Clause(ClauseKind.VECTOR, two, 3),
-    )
-
-
-def test_more_parts_share_one_clause_by_meaning() -> None:
-    """There are never more than four clauses; the last part takes in what is left."""
-    query = "List the open risks and also the deadlines and also the owners and also the budget"
-
-    assert [clause.query for clause in plan(query)] == [
-        "List the open risks",
-        "the deadlines",
-        "the owners the budget",
-        query,
-    ]
-    assert [clause.priority for clause in plan(query)] == [1, 1, 1, 3]
-
-
-def test_a_join_of_nothing_is_asked_whole() -> None:
-    """Where a plan with a model would fall back to."""
-    query = "Additionally the plan for moving all vaults to the schema"
-
-    assert plan(query) == (Clause(ClauseKind.LEXICAL, query, 1), Clause(ClauseKind.VECTOR, query, 2))
-
-
-@pytest.mark.parametrize(
-    ("query", "parts"),
-    [
-        ("What did Ann say about rent and also about heating?", "What did Ann say about heating?"),
-        ("What did Ann say about rent as well as heating for May", "What did Ann say about heating for May"),
-        ("Which database did we pick and why?", "why Which database did we pick"),
-        ("How do both the parser and the scanner treat tabs?", "How do the scanner treat tabs?"),
-        ("Where are the tiles, and how many are left", "how many are left"),
-        ("Wer zahlt? Und wann?", "Und wann?"),
-    ],
-)
-def test_a_part_can_be_asked_alone(query: str, parts: str) -> None:
-    """It begins as the first one does, unless it asks by itself or has nothing to ask about."""
-    assert question_parts(query)[1] == parts
 
 
 @given(QUERIES)

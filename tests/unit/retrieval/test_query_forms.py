@@ -9,69 +9,15 @@ from hypothesis import strategies as st
 from clawmem.domain.documents.tokens import is_unspaced, words
 from clawmem.domain.retrieval.query_forms import (
     MAX_BARE_TERMS,
-    MAX_QUERY,
     MAX_TERMS,
-    MIN_PREFIX,
     STOP_WORDS,
     asks_for_number,
     holds_number,
     is_precise,
     query_forms,
 )
-from clawmem.ports.records import LexicalQuery, Term
 
 QUERIES = st.text() | st.text("ab AB12_./\\:#@-?!\"'*()京都 什么İ\0\n", max_size=40)
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "Where do login sessions live?",
-        "who decided on the database",
-        "What did Ann say about before_compaction?",
-        "how do I configure src/retry.py",
-        "redis?",
-        "redis session length ?",
-        "Redis？",
-        "redis THE",
-        "redis, the!",
-        "redis session length limit",
-    ],
-)
-def test_a_question_has_the_relaxed_form_alone(query: str) -> None:
-    """A question mark, a stop word, or a fourth word that is no identifier makes it one."""
-    assert not is_precise(query)
-    assert query_forms(query).precise is None
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "redis",
-        "redis session",
-        "redis session length",
-        "Haruka Mori",
-        "before_compaction",
-        "src/retry.py",
-        "C:\\notes\\plan.md",
-        "v2.3.1",
-        "ISO-8601",
-        "ann@example.org",
-        "#billing/retry",
-        "maxRetries",
-        "东京都",
-        "before_compaction src/retry.py v2.3.1 maxRetries ERR utf8 a::b x#y",
-    ],
-)
-def test_a_name_has_both_forms(query: str) -> None:
-    """Up to three bare terms, or identifiers only, are wanted together and also one by one."""
-    forms = query_forms(query)
-
-    assert is_precise(query)
-    assert forms.precise is not None
-    assert forms.precise.every
-    assert [term.text for term in forms.precise.terms] == list(dict.fromkeys(words(query)))
-    assert not forms.relaxed.every
 
 
 @pytest.mark.parametrize(
@@ -109,68 +55,6 @@ def test_not_identifiers(part: str) -> None:
     assert is_precise(" ".join([part] * MAX_BARE_TERMS))
 
 
-def test_stop_words_are_dropped() -> None:
-    """Only the words that carry the question are asked for."""
-    forms = query_forms("Where do the login sessions live?")
-
-    assert forms.words == ("login", "sessions", "live")
-    assert forms.relaxed == LexicalQuery((Term("login"), Term("sessions"), Term("live")))
-
-
-def test_only_stop_words_are_all_kept() -> None:
-    """Something is asked for even then."""
-    assert query_forms("to be or not to be").words == ("to", "be", "or", "not")
-
-
-@pytest.mark.parametrize("query", ["", " ", "\n", "\0", "?", "?!…", "*", '"', "(--)", "，。"])
-def test_a_question_without_words_asks_for_nothing(query: str) -> None:
-    """Both forms are empty: there is nothing to look for."""
-    forms = query_forms(query)
-
-    assert (forms.words, forms.relaxed, forms.precise) == ((), LexicalQuery(()), None)
-
-
-@pytest.mark.parametrize(
-    "query", ['redis AND "NOT', "title:redis", "redis*", "NEAR(redis, 5)", "^redis", "-redis", "{a b}: redis"]
-)
-def test_syntax_of_a_search_engine_is_plain_words(query: str) -> None:
-    """What a person types is text; no term holds anything but letters and digits."""
-    forms = query_forms(query)
-
-    assert "redis" in forms.words
-    assert all(term.text.isalnum() for term in forms.relaxed.terms)
-
-
-def test_words_keep_their_order_each_once() -> None:
-    """The first place counts; case and width make no difference."""
-    assert query_forms("zeta Alpha ＺＥＴＡ beta alpha").words == ("zeta", "alpha", "beta")
-
-
-@pytest.mark.parametrize(("length", "prefix"), [(MIN_PREFIX - 1, False), (MIN_PREFIX, True)])
-def test_a_word_of_a_name_is_a_prefix_from_two_letters(length: int, prefix: bool) -> None:
-    """A single letter would stand for a tenth of the vocabulary."""
-    assert query_forms("x" * length).relaxed.terms == (Term("x" * length, prefix=prefix),)
-
-
-def test_a_word_of_a_question_is_no_prefix() -> None:
-    """A question means the words that it holds."""
-    assert not any(term.prefix for term in query_forms("Where do login sessions live?").relaxed.terms)
-
-
-@pytest.mark.parametrize(
-    ("query", "terms"),
-    [
-        ("京", (Term("京", prefix=True),)),
-        ("京都", (Term("京都"),)),
-        ("東京都", (Term("東京"), Term("京都"))),
-        ("京？", (Term("京", prefix=True),)),
-    ],
-)
-def test_unspaced_scripts(query: str, terms: tuple[Term, ...]) -> None:
-    """Pairs are whole tokens of the index; a single character begins one, in a question as well."""
-    assert query_forms(query).relaxed.terms == terms
-
-
 @pytest.mark.parametrize(
     ("given_words", "asked"), [(MAX_TERMS - 1, 63), (MAX_TERMS, 64), (MAX_TERMS + 1, 64)]
 )
@@ -179,12 +63,6 @@ def test_a_pasted_page_asks_by_its_first_words(given_words: int, asked: int) -> 
     query = "the the " + " ".join(f"w{n} w{n}" for n in range(given_words))
 
     assert query_forms(query).words == tuple(f"w{n}" for n in range(asked))
-
-
-@pytest.mark.parametrize("length", [MAX_QUERY, MAX_QUERY + 1])
-def test_any_length_is_read(length: int) -> None:
-    """Refusing a question that is too long is the request's part; reading one never fails."""
-    assert query_forms("x" * length).words == ("x" * length,)
 
 
 @pytest.mark.parametrize(

@@ -86,12 +86,6 @@ def test_more_of_the_question_never_makes_a_place_less_likely(
     assert place_probability(place._replace(coverage=coverage + more)) >= place_probability(place)
 
 
-def test_an_unknown_unit_is_refused() -> None:
-    """There is no model for a list of something else."""
-    with pytest.raises(KeyError):
-        place_probability(ResultPlace(0.5, 1, "chapter"))
-
-
 def test_the_family_of_a_fingerprint_is_its_model_not_its_build() -> None:
     """Two builds of one model share a scale."""
     assert family("minilm:384:int8:mean-of-256:a:b") == family("minilm:384:float32:c") == "minilm:384"

@@ -72,34 +72,10 @@ def test_the_questions_are_worth_asking() -> None:
     assert min(by_route.values()) >= 15
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [(a, b) for i, a in enumerate(ONLY) for b in list(ONLY)[i:]], ids=str
-)
-def test_the_first_rule_that_fits_decides(first: Route, second: Route) -> None:
-    """Whatever the order of the words."""
-    assert route(f"{ONLY[second]}, {ONLY[first]}") is first
-    assert route(f"{ONLY[first]}, {ONLY[second]}") is first
-
-
-@pytest.mark.parametrize(
-    ("length", "expected"), [(MAX_KEYWORD_LENGTH - 1, Route.KEYWORD), (MAX_KEYWORD_LENGTH, Route.HYBRID)]
-)
-def test_a_long_question_is_no_keyword(length: int, expected: Route) -> None:
-    """Fifty characters are one too many."""
-    assert route("url of the shop".ljust(length, "…")) is expected
-
-
 @pytest.mark.parametrize("query", LOOKALIKES)
 def test_lookalikes_fit_no_rule(query: str) -> None:
     """Parts of longer words, everyday meanings, and doubled question marks say nothing."""
     assert route(query) is Route.HYBRID
-
-
-def test_capitals_say_nothing_where_everything_is_shouted() -> None:
-    """Two words may be a name; three are a person who found the key."""
-    assert route("OPEN ENOSPC TICKETS") is Route.HYBRID
-    assert route("HTTP 429") is Route.KEYWORD
-    assert route("open ENOSPC tickets") is Route.KEYWORD
 
 
 @given(st.text() | st.lists(st.sampled_from([*ONLY.values(), "and", "?", "both"])).map(" ".join))

@@ -12,26 +12,10 @@ WORDS = st.lists(st.integers(0, 2**16 - 1), max_size=6).map(tuple)
 BITS = st.integers(0, 2**16 - 1)
 
 
-def test_rows_are_read_in_their_order() -> None:
-    assert read_rows(b"\x01\x02\xff\x00\x00\x03", 16) == Rows(16, 0x0102, (0xFF00, 0x0003))
-
-
-def test_of_an_empty_sketch_nothing_is_known() -> None:
-    assert read_rows(b"", 384) is None
-
-
 @pytest.mark.parametrize(("sketch", "dimensions"), [(b"abc", 16), (b"ab", 12), (b"ab", 0)])
 def test_half_a_row_is_refused(sketch: bytes, dimensions: int) -> None:
     with pytest.raises(ValueError, match="does not consist of rows of"):
         read_rows(sketch, dimensions)
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "expected"),
-    [(0b1111, 0b1111, 1.0), (0b1111, 0b0111, 0.5), (0b1111, 0b0011, 0.0), (0b1111, 0b0000, 0.0)],
-)
-def test_agreement_counts_the_bits(one: int, other: int, expected: float) -> None:
-    assert agreement(one, other, 4) == expected
 
 
 @given(BITS, BITS)

@@ -65,90 +65,10 @@ def test_a_clipped_snippet_lies_in_its_fragment(body: str, query: list[str], sta
         assert shown.end_line <= body.count("\n", 0, end) + 1
 
 
-def test_the_best_line_is_shown_with_two_lines_after_it() -> None:
-    """The window begins with the best line."""
-    assert snippet(BODY, ["charlie"]) == Snippet("charlie\ndelta\necho", 3, 3, before=2, after=1)
-
-
-def test_header_reads_like_a_diff() -> None:
-    """The header gives start, count, and what is left on both sides."""
-    assert snippet(BODY, ["charlie"]).header == "@@ -3,3 @@ (2 before, 1 after)"
-
-
-def test_window_ends_with_the_body() -> None:
-    """At the end of the body the window is shorter; blank lines at its end are left out."""
-    assert snippet(BODY, ["alpha"]).text == "alpha\nbravo\ncharlie"
-    assert snippet(BODY, ["foxtrot"]).text == "foxtrot"
-    assert snippet("a\n\n\nb", ["a"]) == Snippet("a", 1, 1, before=0, after=3)
-
-
-def test_lines_are_those_of_the_file() -> None:
-    """Behind five lines of frontmatter the body's third line is the file's eighth."""
-    shown = snippet(BODY, ["charlie"], first_line=6)
-
-    assert (shown.start_line, shown.before, shown.after) == (8, 7, 1)
-
-
-def test_distinct_terms_count_and_the_first_of_equals_wins() -> None:
-    """A term repeated in a line or in the query counts once; of equal lines the first is shown."""
-    body = "red red\n-\n-\n-\nred blue\n-\n-\n-\nblue red"
-
-    assert snippet(body, ["red", "red", "RED", "blue"]).start_line == 5
-
-
-def test_intent_is_worth_three_tenths_of_a_term() -> None:
-    """Three intent terms do not outweigh a query term, four do."""
-    body = "one two three four\n-\n-\n-\npool"
-
-    assert snippet(body, ["pool"], intent_terms=["one", "two", "three"]).start_line == 5
-    assert snippet(body, ["pool"], intent_terms=["one", "two", "three", "four"]).start_line == 1
-
-
-FAR = "needle\n" + "x\n" * 150 + "needle again\n" + "y\n" * 150  # the second needle starts at offset 307
-
-
-def test_fragment_wins_over_an_earlier_match() -> None:
-    """Matches outside of the fragment do not count while there is text inside."""
-    assert snippet(FAR, ["needle"], around=(300, 310), max_length=50).start_line == 152
-
-
-def test_long_fragment_is_searched_to_its_end() -> None:
-    """A match at the end of a fragment longer than a snippet is found."""
-    body = "word\n" * 400 + "needle\n"
-
-    assert "needle" in snippet(body, ["needle"], around=(0, 2006), max_length=50).text
-
-
-def test_fragment_without_a_term_shows_its_own_first_line() -> None:
-    """A match by meaning alone shows the fragment from its beginning."""
-    at = BODY.index("echo")
-
-    assert snippet(BODY, ["zulu"], around=(at, at + 4)).start_line == LINES.index("echo") + 1
-
-
-def test_a_blank_fragment_opens_the_whole_body() -> None:
-    """Where the fragment's place holds only blanks, the best line of the body is shown."""
-    body = "needle\n" + "\n" * 600 + "end"
-
-    assert snippet(body, ["needle"], around=(300, 310), max_length=50).start_line == 1
-
-
-def test_stale_offsets_are_tolerated() -> None:
-    """Offsets past the end of a body that became shorter show its end."""
-    assert snippet(BODY, ["alpha"], around=(9000, 9100)).text == "foxtrot"
-
-
 def test_cut_leaves_room_for_the_dots() -> None:
     """At exactly max_length nothing is cut; one past, three dots end a text of max_length."""
     assert snippet("x" * 300, []).text == "x" * 300
     assert snippet("x" * 301, []).text == "x" * 297 + "..."
-
-
-def test_cut_lines_are_not_counted_as_shown() -> None:
-    """The count names the lines that can be read, and the rest counts as after."""
-    shown = snippet("one\n" + "x" * 50 + "\nthree", ["one"], max_length=10)
-
-    assert (shown.text, shown.line_count, shown.after) == ("one\nxxx...", 2, 1)
 
 
 def test_a_single_line_is_shown_alone() -> None:
@@ -158,11 +78,6 @@ def test_a_single_line_is_shown_alone() -> None:
     shown = single_line(head, ["ann"], max_length=300, first_line=2)
 
     assert shown == Snippet("participants: Ann", 3, 1, before=2, after=1)
-
-
-def test_empty_body_has_an_empty_snippet() -> None:
-    """There is nothing to show of nothing."""
-    assert snippet("", ["a"]) == Snippet("", 1, 1, before=0, after=0)
 
 
 def test_broken_arguments_are_refused() -> None:

@@ -1,0 +1,117 @@
+"""Notes that are named, read and changed by every interface, and the rows of their vault."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import apsw
+import httpx2
+from command_line import Invoke
+
+from clawmem.app.client.tool_sets import ToolSet
+from clawmem.app.interfaces.mcp.calling import CODE, DETAILS
+from clawmem.app.interfaces.mcp.server import make_server
+from clawmem.app.interfaces.rest.application import rest_application
+from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.serve.runtime import ServerRuntime
+from clawmem.app.settings import load_settings
+
+PRICING, QUEUE, PUMP = "work/2026-04-18-pricing.md", "work/queue.md", "work/observations/pump.md"
+
+
+ACME, BETA, CAFE = "work/clients/Acme Rocketworks.md", "work/clients/Beta.md", "work/Café.md"
+
+
+NOTES = {
+    PRICING: "---\naliases: [Price list, PL]\n---\n# Pricing\n\nOne seat costs twelve euro.\n\nSeats are billed monthly.\n",
+    QUEUE: "# Queue depth\n\nJobs wait for an hour at most.\n",
+    "work/handoff.md": "# Handoff of Tuesday\n\nThe queue was repaired. Next: billing.\n",
+    ACME: "# Kick-off\n\nThey want four engines.\n",
+    BETA: "# Kick-off\n\nThey want two boats.\n",
+    CAFE: "# Café\n\nOpen from eight.\n",
+    PUMP: "# The pump leaks\n\nThe pump of hall two leaks at night.\n",
+    "work/observations/pumps.md": "# Pumps leak\n\nBoth pumps of hall two leak at night.\n",
+    "work/titled.md": f"# {QUEUE}\n\nIts title is the path of another note.\n",
+}
+
+
+AMBIGUOUS = ("Kick-off", "kick-OFF", "[[Kick-off]]", "[[kick-off#Plan|the meeting]]")
+
+
+class Heard(NamedTuple):
+    """The answer of an interface: whether it was refused, its code where it has one, and its details for programs."""
+
+    refused: bool
+    code: str
+    details: dict[str, Any]
+    text: str
+
+
+def rows() -> dict[str, list[Any]]:
+    """Every row of every table of the vault, telemetry of reading apart."""
+    reader = apsw.Connection(str(load_settings().vault), flags=apsw.SQLITE_OPEN_READONLY)
+    tables = [
+        name
+        for (name, sql) in reader.execute("select name, sql from sqlite_master where type = 'table'")
+        if not sql.lower().startswith("create virtual")
+    ]
+    found = {name: list(reader.execute(f'select * from "{name}"')) for name in tables}
+    reader.close()
+    return found
+
+
+def docid_of(invoke: Invoke, path: str) -> str:
+    return str(json.loads(invoke("get", path, "--json").stdout)["docid"])
+
+
+def by_tool(name: str, **arguments: Any) -> Heard:
+    """Call an MCP tool."""
+    desk = Dispatcher(load_settings)
+    try:
+        found: Any = asyncio.run(make_server(desk, ToolSet.CLAWMEM).call_tool(name, arguments))
+    finally:
+        desk.close()
+    text = " ".join(getattr(one, "text", "") for one in found.content)
+    meta = found.meta or {}
+    details = meta.get(DETAILS, {}) if found.is_error else found.structured_content
+    return Heard(bool(found.is_error), str(meta.get(CODE, "")), details, text)
+
+
+def by_route(method: str, path: str, **body: Any) -> Heard:
+    """Send a request to the REST interface."""
+
+    async def send() -> httpx2.Response:
+        inside = ServerRuntime(load_settings().vault, os.environ)
+        with inside.at_work():
+            app: Any = rest_application(inside)
+            transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+            async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
+                return await client.request(method, path, json=body if method == "POST" else None)
+
+    response = asyncio.run(send())
+    told = response.json()
+    return Heard(response.status_code != 200, told.get("code", ""), told, told.get("error", ""))
+
+
+VERBS = ("pin", "unpin", "snooze", "unsnooze", "forget")
+
+
+def change(door: str, invoke: Invoke, verb: str, text: str) -> Heard:
+    """Ask an interface for a change, confirmed as far as it can be."""
+    if door == "cli":
+        done = invoke(verb, *(["--yes"] if verb == "forget" else []), "--", text)
+        assert done.exit_code in (0, 2, 3), done.output
+        return Heard(done.exit_code != 0, str(done.exit_code), {}, done.output)
+    if door == "mcp":
+        if verb == "forget":
+            return by_tool("memory_forget", query=text, confirm=True)
+        if verb in ("pin", "unpin"):
+            return by_tool("memory_pin", query=text, unpin=verb == "unpin")
+        return by_tool("memory_snooze", query=text, until="2999-01-01" if verb == "snooze" else None)
+    path = f"/documents/{quote(text, safe='')}/{verb.removeprefix('un')}"
+    body = {"forget": {"confirm": True}, "unpin": {"unpin": True}}
+    return by_route("POST", path, **body.get(verb, {}))

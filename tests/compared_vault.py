@@ -1,0 +1,63 @@
+"""Vaults of chance, and questions to them at one time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from functools import cache
+from random import Random
+
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.files import MemoryFiles
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.graph.build import BuildGraphs
+from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
+from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.domain.documents.times import parse_iso
+
+NOW_MS = parse_iso("2026-06-17T12:00:00Z") or 0  # a Wednesday
+
+
+def filled(vault: SqliteVault, texts: Mapping[str, str], collection: str = "notes") -> SqliteVault:
+    """*vault* with a note for each of *texts*, with vectors."""
+    files = MemoryFiles()
+    for path, text in texts.items():
+        files.write(f"/{collection}/{path}", text.encode(), mtime_ns=NOW_MS * 1_000_000)
+    UpdateCollection(vault, files, ManualClock(NOW_MS), parse_yaml)(Folder(collection, f"/{collection}"))
+    EmbedPending(vault, HashingEmbedder())()
+    return vault
+
+
+def asked(question: str, **rest: object) -> RetrievalRequest:
+    return read_request(question, now_ms=NOW_MS, show_all=True, **rest)  # type: ignore[arg-type]
+
+
+WORDS = "kettle whistle steam spout water boat harbour bee honey hive car garden rain wall tower".split()
+
+
+OPENED = ExitStack()
+
+
+@cache
+def some_vault(seed: int) -> SqliteVault:
+    """A small vault of chance: notes of several lines over half a year, with relations in time."""
+    chance = Random(seed)
+    texts = {
+        f"2026-{1 + n % 6:02d}-{1 + n % 28:02d}-{n}.md": _some_note(chance, n)
+        for n in range(chance.choice((3, 12, 60, 130)))
+    }
+    vault = filled(SqliteVault(":memory:"), texts)
+    OPENED.callback(vault.close)
+    BuildGraphs(vault, ManualClock(NOW_MS)).temporal()
+    return vault
+
+
+def _some_note(chance: Random, number: int) -> str:
+    lines = [" ".join(chance.choices(WORDS, k=chance.randint(2, 9))) for _ in range(chance.randint(1, 4))]
+    return f"# Note {number}\n\n" + "".join(f"{line.capitalize()} {number}.\n\n" for line in lines)

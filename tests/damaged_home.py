@@ -1,0 +1,122 @@
+"""A home with a vault of the example notes that is damaged and repaired."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+from command_line import Invoke
+from typer.testing import Result
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.capture.memories import Memories
+
+Damage = Callable[[bytes, random.Random], bytes]
+
+
+EXAMPLES = Path(__file__).parents[1] / "examples/notes"
+
+
+FORGOTTEN_FILE = "meetings/2026-08-05-i18n-terms.md"
+
+
+SIZE = 4096  # of a page
+
+
+SECRET_WORD = "quokkaberry"
+
+
+PINNED = "notes/hub/index.md"
+
+
+MEMORIES = {
+    "decisions/queue.md": "# Queue\n\nWe chose a zebrafish queue for the nightly jobs.\n",
+    "decisions/long.md": "# Long\n\n" + "The wombatine ledger is written before it is read. " * 200,
+}
+
+
+FORGOTTEN_MEMORY = ("decisions/secret.md", f"# Secret\n\nThe {SECRET_WORD} plan was dropped.\n")
+
+
+ADVICE = re.compile(r"Run: clawmem ((?!doctor)[a-z][a-z-]*)")
+
+
+class Home:
+    """A home with a vault of the example notes, pins, a diary, memories, and forgotten notes."""
+
+    def __init__(self, place: Path, invoke: Invoke) -> None:
+        self.invoke = invoke
+        self.vault = place / "vault.sqlite"
+        shutil.copytree(EXAMPLES, place / "notes", dirs_exist_ok=True)
+        (place / "notes" / FORGOTTEN_FILE).write_text(f"# Terms\n\nThe {SECRET_WORD} list.\n", "utf-8")
+        self.done("init")
+        self.done("update")
+        with closing(SqliteVault(str(self.vault))) as vault, vault.writing():
+            memories = Memories(vault, SystemClock())
+            for path, text in [*MEMORIES.items(), FORGOTTEN_MEMORY]:
+                memories.write(path, text[2:8].strip(), text, "decision", 0.8)
+        self.done("diary", "write", "Walked the numbat round the lake.")
+        self.done("pin", PINNED)
+        self.done("forget", "--yes", f"notes/{FORGOTTEN_FILE}")
+        self.done("forget", "--yes", f"_clawmem/{FORGOTTEN_MEMORY[0]}")
+        self.done("enrich")
+        self.done("embed")
+        self.content = self.vault.read_bytes()
+
+    def done(self, *command: str) -> Result:
+        """A command that works."""
+        result = self.invoke(*command)
+        assert result.exit_code == 0, (command, result.output)
+        return result
+
+    def spoil(self, number: int, damage: Damage, chance: random.Random) -> None:
+        """Put the whole vault back, with page *number* damaged."""
+        page = slice((number - 1) * SIZE, number * SIZE)
+        content = bytearray(self.content)
+        content[page] = damage(self.content[page], chance)
+        self.put(bytes(content))
+
+    def change(self, sql: str) -> None:
+        """Change records behind the back of clawmem."""
+        connection = apsw.Connection(str(self.vault))
+        connection.execute(sql)
+        assert connection.changes()
+        connection.close()
+
+    def put(self, content: bytes) -> None:
+        """Let *content* be the vault."""
+        for leftover in self.vault.parent.glob("vault.sqlite[-.][wsdr]*"):
+            leftover.unlink()
+        self.vault.write_bytes(content)
+
+    def advice(self) -> str | None:
+        """The command that somebody is advised to run who looks at the vault in the usual ways."""
+        for command in (("search", "queue"), ("vsearch", "queue"), ("verify",), ("doctor",)):
+            result = self.invoke(*command)
+            assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+            wrong = [line for line in result.output.splitlines() if not line.startswith("ok ")]
+            if found := ADVICE.search("\n".join(wrong)):
+                return found[1]
+        return None
+
+    def assert_whole(self, *, lost: tuple[str, ...] = (), pins: bool = True) -> None:
+        """Everything but *lost* is there as it was, nothing that was forgotten, and all checks pass."""
+        listed = self.done("list", "--limit", "500").stdout
+        assert PINNED in listed
+        for path in MEMORIES:
+            assert f"_clawmem/{path}" in listed or f"_clawmem/{path}" in lost, path
+        assert len(listed.splitlines()) + len(lost) >= 1 + 29 + len(MEMORIES) + 1
+        assert FORGOTTEN_FILE not in listed
+        assert FORGOTTEN_MEMORY[0] not in listed
+        for verb in ("search", "query"):
+            assert SECRET_WORD not in self.invoke(verb, SECRET_WORD).stdout.replace(f"for: {SECRET_WORD}", "")
+        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+            pinned = vault.documents.at(*PINNED.split("/", 1))
+            assert pinned and pinned.pinned is pins
+        assert self.done("verify").stdout == "Files, records and indexes agree.\n"

@@ -1,0 +1,196 @@
+"""Texts and front matter that are broken, odd or huge."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from clawmem.app.services.indexing import source
+
+if TYPE_CHECKING:
+    from tests.faults.conftest import World
+
+
+class TestContent:
+    @pytest.mark.parametrize("data", [b"caf\xe9", b"\xff\xfe#\0 \0T\0", b"\xed\xa0\x80", b"ok \xc3"])
+    def test_not_utf_8(self, world: World, data: bytes) -> None:
+        """Such a file is named with the byte that is wrong; every other file is taken in."""
+        world.write("bad.md", data)
+        world.write("good.md", "Sound words.")
+
+        report = world.update()
+
+        assert report.added == 1
+        assert len(report.problems) == 1
+        assert report.problems[0].startswith("bad.md was skipped: it is not UTF-8 text (byte ")
+        assert world.found("sound") == ["good.md"]
+
+    def test_a_note_that_stops_being_text_keeps_its_last_text(self, world: World) -> None:
+        """What the vault has of a file outlives an edit that cannot be read."""
+        world.write("a.md", "Sound words.")
+        world.update()
+        world.write("a.md", b"caf\xe9", hours_ago=1)
+
+        report = world.update()
+
+        assert (report.updated, report.removed, len(report.problems)) == (0, 0, 1)
+        assert world.found("sound") == ["a.md"]
+        assert world.body("a.md") == "Sound words."
+
+    def test_nul_bytes(self, world: World) -> None:
+        """A NUL separates words, and comes back as it was."""
+        world.write("a.md", "# Ti\0tle\n\nalpha\0beta \0\0 gamma\n")
+
+        assert world.update().problems == []
+
+        assert world.found("gamma") == world.found("beta") == ["a.md"]
+        assert world.body("a.md") == "# Ti\0tle\n\nalpha\0beta \0\0 gamma\n"
+        assert world.embed().failed == 0
+        assert world.verify() == []
+
+    @pytest.mark.parametrize(
+        ("megabytes", "most_mb"), [(4, 120), pytest.param(20, 500, marks=pytest.mark.slow)]
+    )
+    def test_one_line_of_many_megabytes(
+        self, tmp_path: Path, environ: dict[str, str], megabytes: int, most_mb: int
+    ) -> None:
+        """It is indexed to its last word, in memory of a few times its size."""
+        (tmp_path / "notes").mkdir()
+        row = "many words in a row " * 50_000
+        (tmp_path / "notes/long.md").write_text(row * megabytes + "xylophone", "utf-8")
+
+        done = subprocess.run(
+            [sys.executable, "-c", ONE_LINE, str(tmp_path)],
+            check=False,
+            capture_output=True,
+            text=True,
+            env=environ,
+        )
+
+        assert done.returncode == 0, done.stderr
+        added, found, peak_mb = done.stdout.split()
+        assert (added, found) == ("1", "long.md")
+        assert float(peak_mb) < most_mb
+
+    def test_more_fragments_than_a_vault_can_number(
+        self, world: World, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Such a file is refused by name instead of running over into the numbers of the next document."""
+        monkeypatch.setattr(source, "MAX_FRAGMENTS", 12)
+        fitting, too_many = "word\n\n" * 10, "word\n\n" * 11
+        world.write("a.md", fitting)
+        world.write("b.md", too_many)
+
+        report = world.update()
+
+        assert report.added == 1
+        assert report.problems == ["b.md was skipped: it falls into 13 parts, 12 are the most."]
+
+    @pytest.mark.parametrize(
+        ("text", "body"),
+        [
+            ("", ""),
+            ("\n\n  \n", "\n\n  \n"),
+            ("---\ntags: [a]\n---\n", ""),
+            ("---\ntags: [a]\n---", ""),
+            ("---\n", "---\n"),
+            ("\ufeff", ""),
+        ],
+    )
+    def test_next_to_nothing(self, world: World, text: str, body: str) -> None:
+        """Empty files and files of front matter alone are documents, found by their names."""
+        world.write("ledger.md", text)
+
+        assert world.update().added == 1
+        assert world.update().unchanged == 1
+
+        assert world.body("ledger.md") == body
+        assert world.found("ledger") == ["ledger.md"]
+        assert world.embed().error in (None, "the model knows no word of it")
+        assert world.verify() == []
+
+    def test_line_ends_and_byte_order_mark_are_no_difference(self, world: World) -> None:
+        """The same note from another system has the same body, title, tags and lines."""
+        text = "---\ntags: [one]\n---\n# Title\n\n- first\n- second\n"
+        world.write("unix.md", text)
+        world.write("dos.md", text.replace("\n", "\r\n"))
+        world.write("marked.md", "\ufeff" + text)
+
+        assert world.update().problems == []
+
+        documents = [world.at(name) for name in ("unix.md", "dos.md", "marked.md")]
+        assert len({(d.hash, d.title, d.tags, d.body_line) for d in documents}) == 1
+        assert sorted(world.found("second")) == ["dos.md", "marked.md", "unix.md"]
+
+
+class TestFrontMatter:
+    @pytest.mark.parametrize(
+        "head",
+        [
+            "tags: [unclosed",
+            "a: b: c",
+            "\tindented: with a tab",
+            "- a list",
+            "just words",
+            "&a [*a, *b]",
+            "%YAML 1.1",
+            "x: " + "[" * 40,
+            "a: !!python/object:os.system {}",
+            'a: "\\x"',
+        ],
+    )
+    def test_malformed(self, world: World, head: str) -> None:
+        """It is body, with a complaint; not a word of the file is lost."""
+        world.write("a.md", f"---\n{head}\n---\nThe text below.\n")
+
+        report = world.update()
+
+        assert report.added == 1
+        assert len(report.problems) == 1
+        assert report.problems[0].startswith("notes/a.md: front matter taken as text: ")
+        assert world.body("a.md") == f"---\n{head}\n---\nThe text below.\n"
+        assert world.found("below") == ["a.md"]
+        assert world.update().problems == []
+
+    def test_halves_of_characters(self, world: World) -> None:
+        """Escaped as in JSON, two halves are one character; a lone one spoils neither note nor pass."""
+        world.write("pair.md", '---\ntitle: "Party \\ud83c\\udf89"\n---\nText.\n')
+        world.write("half.md", '---\ntitle: "Half \\ud83c"\ntags: ["\\udf89", {x: "\\udf89"}]\n---\nText.\n')
+
+        assert world.update().problems == []
+
+        assert world.at("pair.md").title == "Party 🎉"
+        assert world.at("half.md").title == "Half \ufffd"
+        assert world.verify() == []
+
+
+ONE_LINE = """
+import resource, sys
+from pathlib import Path
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.indexing.update import (
+    UpdateCollection,
+)
+from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.services.retrieval.pipelines.search import search
+
+place = Path(sys.argv[1])
+vault = SqliteVault(str(place / "vault.sqlite"))
+report = UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("notes", str(place / "notes")))
+[found] = search(vault)(read_request("xylophone", now_ms=0)).results
+assert vault.documents.body(found.document.id).endswith("xylophone")
+status = Path("/proc/self/status")
+if status.exists():  # where the usage of a process begins with that of the one which started it
+    peak_mb = int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1e3
+else:
+    peak_mb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+print(report.added, found.document.path, peak_mb)
+"""

@@ -1,0 +1,164 @@
+"""The record of forgotten notes, when the vault or the record is lost or damaged."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from pathlib import Path
+
+import pytest
+from command_line import Invoke
+from damaged_home import FORGOTTEN_FILE, PINNED, SECRET_WORD, Home
+
+
+@pytest.fixture
+def home(tmp_path: Path, invoke: Invoke) -> Home:
+    return Home(tmp_path, invoke)
+
+
+class TestForgetting:
+    """What was forgotten outlives the vault."""
+
+    def test_a_deleted_vault(self, home: Home) -> None:
+        """A new vault over the same files does not take the forgotten note in."""
+        home.vault.unlink()
+
+        home.done("init")
+        home.done("update")
+
+        listed = home.done("list", "--limit", "500").stdout
+        assert PINNED in listed
+        assert FORGOTTEN_FILE not in listed
+        assert SECRET_WORD not in home.done("search", SECRET_WORD).stdout.replace(f"for: {SECRET_WORD}", "")
+
+    def test_an_older_copy(self, home: Home, tmp_path: Path) -> None:
+        """A copy from before the forgetting, put back, forgets with the next update."""
+        copy = home.vault.read_bytes()
+        home.done("forget", "--yes", "notes/people/team.md")
+        home.put(copy)
+        assert "notes/people/team.md" in home.done("list", "--limit", "500").stdout
+
+        home.done("update")
+
+        assert "notes/people/team.md" not in home.done("list", "--limit", "500").stdout
+        assert home.done("verify").stdout == "Files, records and indexes agree.\n"
+
+    def test_a_lost_record(self, home: Home) -> None:
+        """A vault that knows more than the file writes it down with the next update."""
+        record = Path(f"{home.vault}.forgotten")
+        record.unlink()
+
+        home.done("update")
+        home.vault.unlink()
+        home.done("init")
+        home.done("update")
+
+        assert record.stat().st_mode & 0o777 == 0o600
+        assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
+
+    def test_a_torn_record(self, home: Home) -> None:
+        """A line that a kill cut, and lines of anything else, spoil no other line."""
+        record = Path(f"{home.vault}.forgotten")
+        record.write_bytes(
+            b'\xff\xfe\n[1]\n{"collection": 1}\n' + record.read_bytes() + b'{"collection": "no'
+        )
+        home.done("forget", "--yes", "notes/people/team.md")
+        home.vault.unlink()
+        home.done("init")
+        home.done("update")
+
+        listed = home.done("list", "--limit", "500").stdout
+        assert FORGOTTEN_FILE not in listed
+        assert "people/team.md" not in listed
+
+    def test_a_cut_record_under_a_sound_vault(self, home: Home) -> None:
+        """The doctor finds it, and the advised command writes the file again from the vault."""
+        record = Path(f"{home.vault}.forgotten")
+        for bytes_lost in (
+            2,
+            5,
+            len(record.read_bytes().splitlines(keepends=True)[-1]),
+            record.stat().st_size,
+        ):
+            os.truncate(record, record.stat().st_size - bytes_lost)
+
+            examined = home.invoke("doctor")
+            assert (examined.exit_code, home.advice()) == (1, "update")
+            assert f"{record} is damaged: notes that were forgotten may come back" in examined.stdout
+            assert home.done("update").stderr == ""
+
+            assert "FAIL" not in home.invoke("doctor").stdout
+            assert list(home.vault.parent.glob("*.damaged-*")) == []
+            assert record.stat().st_mode & 0o777 == 0o600
+        home.vault.unlink()
+        home.done("init")
+        home.done("update")
+        assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
+
+    def test_a_cut_record_under_a_lost_vault(self, home: Home) -> None:
+        """The readable places stay forgotten; the repair and the doctor warn until the copy is deleted."""
+        home.done("forget", "--yes", "notes/people/team.md")
+        record = Path(f"{home.vault}.forgotten")
+        places = record.read_bytes().splitlines(keepends=True)
+        record.write_bytes(b"".join(places)[: -len(places[-1]) - 5])
+        cut = record.read_bytes()
+        home.put(random.Random(3).randbytes(50_000))
+
+        repaired = home.done("repair", "--yes")
+
+        copy = Path(f"{record}.damaged-1")
+        assert f"{record} was damaged" in repaired.stderr
+        assert (
+            f"notes that were forgotten may come back. Forget them again, then delete {copy}."
+            in repaired.stderr
+        )
+        assert copy.read_bytes() == cut
+        listed = home.done("list", "--limit", "500").stdout
+        assert ("notes/people/team.md" in listed, FORGOTTEN_FILE in listed) == (True, False)
+        assert str(copy) in home.invoke("doctor").stdout
+        assert str(copy) in home.done("update").stderr
+
+        home.done("forget", "--yes", "notes/people/team.md")
+        copy.unlink()
+        assert home.done("update").stderr == ""
+        assert "ok    forgotten notes" in home.invoke("doctor").stdout
+
+    def test_a_cut_record_and_a_deleted_vault(self, home: Home) -> None:
+        """A new vault cannot know what the file held: the update warns."""
+        record = Path(f"{home.vault}.forgotten")
+        os.truncate(record, record.stat().st_size // 2)
+        home.vault.unlink()
+
+        home.done("init")
+
+        assert "notes that were forgotten may come back" in home.done("update").stderr
+
+    def test_a_changed_letter_in_a_record(self, home: Home) -> None:
+        """A place that is not what was written forgets no other note."""
+        record = Path(f"{home.vault}.forgotten")
+        content = record.read_bytes().replace(FORGOTTEN_FILE.encode(), b"people/team.md")
+        assert content != record.read_bytes()
+        record.write_bytes(content)
+
+        assert "is damaged" in home.invoke("doctor").stdout
+        home.done("update")
+
+        assert "notes/people/team.md" in home.done("list", "--limit", "500").stdout
+
+    def test_a_record_of_an_earlier_version(self, home: Home) -> None:
+        """Lines without checksums are read, and get them with the next update."""
+        record = Path(f"{home.vault}.forgotten")
+        told = [json.loads(line) for line in record.read_bytes().splitlines()]
+        places = [{name: one[name] for name in ("collection", "path", "at")} for one in told if "path" in one]
+        record.write_text("".join(f"\n{json.dumps(place)}\n" for place in places), "utf-8")
+        earlier = record.read_bytes()
+        home.vault.unlink()
+        home.done("init")
+
+        assert home.done("update").stderr == ""
+
+        assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
+        assert record.read_bytes() != earlier
+        os.truncate(record, record.stat().st_size - 5)
+        assert "is damaged" in home.invoke("doctor").stdout

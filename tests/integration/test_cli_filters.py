@@ -1,0 +1,134 @@
+"""Options of the command line that filter and steer, and errors for programs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command_line import Invoke
+
+
+@pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
+def test_a_time_limits_what_is_seen(remembered: Invoke, verb: str) -> None:
+    """Both days count as a whole; what was written outside of them is not there, however well it fits."""
+
+    def found(*options: str) -> set[str]:
+        done = remembered("--json", verb, "sessions", "redis", "postgres", *options)
+        assert done.exit_code == 0, done.stderr
+        return {Path(result["path"]).name for result in json.loads(done.stdout)["results"]}
+
+    redis, postgres = "2026-02-11-redis.md", "2026-06-09-postgres.md"
+    assert {redis, postgres} <= found()
+    assert found("--until", "2026-06-08") == found("--as-of", "2026-02-11") == {redis}
+    assert found("--since", "2026-02-12", "--until", "2026-06-09") == {postgres}
+    assert found("--until", "2026-02-10") == set()
+
+
+@pytest.mark.parametrize("verb", ["search", "vsearch", "query", "retrieve", "plan", "intent-search"])
+def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb: str) -> None:
+    """What is of another type or lacks a tag is not there, however well it fits."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    heads = {"a": "content_type: decision\ntags: [Queue]", "b": "content_type: research\ntags: [queue, slow]"}
+    for name, head in heads.items():
+        (notes / f"{name}.md").write_text(
+            f"---\n{head}\n---\n\nThe queue of the press is slow today.\n", "utf-8"
+        )
+    assert invoke("bootstrap", str(notes)).exit_code == 0
+
+    def found(*options: str) -> set[str]:
+        done = invoke("--json", verb, "why is the queue of the press slow", *options)
+        assert done.exit_code == 0, done.stderr
+        return {Path(result["path"]).stem for result in json.loads(done.stdout)["results"]}
+
+    assert (
+        found() == found("--tag", "queue") == found("--type", "decision", "--type", "research") == {"a", "b"}
+    )
+    assert found("--type", "decision") == {"a"}
+    assert found("--tag", "QUEUE", "--tag", "slow") == found("--type", "research") == {"b"}
+    assert found("--type", "decision", "--tag", "slow") == set()
+
+
+def test_a_purpose_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
+    """Of lines that answer alike the one that serves the purpose is shown; nothing is looked for by it."""
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (notes / "press.md").write_text(
+        "The press: oil it weekly.\n\n\n\n\nThe press: sell it in May.\n", "utf-8"
+    )
+    (notes / "may.md").write_text("Nothing to sell is left.\n", "utf-8")
+    assert invoke("init").exit_code == 0
+    assert invoke("collection", "add", str(notes)).exit_code == 0
+    assert invoke("update").exit_code == 0
+
+    def shown(*options: str) -> dict[str, str]:
+        done = invoke("--json", "query", "about the press", *options)
+        assert done.exit_code == 0, done.stderr
+        return {Path(found["path"]).stem: found["snippet"] for found in json.loads(done.stdout)["results"]}
+
+    assert ["oil" in text for text in shown().values()] == [True]
+    assert ["sell" in text for text in shown("--purpose", "selling: when to sell").values()] == [True]
+    assert list(shown("--intent", "sell")) == ["press"]  # the older name
+
+
+def test_bootstrap_of_a_folder_without_notes_says_that_nothing_was_indexed(
+    invoke: Invoke, home: Path
+) -> None:
+    """It is not called ready, and the next step is named."""
+    (home / "empty").mkdir()
+    (home / "empty" / "latin1.md").write_bytes(b"caf\xe9")
+
+    done = invoke("bootstrap", home / "empty", "--skip-embed")
+
+    assert "Ready" not in done.stdout
+    assert "Nothing was indexed" in done.stdout and "collection remove empty" in done.stdout
+
+
+def test_a_file_that_cannot_be_read_is_reported_and_is_no_difference(remembered: Invoke, notes: Path) -> None:
+    """`verify` says that everything agrees; `verify` and `doctor` name the file and what to do."""
+    (notes / "latin1.md").write_bytes(b"# Caf\xe9")
+    remembered("update")
+
+    compared, examined = remembered("verify"), remembered("doctor")
+
+    assert compared.exit_code == 0 and "agree" in compared.stdout
+    for said in (compared.stderr, examined.stdout):
+        assert "1 file is not indexed: notes/latin1.md was skipped: it is not UTF-8 text (byte 5)" in said
+        assert "save it as UTF-8" in said
+
+
+@pytest.mark.parametrize("folder", ["~", "/"])
+def test_a_very_broad_folder_gets_a_warning(invoke: Invoke, folder: str) -> None:
+    """The home folder and what contains it hold Markdown of other programs too."""
+    done = invoke("collection", "add", folder, "--name", "all")
+
+    assert done.exit_code == 0
+    assert "warning: " in done.stderr and "home folder" in done.stderr
+    assert "collection remove" in done.stderr
+
+
+def test_a_usual_folder_gets_no_warning(invoke: Invoke, notes: Path) -> None:
+    """A folder below the home folder is what a collection should be."""
+    assert invoke("collection", "add", notes).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "exit_code"),
+    [
+        (("get", "nothing.md"), "NOT_FOUND", 3),
+        (("get", "#zz"), "INVALID_INPUT", 2),
+        (("serch", "x"), "UNKNOWN_COMMAND", 1),
+        (("search", "x", "-n", "many"), "INVALID_INPUT", 2),
+        (("search", "x", "--colour"), "INVALID_INPUT", 2),
+    ],
+)
+def test_an_error_is_json_where_json_was_asked_for(
+    remembered: Invoke, arguments: tuple[str, ...], code: str, exit_code: int
+) -> None:
+    """The sentence stays on stderr; stdout has one object with the same sentence and a code."""
+    done = remembered("--json", *arguments)
+
+    record = json.loads(done.stdout)
+    assert (record["code"], done.exit_code) == (code, exit_code)
+    assert done.stderr.startswith(f"clawmem: {record['error']}")

@@ -1,0 +1,129 @@
+"""Conclusions from observations, and what is looked at again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from observed_days import World
+
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.maintenance.synthesis import Synthesis
+from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.maintenance.contradiction_gate import Policy
+from clawmem.ports.origin import Origin
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.relations import RelationKind
+
+
+@pytest.fixture
+def world(vault: SqliteVault) -> World:
+    return World(vault)
+
+
+def test_a_contradiction_is_linked_once(world: World) -> None:
+    """Both stay served and are related; the next run finds nothing new."""
+    old = world.observe("The export job takes 30 minutes")
+    new = world.observe("The export job takes 45 minutes")
+
+    assert world.consolidate().contradictions == 1
+    [edge] = world.vault.relations.outbound([new], {RelationKind.CONTRADICTS}, limit=9)
+    assert (edge.target, edge.weight) == (old, 0.5)
+    assert (world.reason(old), world.reason(new)) == (None, None)
+    assert world.consolidate().contradictions == 0
+
+
+def test_a_contradiction_supersedes_where_that_was_chosen(world: World) -> None:
+    """The earlier one is served no more until it is brought back; the later one stays."""
+    old = world.observe("The export job takes 30 minutes")
+    new = world.observe("The export job takes 45 minutes")
+
+    world.consolidate(policy=Policy.SUPERSEDE)
+    assert (world.reason(old), world.reason(new)) == (InactiveReason.SUPERSEDED, None)
+
+    assert world.restore(new) == [old]
+    assert (world.reason(old), world.reason(new)) == (None, None)
+
+
+def test_an_observation_of_others_supersedes_nothing(world: World) -> None:
+    """What contradicts an earlier observation is related to it, and the earlier one is still served."""
+    old = world.observe("The export job takes 30 minutes")
+    new = world.observe("The export job takes 45 minutes")
+    world.vault.documents.set_origin([new], Origin.TOOL_OUTSIDE)
+
+    world.consolidate(policy=Policy.SUPERSEDE)
+
+    assert (world.reason(old), world.reason(new)) == (None, None)
+    [edge] = world.vault.relations.outbound([new], limit=9)
+    assert (edge.target, edge.kind, edge.trust) == (old, RelationKind.CONTRADICTS, Origin.TOOL_OUTSIDE)
+
+
+def drafting(supported: bool) -> Callable[[str], str]:
+    def script(prompt: str) -> str:
+        if "What follows" not in prompt:
+            return json.dumps({"supported": supported, "reason": "as told"})
+        drafts = [
+            {"conclusion": "The slow export hurts Hartmann and its invoices", "source_indices": [1, 2]},
+            {"conclusion": "Mira slows the export", "source_indices": [1, 2]},
+        ]
+        return json.dumps({"deductions": [{"premises": ["it is slow"], **one} for one in drafts]})
+
+    return script
+
+
+def test_a_conclusion_is_kept_with_what_it_rests_on(world: World) -> None:
+    """It is searchable, of its own type, and its sources speak for it; the next run does not draw it again."""
+    world.observe("Mira leads the move to Postgres.", Kind.DECISION)
+    sources = [
+        world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM),
+        world.observe("The export is slow since March.", Kind.DECISION),
+    ]
+    draw = Synthesis(world.vault, world.clock, ScriptedGenerator(drafting(True)))
+
+    stats = draw()
+
+    assert (stats.considered, stats.drafted, stats.accepted, stats.created) == (3, 2, 1, 1)
+    assert (stats.rejected, stats.contaminationRejects) == (1, 1)
+    [made] = [one for one in world.vault.documents.latest() if one.content_type == "deductive"]
+    assert (made.confidence, made.path.startswith("deductions/")) == (0.85, True)
+    edges = world.vault.relations.inbound([made.id], {RelationKind.SUPPORTING}, limit=9)
+    assert sorted(edge.source for edge in edges) == sources
+    assert made.display_path in world.found("slow export Hartmann invoices")
+    assert draw().considered == 1
+
+
+def test_conclusions_that_contradict_each_other_are_both_kept(world: World) -> None:
+    """The later one says that it speaks against the earlier one; the same once more is not kept."""
+    world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
+    world.observe("The export is slow since March.", Kind.DECISION)
+    said = [
+        "The slow export hurts Hartmann and its invoices",
+        "The slow export never hurts Hartmann and its invoices",
+    ]
+
+    def script(prompt: str) -> str:
+        if "What follows" not in prompt:
+            return json.dumps({"supported": True})
+        drafts = [{"conclusion": one, "premises": [], "source_indices": [1, 2]} for one in (*said, said[0])]
+        return json.dumps({"deductions": drafts})
+
+    stats = Synthesis(world.vault, world.clock, ScriptedGenerator(script))()
+
+    assert (stats.created, stats.dedupSkipped) == (2, 1)
+    made = {one.title: one.id for one in world.vault.documents.latest() if one.content_type == "deductive"}
+    [edge] = world.vault.relations.outbound([made[said[1]]], {RelationKind.CONTRADICTS}, limit=9)
+    assert (edge.target, edge.weight) == (made[said[0]], 0.6)
+
+
+def test_a_conclusion_without_support_is_not_kept(world: World) -> None:
+    """The model that is shown the evidence has the last word."""
+    world.observe("Hartmann gets invoices from the export.", Kind.PROBLEM)
+    world.observe("The export is slow since March.", Kind.DECISION)
+
+    stats = Synthesis(world.vault, world.clock, ScriptedGenerator(drafting(False)))()
+
+    assert (stats.created, stats.unsupportedRejects) == (0, 2)
+    assert world.vault.documents.collections() == {COLLECTION: 2}

@@ -1,0 +1,261 @@
+"""Questions that follow the graph, and the commands of the graph."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from command_line import Invoke
+from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
+from notes_vault import MuteEmbedder
+
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.domain.retrieval.intent import Intent
+from clawmem.ports.entities import Entity
+from clawmem.ports.errors import ModelUnavailable
+from clawmem.ports.relations import Relation, RelationKind
+
+WHY = "why did the sessions move to Postgres"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Remembering]:
+    made = Remembering(tmp_path)
+    yield made
+    made.vault.close()
+
+
+class TestIntentSearch:
+    def test_a_cause_is_found_that_shares_no_word_with_the_question(self, memory: Remembering) -> None:
+        """With the causal relation the outage comes right after what it explains, without it it is nowhere."""
+        memory.take_in(NOTES, vectors=False)
+
+        assert memory.found(WHY) == [POSTGRES]
+
+        memory.relate(OUTAGE, POSTGRES)
+
+        answer = memory.ask(WHY)
+        assert [result.document.path for result in answer.results] == [POSTGRES, OUTAGE]
+        assert (answer.intent, answer.confidence) == (Intent.WHY, 0.95)
+        assert answer.results[1].legs.keys() == {"graph"}
+
+    def test_with_vectors_the_cause_rises(self, memory: Remembering) -> None:
+        """By meaning everything is found somewhere; the relation lifts the cause above what has none."""
+        memory.take_in(NOTES)
+        memory.relate(OUTAGE, POSTGRES)
+
+        assert memory.found(WHY)[:2] == [POSTGRES, OUTAGE]
+
+    def test_two_steps_away(self, memory: Remembering) -> None:
+        """The cause of the cause is found as well."""
+        memory.take_in(NOTES, vectors=False)
+        memory.relate(OUTAGE, POSTGRES)
+        memory.relate(KETTLE, OUTAGE)
+
+        assert set(memory.found(WHY)) == {POSTGRES, OUTAGE, KETTLE}
+
+    def test_only_reasons_and_relationships_are_followed(self, memory: Remembering) -> None:
+        """Other questions, and any question without the graph, are answered by words and meaning alone."""
+        memory.take_in(NOTES, vectors=False)
+        memory.relate(OUTAGE, POSTGRES)
+
+        assert memory.found(WHY, with_graph=False) == [POSTGRES]
+        assert memory.found(WHY, intent=Intent.WHAT) == [POSTGRES]
+        assert memory.found(WHY, intent=Intent.ENTITY) == [POSTGRES]  # not from effect to cause
+        assert memory.found("which sessions move to Postgres") == [POSTGRES]
+
+    def test_the_scope_holds_along_the_graph(self, memory: Remembering) -> None:
+        """What lies in another collection, or was written later, is neither found nor passed through."""
+        memory.take_in(NOTES, vectors=False)
+        memory.take_in(
+            {"2026-07-01-secret.md": "# Elsewhere\n\nNobody should read this.\n"}, "private", vectors=False
+        )
+        secret, postgres, kettle = (
+            memory.id("2026-07-01-secret.md", "private"),
+            memory.id(POSTGRES),
+            memory.id(KETTLE),
+        )
+        relations = [
+            Relation(secret, postgres, RelationKind.CAUSAL),
+            Relation(kettle, secret, RelationKind.CAUSAL),
+        ]
+        memory.vault.relations.put(relations)
+
+        assert set(memory.found(WHY)) == {POSTGRES, "2026-07-01-secret.md", KETTLE}
+        assert memory.found(WHY, collections=("notes",)) == [POSTGRES]
+        assert memory.found(WHY, until="2026-06-10") == [POSTGRES]
+
+    def test_common_things_of_an_entity_question(self, memory: Remembering) -> None:
+        """Who is asked for brings what occurs together with the things of the documents that were found."""
+        memory.take_in(NOTES, vectors=False)
+        ann, redis = Entity("v:person:ann", "Ann", "person"), Entity("v:tool:redis", "Redis", "tool")
+        memory.vault.entities.set_mentions(memory.id(POSTGRES), [ann, redis])
+        memory.vault.entities.set_mentions(memory.id(GARDEN), [redis])
+
+        assert memory.found("who moved the login sessions") == [POSTGRES, GARDEN]
+        assert memory.found("who moved the login sessions", with_graph=False) == [POSTGRES]
+
+    def test_the_time_that_a_question_names(self, memory: Remembering) -> None:
+        """What was written then comes alone; where nothing was, the time is passed over."""
+        texts = {f"2026-0{month}-10-tea.md": f"# Tea {month}\n\nTea is drunk.\n" for month in (1, 2, 3)}
+        memory.take_in(texts, vectors=False)
+
+        assert memory.found("when was tea drunk in february 2026") == ["2026-02-10-tea.md"]
+        assert len(memory.found("when was tea drunk in february 2020")) == 3
+
+    def test_relations_without_an_embedder(self, memory: Remembering) -> None:
+        """A mute embedding service is named, once, and relations are followed all the same."""
+        memory.take_in(NOTES)
+        memory.relate(OUTAGE, POSTGRES)
+        memory.embedder = MuteEmbedder()
+
+        answer = memory.ask(WHY)
+
+        assert [result.document.path for result in answer.results] == [POSTGRES, OUTAGE]
+        assert answer.trace.degraded.keys() == {"vector"}
+
+    def test_likeness_does_not_outrank_a_match(self, memory: Remembering) -> None:
+        """A graph of mere likenesses leaves the best match where it is."""
+        texts = {f"{n}.md": f"# Note {n}\n\nLogin sessions and the database, part {n}.\n" for n in range(8)}
+        memory.take_in({**texts, **NOTES})
+        memory.build.semantic(0.3)
+
+        assert memory.found(WHY)[0] == memory.found(WHY, with_graph=False)[0] == POSTGRES
+
+
+class TestUndecided:
+    QUESTION = "sessions Postgres database"
+
+    def test_a_model_decides_once(self, memory: Remembering) -> None:
+        """What the words leave open a model is asked, the first time; its answer follows the graph."""
+        memory.take_in(NOTES, vectors=False)
+        memory.relate(OUTAGE, POSTGRES)
+        said = ["Why."]
+        generator = ScriptedGenerator(lambda prompt: said.pop())
+
+        first = memory.ask(self.QUESTION, generator=generator)
+        again = memory.ask(self.QUESTION, generator=generator)
+
+        assert (first.intent, first.confidence) == (again.intent, again.confidence) == (Intent.WHY, 0.85)
+        assert [result.document.path for result in again.results] == [POSTGRES, OUTAGE]
+
+    @pytest.mark.parametrize("said", ["", "I cannot say.", "whyever"])
+    def test_an_answer_that_is_none(self, memory: Remembering, said: str) -> None:
+        """Whatever a model writes that names no intent, the words' answer stands."""
+        memory.take_in(NOTES, vectors=False)
+
+        answer = memory.ask(self.QUESTION, generator=ScriptedGenerator(lambda prompt: said))
+
+        assert (answer.intent, answer.confidence) == (Intent.WHAT, 0.6)
+
+    def test_a_model_that_is_out_of_reach(self, memory: Remembering) -> None:
+        """It is named as missing, and the words' answer stands."""
+        memory.take_in(NOTES, vectors=False)
+
+        def absent(prompt: str) -> str:
+            raise ModelUnavailable("scripted", "it is not there")
+
+        answer = memory.ask(self.QUESTION, generator=ScriptedGenerator(absent))
+
+        assert answer.intent is Intent.WHAT
+        assert answer.trace.degraded.keys() == {"intent"}
+
+    def test_words_that_decide_ask_nobody(self, memory: Remembering) -> None:
+        """A question that says what it wants costs no model, nor does one whose intent was given."""
+        memory.take_in(NOTES, vectors=False)
+
+        def never(prompt: str) -> str:
+            raise AssertionError("asked for what is known")
+
+        generator = ScriptedGenerator(never)
+
+        assert memory.ask(WHY, generator=generator).intent is Intent.WHY
+        forced = memory.ask(self.QUESTION, intent=Intent.WHEN, generator=generator)
+        assert (forced.intent, forced.confidence) == (Intent.WHEN, 1.0)
+
+
+class TestCommands:
+    def relate(self, home: Path) -> None:
+        vault = SqliteVault(str(home / ".cache" / "clawmem" / "index.sqlite"))
+        ids = {document.path: document.id for document in vault.documents.latest()}
+        redis, postgres = (
+            ids[f"decisions/{name}.md"] for name in ("2026-02-11-redis", "2026-06-09-postgres")
+        )
+        said = {"reasoning": "two stores were one too many"}
+        vault.relations.put([Relation(redis, postgres, RelationKind.CAUSAL, 0.75, metadata=said)])
+        vault.close()
+
+    def test_build(self, remembered: Invoke) -> None:
+        """Both graphs are made unless one is chosen; a second time nothing changes."""
+        both = json.loads(remembered("graph", "build", "--json").stdout)
+        one = json.loads(remembered("graph", "build", "--temporal", "--json").stdout)
+        shown = remembered("graph", "build").stdout
+
+        assert both["temporal"] == {"relations": 2, "changed": 2}
+        assert both["semantic"] is not None
+        assert one == {"temporal": {"relations": 2, "changed": 0}, "semantic": None, "degraded": {}}
+        assert "temporal: 2 relations, 0 changed." in shown
+
+    def test_build_without_vectors_says_so(self, invoke: Invoke, notes: Path) -> None:
+        """Nothing can be about the same before there are vectors; the way out is on stderr."""
+        assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
+
+        built = invoke("graph", "build", "--semantic")
+
+        assert built.exit_code == 0
+        assert "clawmem embed" in built.stderr
+
+    def test_causes(self, remembered: Invoke, home: Path) -> None:
+        """A chain is shown with what is said about each step, in both forms."""
+        self.relate(home)
+
+        found = json.loads(remembered("graph", "causes", "2026-06-09-postgres.md", "--json").stdout)
+        shown = remembered("graph", "causes", "2026-02-11-redis.md", "--direction", "causes").stdout
+
+        assert found["source"]["title"] == "Move sessions to Postgres"
+        [link] = found["links"]
+        assert (link["file"], link["depth"], link["direction"], link["weight"], link["reasoning"]) == (
+            "notes/decisions/2026-02-11-redis.md",
+            1,
+            "caused_by",
+            0.75,
+            "two stores were one too many",
+        )
+        assert all(part in shown for part in ("led to", "75%", "postgres.md", "two stores"))
+
+    @pytest.mark.parametrize(
+        ("args", "code", "said"),
+        [
+            (("graph", "causes", "nobody.md"), 3, "No document"),
+            (("graph", "causes", "haruka.md", "--direction", "up"), 2, "'causes', 'caused_by' or 'both'"),
+            (("graph", "build", "--threshold", "2"), 2, "at most 1"),
+            (("intent-search", "x", "--intent", "HOW"), 2, "'WHY', 'WHEN', 'ENTITY' or 'WHAT'"),
+            (("intent-search", " "), 2, "empty"),
+        ],
+    )
+    def test_refusals(self, remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:
+        """Bad input leaves with its code and the way out."""
+        done = remembered(*args)
+
+        assert (done.exit_code, said in done.stderr) == (code, True), done.output
+
+    def test_intent_search(self, remembered: Invoke, home: Path) -> None:
+        """The answer says what the question was taken to ask for; the older spelling is the same verb."""
+        self.relate(home)
+
+        found = json.loads(remembered("intent-search", "why", "Postgres", "--json").stdout)
+        again = json.loads(remembered("intent_search", "why", "Postgres", "--json").stdout)
+        forced = json.loads(
+            remembered("intent-search", "Postgres", "--intent", "when", "--no-graph", "--json").stdout
+        )
+
+        assert (found["intent"], found["confidence"]) == ("WHY", 0.95)
+        assert [one["path"] for one in found["results"]][:2] == [
+            "decisions/2026-06-09-postgres.md",
+            "decisions/2026-02-11-redis.md",
+        ]
+        assert again == found
+        assert (forced["intent"], forced["confidence"]) == ("WHEN", 1.0)

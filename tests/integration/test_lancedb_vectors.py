@@ -1,0 +1,275 @@
+"""The vectors of LanceDB, its maintenance and its damage."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.lancedb import derived_index
+from clawmem.adapters.lancedb.backend import BACKEND
+from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
+from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+from clawmem.contracts.samples import any_of, cosine, entry, unit_vector, vector_of
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.errors import BadVector, IndexDamaged
+from clawmem.ports.records import (
+    FragmentKey,
+    Grain,
+    Marker,
+    Scope,
+    VectorEntry,
+)
+
+HERE = Marker("vault-1", 7, "e7")
+
+
+EAST = unit_vector(1, 0, 0)
+
+
+DIMENSIONS = 16
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> IndexPlace:
+    """A folder that is not there yet."""
+    return IndexPlace(str(tmp_path / "generation"), "generation-1")
+
+
+@pytest.fixture
+def lexical(place: IndexPlace) -> LanceLexicalIndex:
+    """An empty lexical index."""
+    return LanceLexicalIndex(place)
+
+
+class TestNeighbours:
+    @pytest.fixture
+    def clustered(self) -> list[VectorEntry]:
+        """3 000 vectors around 60 directions, by twelve collections."""
+        dice = random.Random(4)
+        centres = [[dice.gauss(0, 1) for _ in range(DIMENSIONS)] for _ in range(60)]
+        return [
+            VectorEntry(
+                FragmentKey(number, 0), near(dice.choice(centres), dice), f"c{number % 12}", "2024-01-01"
+            )
+            for number in range(3000)
+        ]
+
+    @pytest.fixture
+    def questions(self, clustered: list[VectorEntry]) -> list[bytes]:
+        """Vectors near to some of them."""
+        dice = random.Random(5)
+        return [near(floats(dice.choice(clustered).vector), dice) for _ in range(25)]
+
+    def test_partitions_miss_few(
+        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
+    ) -> None:
+        """Where three partitions of ten are looked into, 95 of 100 true neighbours are found, with their cosines."""
+        index = LanceVectorIndex(place, exact_below=1000, partition_size=64, fewest_probes=1)
+        index.put(clustered)
+
+        recalls = [recall(index, clustered, question) for question in questions]
+
+        assert index.method == "lancedb ivf"
+        assert sum(recalls) / len(recalls) >= 0.95
+        vectors = {one.key: one.vector for one in clustered}
+        for hit in index.search(questions[0], 10):
+            assert hit.score == pytest.approx(cosine(questions[0], vectors[hit.key]), abs=1e-5)
+
+    @pytest.mark.parametrize("exact_below", [10_000, 1000])
+    def test_few_partitions_miss_none(
+        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes], exact_below: int
+    ) -> None:
+        """While all partitions are looked into the answer is exact, like that of the scan."""
+        index = LanceVectorIndex(place, exact_below=exact_below, partition_size=512)
+        index.put(clustered)
+
+        assert [recall(index, clustered, question) for question in questions] == [1.0] * len(questions)
+
+    def test_a_scope_misses_none(
+        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
+    ) -> None:
+        """Within a scope every partition is looked into, however few others are."""
+        index = LanceVectorIndex(place, exact_below=1000, partition_size=64, fewest_probes=1)
+        index.put(clustered)
+        inside = [one for one in clustered if one.collection == "c5"]
+
+        recalls = [recall(index, inside, question, Scope(frozenset({"c5"}))) for question in questions]
+
+        assert recalls == [1.0] * len(questions)
+
+    def test_all_of_it_can_be_asked_for(self, place: IndexPlace, clustered: list[VectorEntry]) -> None:
+        """A limit beyond what the probed partitions hold brings the others in."""
+        index = LanceVectorIndex(place, exact_below=1000, partition_size=64, fewest_probes=1)
+        index.put(clustered)
+
+        hits = index.search(clustered[0].vector, 5000)
+
+        assert {hit.key for hit in hits} == {one.key for one in clustered}
+
+    def test_it_grows_and_shrinks(
+        self, place: IndexPlace, clustered: list[VectorEntry], questions: list[bytes]
+    ) -> None:
+        """Across the bound, in either direction, what is put is found and what is removed is not."""
+        index = LanceVectorIndex(place, exact_below=1000, partition_size=512)
+        for start in range(0, 3000, 600):
+            with index.committing(HERE):
+                index.put(clustered[start : start + 600])
+        with index.committing(HERE):
+            for number in range(500, 3000):
+                index.remove(number)
+
+        assert index.method == "lancedb exact scan"
+        assert index.count() == 500
+        assert [recall(index, clustered[:500], question) for question in questions] == [1.0] * len(questions)
+
+    def test_an_emptied_index_takes_another_length(self, place: IndexPlace) -> None:
+        """Once the last vector is removed the next ones decide the length, and the marker stays."""
+        index = LanceVectorIndex(place)
+        with index.committing(HERE):
+            index.put([vector_of(1, 0, EAST)])
+        index.remove(1)
+
+        index.put([vector_of(2, 0, unit_vector(1, 2))])
+
+        assert (index.count(), index.marker()) == (1, HERE)
+        with pytest.raises(BadVector):
+            index.search(EAST, 1)
+
+    def test_clearing_is_seen_by_other_handles(self, place: IndexPlace) -> None:
+        """Another handle sees an index that was cleared and filled with vectors of another length."""
+        index, other = LanceVectorIndex(place), LanceVectorIndex(place)
+        index.put([vector_of(1, 0, EAST)])
+        assert other.count() == 1
+
+        index.clear()
+        assert (other.count(), other.search(EAST, 5), other.marker()) == (0, [], None)
+        index.put([vector_of(2, 0, unit_vector(1, 2))])
+
+        assert [hit.key.document_id for hit in other.search(unit_vector(1, 2), 5)] == [2]
+
+
+class TestUpkeep:
+    @pytest.mark.parametrize("kind", [LanceLexicalIndex, LanceVectorIndex])
+    def test_commits_do_not_pile_up(
+        self,
+        place: IndexPlace,
+        kind: Callable[[IndexPlace], LanceLexicalIndex | LanceVectorIndex],
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        """After a hundred commits the table is in few fragments, and versions whose time is over are gone."""
+        monkeypatch.setattr(derived_index, "KEPT", timedelta(milliseconds=1))
+        index = kind(place)
+
+        for number in range(100):
+            with index.committing(HERE._replace(seq=number)):
+                put_one(index, number)
+
+        folder = next(Path(place.folder).glob("*.lance"))
+        assert index._table.stats()["fragment_stats"]["num_fragments"] <= derived_index.MOST_FRAGMENTS + 1
+        assert len(list((folder / "_versions").glob("*.manifest"))) < 5 * derived_index.MOST_FRAGMENTS
+        assert index.marker() == HERE._replace(seq=99)
+        assert index.faults() == []
+
+    def test_many_removals_in_one_block(self, lexical: LanceLexicalIndex) -> None:
+        """Twenty thousand documents are removed in one commit, whether they were there or not."""
+        lexical.put([entry(number, "budget") for number in range(300)])
+
+        with lexical.committing(HERE):
+            for number in range(1, 20_000):
+                lexical.remove(number)
+
+        assert (lexical.count(Grain.PASSAGE), lexical.marker()) == (1, HERE)
+
+
+class TestDamage:
+    @pytest.mark.parametrize("part", ["*.lance/data/*", "*.lance/_versions/*", "*.lance/_indices/*/*"])
+    def test_a_broken_file(self, place: IndexPlace, lexical: LanceLexicalIndex, part: str) -> None:
+        """A truncated file of whatever kind is an index that is damaged, when it is opened or asked."""
+        lexical.put([entry(1, "budget")])
+        truncate(Path(place.folder), part)
+
+        with pytest.raises(IndexDamaged, match="clawmem rebuild"):
+            LanceLexicalIndex(place, exact_below=0).search(any_of("budget"), Grain.PASSAGE, 5)
+
+    def test_a_broken_table_of_vectors(self, place: IndexPlace) -> None:
+        """The same of vectors; and it is named among the faults."""
+        index = LanceVectorIndex(place)
+        index.put([vector_of(1, 0, EAST)])
+        truncate(Path(place.folder), "*.lance/data/*")
+
+        broken = LanceVectorIndex(place)
+
+        with pytest.raises(IndexDamaged):
+            broken.search(EAST, 5)
+        assert len(broken.faults()) == 1
+
+    def test_a_deleted_folder(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
+        """A folder that goes away under an open handle is damage, not an empty answer."""
+        lexical.put([entry(1, "budget")])
+
+        BACKEND.discard(place)
+
+        with pytest.raises(IndexDamaged):
+            lexical.search(any_of("budget"), Grain.PASSAGE, 5)
+
+    def test_a_foreign_table(self, place: IndexPlace) -> None:
+        """A table of the same name that somebody else made is not used."""
+        import lancedb
+        import pyarrow as pa
+
+        lancedb.connect(place.folder).create_table(
+            LanceLexicalIndex.table_name, pa.table({"key": [1], "text": ["budget"]})
+        )
+
+        with pytest.raises(IndexDamaged, match="lacks the columns"):
+            LanceLexicalIndex(place)
+
+    def test_entries_that_are_there_twice(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
+        """Rows that two writers at once may leave are named among the faults: here an entry and its word."""
+        lexical.put([entry(1, "budget")])
+        table = lexical._table
+        table.add(table.search().to_arrow())
+
+        assert lexical.faults() == ["2 entries of the LanceDB table are there more than once."]
+
+
+def near(direction: Sequence[float], dice: random.Random) -> bytes:
+    """A unit vector in about that direction."""
+    length = sum(number * number for number in direction) ** 0.5
+    return unit_vector(*(number / length + dice.gauss(0, 0.12) for number in direction))
+
+
+def floats(vector: bytes) -> list[float]:
+    """The numbers of a vector."""
+    from array import array
+
+    return array("f", vector).tolist()
+
+
+def recall(
+    index: LanceVectorIndex, among: Sequence[VectorEntry], question: bytes, scope: Scope | None = None
+) -> float:
+    """Which part of the ten nearest a search finds."""
+    ranked = sorted(among, key=lambda one: -cosine(question, one.vector))[:10]
+    found = {hit.key for hit in index.search(question, 10, scope or Scope())}
+    return len(found & {one.key for one in ranked}) / 10
+
+
+def put_one(index: LanceLexicalIndex | LanceVectorIndex, number: int) -> None:
+    """One entry of whichever kind."""
+    if isinstance(index, LanceVectorIndex):
+        index.put([vector_of(number, 0, EAST)])
+    else:
+        index.put([entry(number, "budget")])
+
+
+def truncate(folder: Path, part: str) -> None:
+    """Cut the files that match off after ten bytes."""
+    files = [file for file in folder.glob(part) if file.is_file()]
+    assert files
+    for file in files:
+        file.write_bytes(file.read_bytes()[:10])

@@ -1,0 +1,74 @@
+"""The plan of the lanes in the config file and in variables."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clawmem.app.services.maintenance.lane_plan import Plan, read_plan
+from clawmem.app.settings import load_settings
+from clawmem.domain.maintenance.contradiction_gate import Policy
+from clawmem.domain.maintenance.schedule import LaneName, Window
+from clawmem.ports.errors import ConfigError
+
+
+@pytest.mark.parametrize(
+    ("section", "plan"),
+    [
+        ({}, Plan()),
+        ({"window_start": 22, "window_end": "6", "max_usages": 5}, Plan(Window(22, 6), 5)),
+        ({"obs_limit": 7, "ded_limit": 8, "dry_run": True}, Plan(heavy_limit=7, deduction_limit=8, dry_run=True)),
+        ({"contradictions": "supersede"}, Plan(contradictions=Policy.SUPERSEDE)),
+        ({"merge_normal": ".9", "merge_strict": 1, "min_confidence": 0.7},
+         Plan(merge_normal=0.9, merge_strict=1.0, least_confidence=0.7)),
+        ({"light_interval": 1, "heavy_interval": "60000", "enrich": "off", "surprisal": True},
+         Plan(light_interval_ms=1, heavy_interval_ms=60_000, enriches=False, surprisal=True)),
+        ({"light": "off", "heavy": "TRUE"}, Plan(hosted=(LaneName.HEAVY,))),
+    ],
+)  # fmt: skip
+def test_the_plan_is_what_the_owner_chose(tmp_path: Path, section: dict[str, Any], plan: Plan) -> None:
+    """Missing keys keep their defaults; variables of the environment give numbers as text."""
+    assert plan_of(tmp_path, section) == plan
+
+
+@pytest.mark.parametrize(
+    ("section", "fault"),
+    [
+        ({"window_start": 24}, "lanes.window_start in .*: must be at most 23, not 24"),
+        ({"window_end": -1}, "lanes.window_end in .*: must be at least 0, not -1"),
+        ({"obs_limit": "many"}, "lanes.obs_limit in .*: must be a whole number, not 'many'"),
+        ({"max_usages": True}, "lanes.max_usages in .*: must be a number, not True"),
+        ({"hours": 3}, "lanes.hours in .*: is not known. Use one of: light, heavy, .*"),
+        ({"contradictions": "both"}, "lanes.contradictions in .*: must be 'link' or 'supersede', not 'both'"),
+        ({"dry_run": "maybe"}, "lanes.dry_run in .*: must be true or false, not 'maybe'"),
+        ({"merge_normal": 1.1}, "lanes.merge_normal in .*: must be at most 1.0, not 1.1"),
+        ({"min_confidence": "sure"}, "lanes.min_confidence in .*: must be a number, not 'sure'"),
+        (7, "lanes in .*: must map names to values, not 7"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(tmp_path: Path, section: object, fault: str) -> None:
+    """The sentence names the key, the file and the value."""
+    with pytest.raises(ConfigError) as refused:
+        plan_of(tmp_path, section)
+
+    assert re.fullmatch(rf"{fault}\.", str(refused.value))
+
+
+def test_variables_choose_the_plan(tmp_path: Path) -> None:
+    """A variable takes precedence over the key of the config file; a wrong one is refused with its value."""
+    (tmp_path / "config.yaml").write_text("lanes: {heavy: true, obs_limit: 7}\n", "utf-8")
+    environ = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HEAVY_LANE": "off"}
+
+    assert read_plan(load_settings(environ=environ).lanes) == Plan(heavy_limit=7)
+    with pytest.raises(ConfigError, match=r"lanes\.heavy in .* or the environment: .*, not 'perhaps'"):
+        load_settings(environ={**environ, "CLAWMEM_HEAVY_LANE": "perhaps"})
+
+
+def plan_of(folder: Path, section: object) -> Plan:
+    """Return the plan of a config file with this section."""
+    (folder / "config.yaml").write_text(json.dumps({"lanes": section}), "utf-8")
+    return read_plan(load_settings(environ={"CLAWMEM_CONFIG_DIR": str(folder)}).lanes)

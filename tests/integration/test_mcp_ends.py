@@ -1,0 +1,261 @@
+"""The Model Context Protocol at its end: input that closes, signals, clients and servers that are gone."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import pytest
+from mcp_home import QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
+from server_process import COMMAND, ServerProcess, serving
+from waiting import eventually
+
+from clawmem.app.interfaces.mcp.calling import UNEXPECTED
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
+
+
+STARTS_AND_STAYS = """
+import subprocess, sys, time
+started = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+print(started.pid, flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Home:
+    return bootstrapped_home(tmp_path_factory.mktemp("mcp") / "home")
+
+
+@pytest.fixture(scope="module")
+def server(home: Home) -> Iterator[ServerProcess]:
+    with serving(home.environ, home.folder) as one:
+        yield one
+
+
+class TestEnds:
+    """Standard input that closes, signals, clients and servers that are gone."""
+
+    @pytest.mark.parametrize("options", [("--alone",), ()])
+    def test_everything_is_answered_before_the_end(
+        self, home: Home, server: ServerProcess, options: tuple[str, ...]
+    ) -> None:
+        done = subprocess.run(
+            [*COMMAND, "mcp", *options], check=False, capture_output=True, input=_opening(_call(7)),
+            env=home.environ, cwd=home.folder, timeout=60,
+        )  # fmt: skip
+        heard = [json.loads(line) for line in done.stdout.splitlines()]
+
+        assert done.returncode == 0, done.stderr
+        assert [one["id"] for one in heard] == [1, 7]  # and nothing but the protocol
+        assert REDIS in heard[1]["result"]["content"][0]["text"]
+
+    @pytest.mark.parametrize("options", [("--alone",), ()])
+    def test_told_to_end(self, home: Home, server: ServerProcess, options: tuple[str, ...]) -> None:
+        with _started(home, *options) as process:
+            assert _ended_after_opening(process) == b""
+
+    def test_a_server_that_hangs(self, home: Home, server: ServerProcess) -> None:
+        """Nobody waits for its first word: the work is done here."""
+        os.kill(server.process.pid, signal.SIGSTOP)
+        try:
+            with _started(home) as process:
+                assert _ended_after_opening(process) == b""
+        finally:
+            os.kill(server.process.pid, signal.SIGCONT)
+
+    def test_a_client_that_was_killed(self, home: Home, server: ServerProcess) -> None:
+        """What it started ends by itself, and the server goes on."""
+        with subprocess.Popen(
+            [sys.executable, "-c", STARTS_AND_STAYS, *COMMAND, "mcp"], stdout=subprocess.PIPE, text=True,
+            env=home.environ, cwd=home.folder,
+        ) as client:  # fmt: skip
+            assert client.stdout
+            bridge = int(client.stdout.readline())
+            client.kill()
+        eventually(lambda: not Path(f"/proc/{bridge}").exists() or "Z" in _state(bridge))
+        assert server.ask("GET", "/health").status == 200
+
+    @pytest.mark.slow
+    def test_another_server_later(self, home: Home, tmp_path: Path) -> None:
+        """It is found without a new start of the client."""
+        other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "other.sqlite")})
+        other.run("init")
+
+        async def session() -> None:
+            async with over_stdio(other, mode="legacy") as client:
+                assert not (await client.call_tool("status", {})).is_error
+                first.end()
+                with pytest.raises(Exception, match="clawmem serve"):
+                    await client.call_tool("status", {})
+                with serving(other.environ, other.folder):
+                    assert not (await client.call_tool("status", {})).is_error
+
+        with serving(other.environ, other.folder) as first:
+            asyncio.run(session())
+
+    def test_a_server_that_ends_while_somebody_listens(self, home: Home, tmp_path: Path) -> None:
+        """It ends at once and in order; whoever asks then is told the way out."""
+        other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "other.sqlite")})
+        other.run("init")
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        params = {"notifications": {"toolsListChanged": True}, "_meta": meta}
+        listen = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": params}
+        with serving(other.environ, other.folder) as one, _started(other) as process:
+            assert process.stdin and process.stdout
+            process.stdin.write(json.dumps(listen).encode() + b"\n")
+            process.stdin.flush()
+            assert b"acknowledged" in process.stdout.readline()
+            began = monotonic()
+            assert one.end() == 0
+            assert monotonic() - began < 8
+            assert json.loads(process.stdout.readline())["id"] == 1
+            process.stdin.write(json.dumps(_call(2)).encode() + b"\n")
+            process.stdin.close()
+            refused = json.loads(process.stdout.readline())
+            assert refused["id"] == 2 and "clawmem serve" in refused["error"]["message"]
+            assert process.wait(10) == 0
+
+    def test_a_vault_that_is_not_there(self, home: Home, tmp_path: Path) -> None:
+        other = Home(home.folder, {**home.environ, "INDEX_PATH": str(tmp_path / "none.sqlite")})
+
+        async def session() -> None:
+            async with over_stdio(other, mode="legacy") as client:
+                result = await client.call_tool("status", {})
+                assert result.is_error and "clawmem bootstrap" in text_of(result)
+                assert text_of(result) != UNEXPECTED
+
+        asyncio.run(session())
+
+
+class TestOtherSets:
+    """The tools of others: their names, their shapes, their words."""
+
+    def test_the_knowledge_graph(self, server: ServerProcess) -> None:
+        eve = {"name": "Eve", "entityType": "person", "observations": ["sails", "sails", "a\n## b"]}
+        acme = {"name": "Acme", "entityType": "company", "observations": []}
+        works = {"from": "Eve", "to": "Acme", "relationType": "works_at"}
+
+        async def session(call: Callable[..., Awaitable[Any]]) -> None:
+            made = await call("create_entities", entities=[eve, acme])
+            kept = {**eve, "observations": ["sails", "a\n## b"]}
+            assert made == {"entities": [kept, acme]}
+            assert await call("create_entities", entities=[{**eve, "observations": ["x"]}]) == {
+                "entities": []
+            }
+            assert await call("create_relations", relations=[works, works]) == {"relations": [works]}
+            added = await call(
+                "add_observations", observations=[{"entityName": "Eve", "contents": ["sails", "ü"]}]
+            )
+            assert added == {"results": [{"entityName": "Eve", "addedObservations": ["ü"]}]}
+            grown = {**kept, "observations": ["sails", "a\n## b", "ü"]}
+            assert await call("open_nodes", names=["Eve"]) == {"entities": [grown], "relations": [works]}
+            assert await call("search_nodes", query="COMPANY") == {"entities": [acme], "relations": [works]}
+            gone = await call("delete_observations", deletions=[{"entityName": "Eve", "observations": ["ü"]}])
+            assert gone == {"success": True, "message": "Observations deleted successfully"}
+            await call("delete_relations", relations=[works])
+            assert await call("open_nodes", names=["Eve"]) == {"entities": [kept], "relations": []}
+            await call("create_relations", relations=[works])
+            await call("delete_entities", entityNames=["Acme", "nobody"])
+            everything = await call("read_graph")
+            assert kept in everything["entities"] and acme not in everything["entities"]
+            assert works not in everything["relations"]
+            await call("create_entities", entities=[acme])  # and back
+            assert acme in (await call("read_graph"))["entities"]
+
+        async def talk() -> None:
+            async with over_http(server, "/memory") as client:
+
+                async def call(name: str, **arguments: Any) -> Any:
+                    result = await client.call_tool(name, arguments)
+                    assert not result.is_error, text_of(result)
+                    assert json.loads(text_of(result)) == result.structured_content
+                    return result.structured_content
+
+                await session(call)
+                lost = await client.call_tool(
+                    "add_observations", {"observations": [{"entityName": "Zoe", "contents": ["x"]}]}
+                )
+                assert lost.is_error and "Zoe" in text_of(lost)
+            async with over_http(server) as client:
+                assert "Eve" in text_of(await client.call_tool("search", {"query": "who sails"}))
+
+        asyncio.run(talk())
+
+    def test_the_folder(self, home: Home) -> None:
+        async def session() -> None:
+            async with over_stdio(home, "--tools", "files", mode="legacy") as client:
+
+                async def call(command: str, **arguments: Any) -> Any:
+                    return await client.call_tool("memory", {"command": command, **arguments})
+
+                assert "/memories/readme.md" in text_of(await call("view", path="/memories"))
+                made = await call(
+                    "create", path="/memories/boat.md", file_text="# Boat\n\nIt lies in Moss.\n"
+                )
+                assert text_of(made) == "File created successfully at: /memories/boat.md"
+                twice = await call("create", path="/memories/boat.md", file_text="")
+                assert twice.is_error and text_of(twice) == "Error: File /memories/boat.md already exists"
+                lost = await call("str_replace", path="/memories/boat.md")
+                assert lost.is_error and "old_str is missing" in text_of(lost)
+                out = await call("view", path="/memories/../notes/x.md")
+                assert out.is_error and "escape" in text_of(out)
+
+        asyncio.run(session())
+        assert "boat.md" in home.run("search", "where does the boat lie?")
+
+
+def _ended_after_opening(process: subprocess.Popen[bytes]) -> bytes:
+    """What it says once it has answered the opening and is told to end, which it does in order."""
+    assert process.stdin and process.stdout
+    process.stdin.write(_opening())
+    process.stdin.flush()
+    assert json.loads(process.stdout.readline())["id"] == 1
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(10) == 0
+    return process.stdout.read()
+
+
+def _opening(*more: dict[str, Any]) -> bytes:
+    client = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "t", "version": "1"},
+    }
+    said = (
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    )
+    return b"".join(json.dumps(one).encode() + b"\n" for one in (*said, *more))
+
+
+def _call(number: int) -> dict[str, Any]:
+    params = {"name": "search", "arguments": QUESTION}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
+
+
+def _started(home: Home, *options: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [*COMMAND, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL, env=home.environ, cwd=home.folder,
+    )  # fmt: skip
+
+
+def _state(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "Z"

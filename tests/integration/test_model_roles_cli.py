@@ -1,0 +1,201 @@
+"""The roles of models at the command line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from command_line import Invoke
+from scripted_server import ReceivedRequest, ScriptedReply, scripted, well_behaved
+
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.operations.vault import ago, failure_line
+from clawmem.app.services.models.selection import NONE
+from clawmem.app.settings import load_settings
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.errors import ModelUnavailable
+from clawmem.ports.model_failures import ModelFailure, ModelRole
+from clawmem.ports.reranker import Reranker
+
+PLACE = "http://localhost:8088"
+
+
+needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
+
+
+class TestWords:
+    def test_a_failure_in_a_line(self) -> None:
+        """Which model, how long ago, why, what was missing, and whether that is over."""
+        failure = ModelFailure(ModelRole.RERANKER, PLACE, iso_utc(0), "connection refused")
+        line = f"{PLACE}, 3 minutes ago: connection refused; answers were not reranked."
+
+        assert failure_line(failure, iso_utc(180_000)) == line
+        over = ModelFailure(ModelRole.RERANKER, PLACE, iso_utc(0), "connection refused", iso_utc(1))
+        assert failure_line(over, iso_utc(180_000)) == f"{line} It has answered since."
+
+    @pytest.mark.parametrize(
+        ("seconds", "words"),
+        [
+            (-5, "just now"),
+            (59, "just now"),
+            (60, "1 minute ago"),
+            (3599, "59 minutes ago"),
+            (3600, "1 hour ago"),
+            (86_399, "23 hours ago"),
+            (86_400, "1 day ago"),
+            (400 * 86_400, "400 days ago"),
+        ],
+    )
+    def test_how_long_ago(self, seconds: int, words: str) -> None:
+        """The largest unit that fits; a clock that was set back makes it now."""
+        assert ago(iso_utc(0), iso_utc(seconds * 1000)) == words
+
+
+@needs_http
+class TestCommands:
+    @pytest.fixture
+    def named(self, remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> Iterator[Invoke]:
+        """A vault with vectors of its own, and after that one good server that is named for every role."""
+        with scripted(well_behaved) as server:
+            for name in ("LLM", "RERANK", "EMBED"):
+                monkeypatch.setenv(f"CLAWMEM_{name}_URL", server.url)
+            yield remembered
+
+    def roles(self, invoke: Invoke) -> dict[str, dict[str, object]]:
+        found = json.loads(invoke("--json", "status").stdout)["roles"]
+        return {one["role"]: one for one in found}
+
+    def test_without_any_server(self, remembered: Invoke) -> None:
+        """Status names who plays each role and why, nobody included, in both forms."""
+        roles = self.roles(remembered)
+
+        assert list(roles) == ["embedder", "generator", "reranker"]
+        assert roles["generator"]["chosen"] == roles["reranker"]["chosen"] == NONE
+        assert "CLAWMEM_LLM_URL" in str(roles["generator"]["reason"])
+        shown = remembered("status").stdout
+        assert "reranker" in shown and "none" in shown
+
+    def test_servers_that_are_named(self, named: Invoke) -> None:
+        """Each role is played by the server that the environment names, and nothing is asked to tell so."""
+        roles = self.roles(named)
+
+        assert all("CLAWMEM_" in str(one["reason"]) and one["chosen"] != NONE for one in roles.values())
+        assert all(one["last_failure"] is None for one in roles.values())
+
+    def test_doctor_examines_every_role(self, named: Invoke) -> None:
+        """With good models behind every role each canary passes, with how long it took and whose doing it is."""
+        found = {one["check"]: one for one in json.loads(named("--json", "doctor").stdout)}
+
+        assert found["reranker"]["ok"] and found["generator"]["provider"]["role"] == "generator"
+        assert " ms" in found["reranker"]["detail"]
+        assert not found["generator"]["ok"]  # which only repeats the question
+        assert "something else" in found["generator"]["detail"]
+
+    def test_a_wrong_address_is_told(self, remembered: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Status and doctor name an address that is none, instead of dying of it; a search does not care."""
+        monkeypatch.setenv("CLAWMEM_RERANK_URL", "bees")
+
+        assert "not the address" in str(self.roles(remembered)["reranker"]["reason"])
+        examined = {one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)}
+        assert not examined["reranker"]["ok"]
+        assert "not the address" in examined["reranker"]["detail"]
+        assert remembered("search", "sessions").exit_code == 0
+
+    def test_a_search_asks_nobody(self, named: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A search by words reaches no server, whichever are named."""
+        with scripted(well_behaved) as server:
+            for name in ("LLM", "RERANK", "EMBED"):
+                monkeypatch.setenv(f"CLAWMEM_{name}_URL", server.url)
+
+            assert named("search", "sessions").exit_code == 0
+            assert server.asked == []
+
+    def test_a_search_makes_no_model(
+        self, remembered: Invoke, home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A search in a process of its own loads nothing that could make a model, whatever is named or allowed."""
+        code = (
+            "import sys\nfrom clawmem.app.main import main\nsys.argv = ['clawmem', 'search', 'sessions']\n"
+            "try: main()\nexcept SystemExit: pass\n"
+            "print(*(name for name in sys.modules if name.startswith('clawmem.')))"
+        )
+        named = {f"CLAWMEM_{name}_URL": PLACE for name in ("LLM", "RERANK", "EMBED")}
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            check=True,
+            capture_output=True,
+            text=True,
+            cwd=home,
+            env={**environ, **named, "CLAWMEM_DOWNLOAD_MODELS": "1"},
+        )
+
+        loaded = done.stdout.splitlines()[-1].split()
+        makers = ("http", "llama", "models")
+        assert "clawmem.adapters.sqlite.vault" in loaded
+        assert not [
+            name for name in loaded if name.startswith(tuple(f"clawmem.adapters.{m}" for m in makers))
+        ]
+        assert "clawmem.app.bootstrap.models" not in loaded
+
+    def test_a_failure_is_remembered(
+        self, invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Status tells that the embedder failed, why and what answers lacked, and later that it answers again."""
+        with scripted(well_behaved) as server:
+            monkeypatch.setenv("CLAWMEM_EMBED_URL", server.url)
+            invoke("bootstrap", notes)
+            server.answer = down
+            assert invoke("query", "sessions").exit_code == 0
+
+            shown = invoke("status").stdout
+            failed = self.roles(invoke)["embedder"]["last_failure"]
+            server.answer = well_behaved
+            invoke("query", "sessions")
+            healed = self.roles(invoke)["embedder"]["last_failure"]
+
+        assert "by words alone" in shown
+        assert isinstance(failed, dict) and isinstance(healed, dict)
+        assert (failed["model"], failed["answered_at"]) == (server.url, None)
+        assert "503" in failed["reason"]
+        assert healed["failed_at"] == failed["failed_at"] and healed["answered_at"]
+
+    def test_a_reranker_that_fails_a_reader(
+        self, remembered: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """What goes wrong while the vault is only read is remembered as well, with what the answer lacked."""
+        with scripted(down) as server:
+            monkeypatch.setenv("CLAWMEM_RERANK_URL", server.url)
+            with open_services(load_settings(), read_only=True) as services:
+                reranker: Reranker = services.adapters.reranker()
+                with pytest.raises(ModelUnavailable):
+                    reranker.rerank("bees", ["A hive."], timeout_s=0.5)
+
+            failed = self.roles(remembered)["reranker"]["last_failure"]
+            assert isinstance(failed, dict)
+            assert failed["model"] == server.url
+            assert "answers were not reranked" in remembered("status").stdout
+
+    @pytest.mark.skipif(not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs xllamacpp and gguf")
+    def test_a_model_in_this_process(self, remembered: Invoke, home: Path) -> None:
+        """A file that lies where models are added plays its role without any setting, and is examined as well."""
+        from llama_server import Role, write_model
+
+        folder = home / ".local/share/clawmem/models"
+        folder.mkdir(parents=True)
+        write_model(Role.GENERATE, folder / "qmd-query-expansion.gguf")
+
+        generator = self.roles(remembered)["generator"]
+        examined = {one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)}
+
+        assert (generator["chosen"], generator["passed_over"]) == ("qmd-query-expansion", [])
+        assert examined["generator"]["ok"], examined["generator"]["detail"]
+
+
+def down(asked: ReceivedRequest) -> ScriptedReply:
+    """A server that names its model and is too busy for everything else."""
+    return ScriptedReply(b"", 503) if asked.body is not None else well_behaved(asked)

@@ -1,0 +1,185 @@
+"""How long receipts are kept, and what happens when none can be written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+from command_line import Invoke, ask_json
+
+from clawmem.adapters.memory.clock import START_MS, ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.recalls import FORGOTTEN_AT_ONCE, Recalls, Retention
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.contracts.telemetry import recall
+from clawmem.domain.documents.times import iso_utc
+
+DAY_MS = 86_400_000
+
+
+MOST_BYTES = 2000  # of ten answers by words and meaning
+
+
+NOTES = 14
+
+
+@pytest.fixture
+def vault_file(home: Path) -> Path:
+    return home / ".cache" / "clawmem" / "index.sqlite"
+
+
+@pytest.fixture
+def many(notes: Path, invoke: Invoke) -> Invoke:
+    """``invoke`` over a vault of seventeen notes, fourteen of which are about the same."""
+    for number in range(NOTES):
+        name = f"meetings/2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
+        (notes / name).parent.mkdir(exist_ok=True)
+        text = (
+            f"# Review {number}\n\nRedis sessions, point {number}: {'the store is slow. ' * (number + 1)}\n"
+        )
+        (notes / name).write_text(text, "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+    return invoke
+
+
+@pytest.fixture
+def vault(vault_file: Path) -> Iterator[SqliteVault]:
+    opened = SqliteVault(str(vault_file))
+    yield opened
+    opened.close()
+
+
+def receipts(vault_file: Path) -> list[tuple[int, int]]:
+    db = apsw.Connection(str(vault_file))
+    rows = db.execute("select recall_id, length(content) from receipts order by recall_id").fetchall()
+    db.close()
+    return rows
+
+
+def configure(home: Path, text: str) -> None:
+    folder = home / ".config" / "clawmem"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "config.yaml"
+    before = file.read_text("utf-8") if file.exists() else ""
+    file.write_text(f"{before}\n{text}\n", "utf-8")
+
+
+@pytest.mark.parametrize("line", ["telemetry: off", "receipts: off"])
+def test_switched_off(many: Invoke, home: Path, vault_file: Path, line: str) -> None:
+    """An owner who wants no receipts gets none, is told so, and those of before go."""
+    many("search", "redis")
+    assert len(receipts(vault_file)) == 1
+    configure(home, line)
+
+    shown = many("search", "redis", "--explain")
+
+    assert "receipt: none was kept" in shown.stdout
+    assert ask_json(many, "search", "redis", "--explain")["receipt"] is None
+    assert receipts(vault_file) == []
+
+
+def test_a_busy_vault(many: Invoke, vault_file: Path) -> None:
+    """While somebody writes the answer stands, explained, without a receipt."""
+    writer = apsw.Connection(str(vault_file))
+    writer.execute("begin immediate")
+    plain, explained = many("search", "redis"), many("search", "redis", "--explain")
+    writer.execute("rollback")
+    writer.close()
+
+    assert (plain.exit_code, plain.stderr, explained.exit_code, explained.stderr) == (0, "", 0, "")
+    assert "receipt: none was kept" in explained.stdout
+    assert receipts(vault_file) == []
+
+
+def ask(recalls: Recalls) -> int | None:
+    return recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=lambda: b"receipt")
+
+
+def days_old(vault: SqliteVault, *days: int) -> None:
+    for day in days:
+        vault.telemetry.record(recall(iso_utc(START_MS - day * DAY_MS)), b"old")
+
+
+def test_old_things_go() -> None:
+    """Receipts go before their recalls; what is as old as it may get stays until the day is over."""
+    vault, clock = SqliteVault(":memory:"), ManualClock()
+    recalls = Recalls(
+        vault.telemetry, clock, vault.receipts, retention=Retention(recall_days=4, receipt_days=2)
+    )
+    days_old(vault, 6, 5, 4, 3, 2, 1)
+
+    ask(recalls)
+
+    assert vault.telemetry.count() == 4 + 1
+    assert vault.receipts.counts().stored == 2 + 1
+    clock.advance(DAY_MS)
+    ask(recalls)
+    assert vault.telemetry.count() == 3 + 2
+    assert vault.receipts.counts().stored == 1 + 2
+
+
+def test_a_question_never_pays_for_years() -> None:
+    """However much is old, one question lets go a bounded part of it, and the next ones the rest."""
+    vault = SqliteVault(":memory:")
+    recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
+    days_old(vault, *[1000] * (2 * FORGOTTEN_AT_ONCE + 1))
+
+    left = []
+    for _ in range(4):
+        ask(recalls)
+        left.append(vault.telemetry.count())
+
+    assert left == [FORGOTTEN_AT_ONCE + 2, 3, 3, 4]
+
+
+def test_a_vault_that_must_stay_as_it_is() -> None:
+    """Where nothing may be written nothing is forgotten either."""
+    vault = SqliteVault(":memory:")
+    days_old(vault, 1000)
+
+    kept = ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False))
+
+    assert kept is None
+    assert vault.telemetry.count() == vault.receipts.counts().stored == 1
+
+
+def test_a_receipt_that_cannot_be_made() -> None:
+    """When writing a receipt fails the answer stands, and nothing half is kept."""
+    vault = SqliteVault(":memory:")
+
+    def broken() -> bytes:
+        raise RuntimeError("a bug")
+
+    recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
+    assert recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=broken) is None
+    assert vault.telemetry.count() == 0
+
+
+def test_settings_reach_the_retention(many: Invoke, home: Path, vault: SqliteVault) -> None:
+    """What the config file says about days is what counts; less than one day is refused."""
+    configure(home, "retention_days: 10\nreceipt_days: 3")
+    for days in (12, 5, 1):
+        vault.telemetry.record(recall(iso_utc(SystemClock().now_ms() - days * DAY_MS)), b"old")
+
+    many("search", "redis")
+
+    assert vault.telemetry.count() == 2 + 1
+    assert vault.receipts.counts().stored == 1 + 1
+    configure(home, "receipt_days: 0")
+    assert many("search", "redis").exit_code == 4
+
+
+def test_status_counts_them(many: Invoke) -> None:
+    """``status`` says how many questions and receipts there are, and how large they are."""
+    many("search", "redis")
+    many("query", "redis")
+
+    found = ask_json(many, "status")
+
+    assert found["recalls"] == found["receipts"] == 2
+    assert 0 < found["receipt_bytes"] < 2 * MOST_BYTES
+    assert "2 recorded, 2 receipts" in many("status").stdout

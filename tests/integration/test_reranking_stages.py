@@ -1,0 +1,217 @@
+"""The second reading by a reranker: what is sent, kept and blended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from notes_vault import NotesVault
+from scripted_server import Models
+from staged_models import NOTES, QUESTION, names, perfect, request, reranking, run, scoring, sent
+
+from clawmem.adapters.http.reranker import http_reranker
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.retrieval.request import Ranking, Unit
+from clawmem.app.services.retrieval.stages.choose_chunk import LINE_CHARS, RERANKED
+from clawmem.app.services.retrieval.stages.rerank import BATCH, RERANKER, SHORT_CHARS, rerank, rerank_question
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.ports.errors import InputTooLong
+from clawmem.ports.records import FragmentKey
+
+pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
+
+
+@pytest.fixture
+def vault(notes_vault: NotesVault) -> SqliteVault:
+    """A vault of the notes."""
+    return notes_vault.take_in(NOTES).vault
+
+
+class TestReranking:
+    def test_a_perfect_model_moves_the_answer_to_the_top(self, vault: SqliteVault, models: Models) -> None:
+        """The note that answers is the first, wherever the indexes had put it, with the score that moved it."""
+        reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
+        before, _ = run(reranking(vault, None), vault, request())
+
+        work, trace = run(reranking(vault, reranker), vault, request())
+
+        assert names(vault, before)[0] != "answer.md"
+        assert names(vault, work)[0] == "answer.md"
+        assert sorted(names(vault, work)) == sorted(names(vault, before))
+        assert work.candidates[0].legs[RERANKER] == pytest.approx(1 / (1 + math.exp(-6)))
+        assert trace.degraded == {}
+
+    def test_the_published_blend_keeps_the_first(self, vault: SqliteVault, models: Models) -> None:
+        """Under the published ranking the first one stays, as published; the answer is the second."""
+        reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
+        before, _ = run(reranking(vault, None), vault, request())
+
+        work, _ = run(reranking(vault, reranker), vault, request(ranking=Ranking.PUBLISHED))
+
+        assert names(vault, work)[0] == names(vault, before)[0]
+        assert names(vault, work)[1] == "answer.md"
+
+    def test_small_batches_and_each_text_once(
+        self, vault: SqliteVault, models: Models, notes_vault: NotesVault
+    ) -> None:
+        """Ten notes of which half say the same are five texts: a batch of four and one of one."""
+        texts = {f"copy{n}.md": f"The whistle of number {n // 2}.\n" for n in range(10)}
+        notes_vault.take_in(texts)
+        server = models.serve(scoring(len))
+
+        work, _ = run(
+            reranking(vault, models.factory(http_reranker, server.url)), vault, request("number whistle?")
+        )
+
+        batches = sent(server)
+        everything = [text for batch in batches for text in batch]
+        assert all(len(batch) <= BATCH for batch in batches)
+        assert len(everything) == len(set(everything))
+        copies = [c for c, name in zip(work.candidates, names(vault, work), strict=True) if "copy" in name]
+        assert len(copies) == 10
+        assert len({c.chunk for c in copies}) == 5
+
+    def test_a_text_is_read_once_for_a_question(self, vault: SqliteVault, models: Models) -> None:
+        """The second time nothing is sent; another question or another intent is another reading."""
+        server = models.serve(scoring(perfect))
+        reranker = models.factory(http_reranker, server.url)
+
+        first, second = (run(reranking(vault, reranker), vault, request())[0] for _ in range(2))
+        read = len(sent(server))
+        assert first == second
+        assert read == 1
+
+        run(reranking(vault, reranker), vault, request("does the kettle whistle"))
+        run(reranking(vault, reranker), vault, request(purpose="buy a new one"))
+        assert len(sent(server)) == 3
+        assert server.questions("/v1/rerank")[-1]["query"] == f"buy a new one\n\n{QUESTION}"
+
+    def test_too_long_texts_are_cut(self, vault: SqliteVault) -> None:
+        """A model that four thousand characters are too many for gets four hundred."""
+        read: list[str] = []
+
+        class Small:
+            fingerprint = "small"
+            max_document_chars = 4000
+
+            def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
+                if max(map(len, documents)) > SHORT_CHARS:
+                    raise InputTooLong("small")
+                read.extend(documents)
+                return [float("seven" in document) for document in documents]
+
+        texts = ("seven " * 200, "eight " * 200)
+        work = Work(
+            candidates=tuple(
+                Candidate(number, FragmentKey(number, 0), 0.5, 0.5, chunk=text)
+                for number, text in enumerate(texts, start=1)
+            )
+        )
+        stage = rerank(Small(), vault.answers, ManualClock())
+
+        scored = stage(request(), work, Trace())
+
+        assert [len(text) for text in read] == [SHORT_CHARS, SHORT_CHARS]
+        assert [candidate.legs[RERANKER] for candidate in scored.candidates] == [1.0, 0.0]
+
+    def test_the_model_reads_where_it_matched(
+        self, vault: SqliteVault, models: Models, notes_vault: NotesVault
+    ) -> None:
+        """Of a long note the part around what matched is sent, not its beginning; of a line little more than it."""
+        filler = "".join(f"Paragraph {n} is about nothing at all.\n\n" for n in range(400))
+        notes_vault.take_in({"long.md": f"{filler}The zeppelin landed.\n\n{filler}"})
+        server = models.serve(scoring(len))
+        reranker = models.factory(http_reranker, server.url)
+
+        run(reranking(vault, reranker), vault, request("zeppelin landed?"))
+        run(reranking(vault, reranker), vault, request("zeppelin landed?", unit=Unit.LINE))
+
+        (document,), (line, *_) = sent(server)
+        assert "The zeppelin landed." in document
+        assert len(document) == 4000
+        assert "The zeppelin landed." in line
+        assert len(line) == LINE_CHARS
+
+    def test_broken_notes_of_the_past_are_read_anew(self, vault: SqliteVault, models: Models) -> None:
+        """A score that was kept and is no number is not believed."""
+        server = models.serve(scoring(perfect))
+        reranker = models.factory(http_reranker, server.url)
+        expected, _ = run(reranking(vault, reranker), vault, request())
+
+        class Rotten:
+            def get(self, *key: str) -> str | None:
+                return "nan" if len(key[-1]) % 2 else "not a number"
+
+        work, trace = run(reranking(vault, reranker, answers=Rotten()), vault, request())
+
+        assert work == expected
+        assert trace.degraded == {}
+
+    def test_the_question_of_a_reranker(self) -> None:
+        """The intent stands before the question, with an empty line between; a blank one is none."""
+        assert rerank_question("q") == rerank_question("q", "  ") == "q"
+        assert rerank_question("q", " why ") == "why\n\nq"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
+    """More notes than are reranked, each with another mixture of the words that are asked for."""
+    place = tmp_path_factory.mktemp("many")
+    made = NotesVault(place)
+    asked = ("kettle", "whistle", "steam", "spout", "water")
+    made.take_in(
+        {
+            f"note{n:02d}.md": " ".join(word for bit, word in enumerate(asked) if (n + 1) >> bit & 1)
+            + f" and {'filler ' * (n % 7)} of note {n}.\n"
+            for n in range(60)
+        },
+    )
+    yield made.vault
+    made.close()
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.integers(1, 70),
+    st.sampled_from(["the kettle and its whistle", "is there steam or water in it", "spout of the kettle"]),
+)
+def test_the_top_does_not_depend_on_the_limit(many: SqliteVault, limit: int, query: str) -> None:
+    """However many answers are asked for, the first ones are the same, and in the same order."""
+    stages = reranking(many, OverlapReranker(), answers=SqliteVault(":memory:").answers)
+
+    few, _ = run(stages, many, request(query, limit=limit))
+    all_of_them, _ = run(stages, many, request(query, limit=100))
+
+    assert few.candidates == all_of_them.candidates[:limit]
+
+
+def test_so_many_are_reranked(many: SqliteVault) -> None:
+    """Forty are read, fewer answers wanted or more; the others follow in the order they had."""
+    asked = request("kettle or whistle or steam", limit=100)
+    before, _ = run(reranking(many, None), many, asked)
+
+    work, _ = run(reranking(many, OverlapReranker()), many, asked)
+
+    read = [RERANKER in candidate.legs for candidate in work.candidates]
+    assert RERANKED == 40 < len(before.candidates)
+    assert read == [True] * RERANKED + [False] * (len(before.candidates) - RERANKED)
+    assert [c.best for c in work.candidates[RERANKED:]] == [c.best for c in before.candidates[RERANKED:]]
+
+
+@pytest.mark.parametrize("candidates", [5, 50])
+def test_so_many_are_looked_at_as_somebody_asks_for(many: SqliteVault, candidates: int) -> None:
+    """The best of the indexes, whatever the limit: these are read, and there are no others."""
+    asked = request("kettle or whistle or steam", limit=100)
+    before, _ = run(reranking(many, None), many, asked)
+
+    work, _ = run(reranking(many, OverlapReranker()), many, asked._replace(candidate_limit=candidates))
+
+    assert all(RERANKER in candidate.legs for candidate in work.candidates)
+    assert {c.best for c in work.candidates} == {c.best for c in before.candidates[:candidates]}

@@ -1,0 +1,220 @@
+"""What doctor, bootstrap and the plugin make of installed hooks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.app.services.maintenance.client_checks import hook_check
+from clawmem.app.services.setup.hook_entries import (
+    Entry,
+    installed,
+    without_entries,
+)
+from clawmem.app.services.setup.hooks import SetUpHooks
+from clawmem.app.services.setup.json_members import read_object, with_member, without_member
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+SOMEBODY = """{
+    "model": "opus",   "permissions": { "allow": ["Bash(ls)"] },
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}],
+        "PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "ruff format"}]}]
+    },
+    "env": {"LANG": "de_DE", "NOTE": "größe \\u00e9", "big": 1.50}
+}
+"""
+
+
+ENTRY = Entry("Stop", "", ("/opt/python", "-I", "-m", "clawmem", "hook", "feedback-loop"), 30)
+
+
+OLD_FORM = {"type": "command", "command": "/usr/local/bin/clawmem hook decision-extractor", "timeout": 10}
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    """The settings of somebody who has some."""
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(SOMEBODY, "utf-8")
+    return file
+
+
+def names_in(file: Path) -> list[str]:
+    return [name for name, _ in installed(json.loads(file.read_text("utf-8"))["hooks"])]
+
+
+def test_beside_the_plugin_it_is_refused(run: Run, settings: Path) -> None:
+    """Either the plugin or the settings; taking ours out is possible all the same."""
+    run("setup", "hooks")
+    both = json.loads(settings.read_text("utf-8"))
+    settings.write_text(json.dumps({**both, "enabledPlugins": {"clawmem@market": True}}), "utf-8")
+
+    refused = run("setup", "hooks")
+
+    assert refused.returncode == 4
+    assert "plugin is switched on" in refused.stderr
+    assert not hook_check(settings.parent)().ok
+    assert run("setup", "hooks", "--remove").returncode == 0
+    assert hook_check(settings.parent)().ok
+
+
+def test_a_plugin_that_is_switched_off_does_not_count(run: Run, settings: Path) -> None:
+    """Nor does one of another name."""
+    plugins = {"enabledPlugins": {"clawmem@market": False, "clawmem-theme@market": True}}
+    settings.write_text(json.dumps(plugins), "utf-8")
+
+    assert run("setup", "hooks").returncode == 0
+
+
+def test_doctor_names_a_program_that_is_gone(settings: Path) -> None:
+    """An environment that was deleted leaves entries behind; the client would only say that a hook failed."""
+    SetUpHooks(settings.parent).install([ENTRY])
+
+    found = hook_check(settings.parent)()
+
+    assert not found.ok
+    assert "/opt/python" in found.detail
+    assert found.way_out == "Run: clawmem setup hooks"
+
+
+def test_doctor_sees_an_entry_of_either_form(settings: Path) -> None:
+    """An event and one of its hooks, each with an entry: the hook runs twice."""
+    command = (sys.executable, "-m", "clawmem", "hook")
+    event = ENTRY._replace(command=(*command, "Stop"))
+    SetUpHooks(settings.parent).install([event])
+    assert "decision-extractor, handoff-generator, feedback-loop" in hook_check(settings.parent)().detail
+
+    SetUpHooks(settings.parent).install([event, ENTRY._replace(command=(*command, "feedback-loop"))])
+
+    assert "has feedback-loop more than once" in hook_check(settings.parent)().detail
+
+
+def test_doctor_looks_into_the_project(settings: Path, tmp_path: Path) -> None:
+    """A project that brings the hooks as well; the very same entry counts once, as it does for the client."""
+    program = tmp_path / "clawmem"
+    program.touch()
+    mine, other = (
+        ENTRY._replace(command=(str(one), "hook", "feedback-loop")) for one in (program, "clawmem")
+    )
+    project = tmp_path / "project"
+    SetUpHooks(settings.parent).install([mine])
+
+    SetUpHooks(project / ".claude").install([mine])
+    assert hook_check(settings.parent, project)().ok
+    SetUpHooks(project / ".claude").install([other])
+    twice = hook_check(settings.parent, project)()
+
+    assert not twice.ok
+    assert "feedback-loop" in twice.detail and str(project) in twice.detail
+    assert hook_check(settings.parent)().ok
+
+
+def test_doctor_looks_at_the_hooks(run: Run, notes: Path, settings: Path) -> None:
+    """Installed by ``bootstrap --hooks`` they are all well; installed twice they are not."""
+    assert "work from the next session on" in run("bootstrap", notes, "--hooks").stdout
+    assert "ok    hooks of Claude Code: " in run("doctor").stdout
+    both = json.loads(settings.read_text("utf-8"))
+    settings.write_text(json.dumps({**both, "enabledPlugins": {"clawmem@market": True}}), "utf-8")
+
+    done = run("doctor")
+
+    assert done.returncode == 1
+    assert "FAIL  hooks of Claude Code: installed twice" in done.stdout
+    assert "clawmem setup hooks --remove" in done.stdout
+
+
+def test_bootstrap_leaves_settings_alone(run: Run, notes: Path, settings: Path) -> None:
+    """Nobody's settings are edited unasked."""
+    run("bootstrap", notes)
+
+    assert settings.read_text("utf-8") == SOMEBODY
+
+
+NAMES = st.sampled_from(["model", "hooks", "env", "größe", 'a "quoted" name'])
+
+
+VALUES: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2),
+    max_leaves=5,
+)
+
+
+@given(st.dictionaries(NAMES, VALUES), st.sampled_from([None, 2, "\t"]), NAMES, VALUES)
+def test_one_member_changes_and_no_other(
+    whole: dict[str, Any], indent: int | str | None, name: str, value: Any
+) -> None:
+    """However the file is written; and what is put in can be taken out again."""
+    text = json.dumps(whole, indent=indent)
+
+    changed = with_member(text, name, value)
+
+    assert read_object(changed) == {**whole, name: value}
+    assert list(read_object(changed)) == list({**whole, name: value})
+    without = {key: kept for key, kept in whole.items() if key != name}
+    assert read_object(without_member(changed, name)) == without
+    assert without_member(text, "absent") == text
+
+
+def test_whose_an_entry_is() -> None:
+    """Ours are told by what they run, not by where they stand."""
+    hooks = {
+        "Stop": [
+            {"hooks": [OLD_FORM, {"command": "my-clawmem-notifier"}]},
+            {"hooks": [{"command": "clawmem", "args": ["hook", "handoff-generator"]}]},
+            {"hooks": [{"command": "echo", "args": ["clawmem", "status"]}]},
+            "something else",
+        ],
+        "Odd": {"not": "a list"},
+    }
+
+    assert [name for name, _ in installed(hooks)] == ["decision-extractor", "handoff-generator"]
+    assert without_entries(hooks) == {
+        "Stop": [
+            {"hooks": [{"command": "my-clawmem-notifier"}]},
+            {"hooks": [{"command": "echo", "args": ["clawmem", "status"]}]},
+            "something else",
+        ],
+        "Odd": {"not": "a list"},
+    }
+
+
+def test_hooks_over_http_are_refused_and_replaced(run: Run, settings: Path) -> None:
+    """They print an error at every turn while no server runs; what an earlier version installed is replaced."""
+    refused = run("setup", "hooks", "--http", "http://127.0.0.1:7438/")
+    assert refused.returncode == 2 and "without it" in refused.stderr
+    over_http = {
+        "type": "http",
+        "url": "http://127.0.0.1:7438/hooks/context-surfacing",
+        "headers": {"Authorization": "Bearer $CLAWMEM_API_TOKEN"},
+        "timeout": 8,
+    }
+    told = json.loads(settings.read_text("utf-8"))
+    told["hooks"] = {**told.get("hooks", {}), "UserPromptSubmit": [{"matcher": "", "hooks": [over_http]}]}
+    settings.write_text(json.dumps(told), "utf-8")
+    found = hook_check(settings.parent)()
+    assert not found.ok and "context-surfacing" in found.detail and "setup hooks" in found.way_out
+
+    assert run("setup", "hooks").returncode == 0
+
+    handlers = [
+        handler
+        for groups in json.loads(settings.read_text("utf-8"))["hooks"].values()
+        for group in groups
+        for handler in group["hooks"]
+    ]
+    assert over_http not in handlers
+    assert names_in(settings).count("context-surfacing") == 1
+    assert hook_check(settings.parent)().ok

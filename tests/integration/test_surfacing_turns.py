@@ -1,0 +1,221 @@
+"""The topic of a session, its turns, and faults while a block is made."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from surfacing_home import PROMPT, Home, places
+
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.sqlite.silent_turn import record_silent_turn
+from clawmem.app.services.retrieval.recalls import Recalls, Retention
+from clawmem.app.services.surfacing.spending import spent_by, spent_lately
+from clawmem.app.services.surfacing.surface import BlockRendering
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, gated, turns_of
+from clawmem.domain.surfacing.profiles import PROFILES
+from clawmem.ports.errors import EmbeddingError, VaultError
+from clawmem.ports.records import Vector
+
+EVERYTHING = (
+    "Helsinki backups, the safe of Ann, the boat in Moss, and the sweep with its lock: what about them?"
+)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    made = Home(tmp_path)
+    yield made
+    made.vault.close()
+
+
+class TestFocus:
+    """Step 11."""
+
+    def test_a_topic_lifts_what_is_about_it(self, home: Home) -> None:
+        """What a session keeps to comes first among what is about as likely."""
+        confidence = home.confidence({"decisions/backups.md": 0.65, "people/ann.md": 0.6})
+
+        assert places(home.ask(confidence=confidence))[0] == "decisions/backups.md"
+        assert places(home.ask(confidence=confidence, topic="ann safe"))[0] == "people/ann.md"
+
+    def test_a_topic_chooses_the_line_that_is_shown(self, home: Home) -> None:
+        """Of a passage that is too long to be shown whole, the topic's line is; it is the intent of the question."""
+        logbook = home.vault.info().location.replace("index.sqlite", "log")
+        lines = "".join(f"The mast, day {n}: {'nothing new of it and ' * 6}calm.\n" for n in range(8))
+        text = f"# Log\n\n{lines}The mast, day 9: a crack below the spreader.\n"
+        home.take_in(Path(logbook), {"log.md": text})
+
+        plain, with_topic = (
+            home.ask("What about the mast?", topic=topic) for topic in ("", "crack spreader")
+        )
+
+        assert with_topic.request.purpose == "crack spreader"
+        assert "a crack below" not in plain.block
+        assert "a crack below the spreader" in with_topic.block
+
+    def test_a_topic_that_nothing_is_about(self, home: Home) -> None:
+        """Where nothing matches the block is the same to the byte."""
+        assert home.ask(topic="quantum zebras").block == home.ask().block
+
+
+class TestTurns:
+    """Steps 1, 2, 4, 7 and 19."""
+
+    def test_every_turn_has_a_row(self, home: Home) -> None:
+        """Skipped, silent and answered turns are counted through, in any order."""
+        home.ask()
+        record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
+        home.ask("What colour is the mast of the boat?", confidence=lambda candidate: 0.0)
+        home.ask("Who keeps the key of the safe?")
+
+        rows = sorted(home.rows(), key=lambda row: row.turn_index)
+        assert [row.turn_index for row in rows] == [0, 1, 2, 3]
+        assert [bool(row.hits) for row in rows] == [True, False, False, True]
+
+    def test_each_note_is_given_once(self, home: Home) -> None:
+        """A note of which two lines are shown is one hit of the turn; every note of the block is one."""
+        said = home.ask(EVERYTHING, profile="deep")
+
+        (row,) = home.rows()
+        given = [hit.document_id for hit in row.hits]
+        assert len(said.answer.results) > len(given)
+        assert given == list(dict.fromkeys(given))
+        assert set(given) == {home.id_of(path) for path in places(said)}
+
+    def test_a_silent_row_is_as_telemetry_writes_it(self, home: Home) -> None:
+        """The light way and the port's own leave the same row, but for the moment and the question's hash."""
+        turns = turns_of(home.vault.telemetry, "s2")
+        home.vault.telemetry.record(gated(turns, "hi", home.clock.now_ms()))
+
+        assert record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s3")
+
+        (by_port,), (light,) = home.rows("s2"), home.rows("s3")
+        fields = ("verb", "took_ms", "limit", "degraded", "hits", "turn_index")
+        assert [getattr(light, name) for name in fields] == [getattr(by_port, name) for name in fields]
+        assert len(light.asked_at) == len(by_port.asked_at)
+        assert light.asked_at.endswith("Z")
+
+    def test_a_silent_row_waits_for_nobody(self, home: Home, tmp_path: Path) -> None:
+        """While somebody writes, and where there is no vault, the row is left out."""
+        with home.vault.writing():
+            began = time.monotonic()
+            assert not record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
+            assert time.monotonic() - began < 2
+
+        assert not record_silent_turn(str(tmp_path / "none.sqlite"), CONTEXT_SURFACING, "s1")
+        assert not (tmp_path / "none.sqlite").exists()
+
+    def test_looking_back(self, home: Home) -> None:
+        """
+        A prompt that means nothing alone is looked for with the one before it; after ten minutes it is not.
+
+        What the one before it was given is not given again.
+        """
+        first = home.ask(
+            "Who keeps the key of the safe, Ann?", confidence=home.confidence({"ops/restore.md": 0.9})
+        )
+
+        with_it = home.ask("please tell me more about her and so on", profile="speed")
+        home.clock.advance(11 * 60_000)
+        without = home.ask("please tell me more about her and so forth", profile="speed")
+
+        assert places(first) == ["ops/restore.md"]
+        assert "people/ann.md" in places(with_it)
+        assert "ops/restore.md" not in places(with_it)
+        assert places(without) == []
+
+    def test_a_question_that_found_nothing_is_looked_back_to(self, home: Home) -> None:
+        """Silence keeps the words as well: the next prompt is looked for together with them."""
+        silent = home.ask("Who keeps the key of the safe, Ann?", confidence=lambda candidate: 0.0)
+
+        after = home.ask("please tell me more about her and so on", profile="speed")
+
+        assert (silent.block, next(iter(home.rows())).hits) == ("", ())
+        assert "people/ann.md" in places(after)
+
+    def test_without_receipts_there_is_no_look_back(self, home: Home) -> None:
+        """Who keeps no words of questions is not asked again by them."""
+        mute = Recalls(home.vault.telemetry, home.clock, home.vault.receipts, retention=Retention(90, 0))
+        home.ask("Who keeps the key of the safe, Ann?", recalls=mute)
+
+        after = home.ask("please tell me more about her and so on", recalls=mute, profile="speed")
+
+        assert places(after) == []
+
+    def test_seen_recently(self, home: Home) -> None:
+        """The same prompt of the same session is known for ten minutes, to the second; never with a window of 0."""
+        home.ask()
+        turns, now = turns_of(home.vault.telemetry, "s1"), home.clock.now_ms()
+
+        assert turns.seen(f"  {PROMPT} ", now + 600_000)
+        assert not turns.seen(PROMPT, now + 600_001)
+        assert not turns.seen(PROMPT, now, within_s=0)
+        assert not turns_of(home.vault.telemetry, "s2").seen(PROMPT, now)
+
+    def test_what_was_spent(self, home: Home) -> None:
+        """Prompts, blocks, tokens and what was of use are counted by session."""
+        said = home.ask()
+        home.ask("What colour is the mast of the boat?", confidence=lambda candidate: 0.0)
+        row = next(row for row in home.rows() if row.hits)
+        home.vault.telemetry.mark_referenced(row.id, [row.hits[0].document_id])
+
+        spent = spent_by(home.vault, "s1")
+
+        assert spent
+        assert (spent.prompts, spent.blocks, spent.tokens) == (2, 1, said.tokens)
+        assert spent.share_referenced == pytest.approx(
+            1 / len({hit.document_id for hit in row.hits}), abs=0.5
+        )
+        assert spent_lately(home.vault, "", 5) == [spent]
+        assert spent_by(home.vault, "nobody") is None
+
+
+class Stuck:
+    """An embedder that does not answer in time."""
+
+    def __init__(self, of: HashingEmbedder, seconds: float) -> None:
+        self.fingerprint = of.fingerprint
+        self.dimensions = of.dimensions
+        self._seconds = seconds
+
+    def embed_query(self, text: str) -> Vector:
+        time.sleep(self._seconds)
+        raise EmbeddingError("too late")
+
+
+class TestFaults:
+    """Whatever is missing, what is there answers in time."""
+
+    def test_a_model_that_hangs(self, home: Home) -> None:
+        """Words answer within the deadline, and the receipt says what was missing."""
+        began = time.monotonic()
+        said = home.ask(embedder=Stuck(home.embedder, 1.5))
+
+        assert time.monotonic() - began < PROFILES["balanced"].deadline_s
+        assert "storage box in Helsinki" in said.block
+        assert said.answer.trace.degraded == {"vector": "no answer within 0.9 s"}
+
+    def test_facts_that_fail(self, home: Home) -> None:
+        """The block stands without them."""
+
+        def broken(prompt: str, budget: int) -> list[str]:
+            raise VaultError("here", "no facts today")
+
+        said = home.ask(dressing=BlockRendering(str, facts_of=broken))
+
+        assert "storage box in Helsinki" in said.block
+        assert "<vault-facts>" not in said.block
+
+    def test_a_vault_without_vectors(self, tmp_path: Path) -> None:
+        """Nothing is missing that was never there."""
+        home = Home(tmp_path)
+        home.vault.embeddings.clear()
+
+        said = home.ask()
+
+        assert "storage box in Helsinki" in said.block
+        assert not said.answer.trace.degraded
+        home.vault.close()

@@ -1,0 +1,60 @@
+"""A vault, and observations that were made on one day after the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
+from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.request import read_request
+from clawmem.contracts.samples import fetch
+from clawmem.domain.capture.kinds import Kind
+from clawmem.domain.capture.notes import Note
+from clawmem.domain.maintenance.contradiction_gate import Policy
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.transcripts import Speaker, TranscriptMessage
+
+NOW_MS = 1_700_000_000_000
+
+
+DAY_MS = 86_400_000
+
+
+class World:
+    """A vault, and observations that were made on one day after the other."""
+
+    def __init__(self, vault: SqliteVault) -> None:
+        self.vault, self.clock = vault, ManualClock(NOW_MS)
+
+    def observe(self, text: str, kind: Kind = Kind.QUESTION) -> int:
+        self.clock.advance(DAY_MS)
+        at = f"2023-11-{15 + len(self.vault.documents.latest()):02}T10:00:00.000Z"
+        message = TranscriptMessage(f"m{self.clock.now_ms()}", 1, Speaker.USER, text, at)
+        note = Note(kind, text, text, message, 0.8, is_observation=kind is Kind.QUESTION)
+        with self.vault.writing():
+            return Memories(self.vault, self.clock).keep(note, "session-one").document_id
+
+    def consolidate(
+        self,
+        answer: Callable[[str], str] | None = None,
+        policy: Policy = Policy.LINK,
+        *,
+        dry_run: bool = False,
+    ) -> ConsolidationReport:
+        generator = ScriptedGenerator(answer) if answer else None
+        work = Consolidation(self.vault, self.clock, generator, policy=policy)
+        return work(self.vault.documents.latest(), dry_run=dry_run)
+
+    def restore(self, document_id: int) -> list[int]:
+        return [one.id for one in Consolidation(self.vault, self.clock).restore(document_id, "cli", "wrong")]
+
+    def found(self, query: str) -> list[str]:
+        request = read_request(query, now_ms=self.clock.now_ms())
+        return [result.document.display_path for result in search(self.vault)(request).results]
+
+    def reason(self, document_id: int) -> InactiveReason | None:
+        return fetch(self.vault, document_id).inactive

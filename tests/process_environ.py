@@ -1,0 +1,15 @@
+"""The environment of a process of clawmem that a test starts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import clawmem
+
+
+def process_environ(home: Path, **extra: str) -> dict[str, str]:
+    """Return the variables of a process with *home*: no variable of this machine's user."""
+    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
+    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+    return {**kept, "HOME": str(home), "PYTHONPATH": os.pathsep.join(filter(None, packages)), **extra}

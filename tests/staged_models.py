@@ -1,0 +1,88 @@
+"""Pipelines with one model, and servers that write or score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import Any
+
+from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, listing, said
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
+from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
+from clawmem.app.services.retrieval.pipeline import Pipeline
+from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.app.services.retrieval.stages.blend import blend
+from clawmem.app.services.retrieval.stages.choose_chunk import choose_chunk
+from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.rerank import rerank
+from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.reranker import Reranker
+
+LONGEST_S = 3.0  # generous for a busy machine; a server that waits would take ten
+
+
+QUESTION = "when does the kettle whistle"
+
+
+NOTES = {
+    "kettle.md": "# Kettle\n\nThe kettle has a whistle in its spout.\n",
+    "train.md": "# Train\n\nThe train has a whistle, and does whistle when it leaves.\n",
+    "boiler.md": "# Boiler\n\nSteam pressure is what drives it.\n",
+    "answer.md": "# Breakfast\n\nWater boils at seven; the kettle tells everybody.\n",
+    "garden.md": "# Garden\n\nTomatoes want a lot of sun.\n",
+}
+
+
+def request(query: str = QUESTION, **rest: Any) -> RetrievalRequest:
+    return read_request(query, now_ms=ManualClock().now_ms(), **rest)
+
+
+def run(stages: dict[str, Stage], vault: SqliteVault, asked: RetrievalRequest) -> tuple[Work, Trace]:
+    return Pipeline(vault, stages).rank(asked)
+
+
+def reranking(vault: SqliteVault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
+    answers: ModelAnswers = rest.pop("answers", vault.answers)
+    return {
+        "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
+        "fuse": fuse(vault),
+        "chunk": choose_chunk(vault, reranker),
+        "rerank": rerank(reranker, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
+        "blend": blend,
+        "cut": cut,
+    }
+
+
+def paths(vault: SqliteVault, document_ids: Collection[int]) -> dict[int, str]:
+    return {number: found.path for number, found in vault.documents.many(document_ids).items()}
+
+
+def names(vault: SqliteVault, work: Work) -> list[str]:
+    by_id = paths(vault, {candidate.document_id for candidate in work.candidates})
+    return [by_id[candidate.document_id] for candidate in work.candidates]
+
+
+def scoring(score: Callable[[str], float]) -> Callable[[ReceivedRequest], ScriptedReply]:
+    """A server whose scores follow from a document's text alone."""
+
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
+        if asked.path == "/v1/models":
+            return listing("tiny")
+        found = [(number, score(text)) for number, text in enumerate(asked.body["documents"])]
+        return said({"results": [{"index": number, "relevance_score": value} for number, value in found]})
+
+    return answer
+
+
+def perfect(text: str) -> float:
+    return 6.0 if "seven" in text else -6.0
+
+
+def sent(server: ScriptedServer) -> list[list[str]]:
+    """The batches of documents that were sent."""
+    return [body["documents"] for body in server.questions("/v1/rerank")]
