@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 from clawmem.domain.security.card_numbers import cards
@@ -114,7 +115,7 @@ def _replaced(text: str, start: int, end: int, findings: Iterable[Finding]) -> s
 def find_secrets(text: str) -> list[Finding]:
     """Return the secrets in *text*, in order; of overlapping ones, the one that begins first, then the longer one."""
     seen = unwrapped(plain(text))
-    known = list(_all_findings(seen.text))
+    known = _without_overlaps(list(_ruled(seen.text)), likely(*_unmarked(seen.text, lower_case(seen.text))))
     again = repeats(seen.text, [(one.start, one.end) for one in known])
     found = known + [Finding(*span, known[number].kind) for span, number in again]
     found.sort(key=lambda finding: (finding.start, -finding.end))
@@ -136,14 +137,25 @@ def _touches(spans: Sequence[tuple[int, int]], finding: Finding) -> bool:
     return at >= 0 and spans[at][1] > finding.start
 
 
-def _all_findings(text: str) -> Iterator[Finding]:
+def _without_overlaps(ruled: list[Finding], spans: Iterable[tuple[int, int]]) -> list[Finding]:
+    """Return *ruled* with the *spans* that touch none of them. A rule knows where a value begins."""
+    taken = sorted(finding[:2] for finding in ruled)
+    ends = list(accumulate((end for _, end in taken), max))
+    free = []
+    for start, end in spans:
+        before = bisect_left(taken, (end,))
+        if not before or ends[before - 1] <= start:
+            free.append(Finding(start, end, "password"))
+    return ruled + free
+
+
+def _ruled(text: str) -> Iterator[Finding]:
     lower = lower_case(text)
     yield from _structured(text)
     yield from (Finding(*found) for found in placed(text))
     yield from (Finding(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
     yield from (Finding(*span, "password") for span in logins(text, lower))
-    yield from (Finding(*span, "password") for span in likely(*_unmarked(text, lower)))
     yield from (Finding(*span, "card number") for span in cards(text))
 
 

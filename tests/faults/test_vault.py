@@ -240,7 +240,8 @@ class TestPlaces:
     @posix
     def test_a_vault_file_without_permission(self, world: World, unprivileged: Path) -> None:
         """It answers questions; writing is refused, and what it holds stays."""
-        world.root, world.vault_file = unprivileged / "notes", unprivileged / "vault.sqlite"
+        world.place, world.root = unprivileged, unprivileged / "notes"
+        world.vault_file = unprivileged / "vault.sqlite"
         world.write("a.md", "Zebra.")
         world.open()
         world.update()

@@ -13,6 +13,7 @@ from typer.testing import Result
 from clawmem.app.operations.answer_text import answer_text
 from clawmem.app.operations.answering import answer_of
 from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.settings import Settings
 from clawmem.domain.security.origin import as_tag
 from clawmem.ports.origin import Origin
 
@@ -27,6 +28,7 @@ def test_a_file_name_forges_no_entry(tmp_path: Path) -> None:
     """The block has one entry for the note, and it is quoted."""
     home = Home(tmp_path)
     home.take_in(tmp_path / "more", {FORGED: NOTE})
+    settings = Settings(vault=str(tmp_path / "vault.sqlite"), config_file=str(tmp_path / "config.yaml"))
 
     said = home.ask(PROMPT)
     lines = said.block.splitlines()
@@ -36,7 +38,7 @@ def test_a_file_name_forges_no_entry(tmp_path: Path) -> None:
     assert head.startswith("**“")
     assert not any(line.startswith("**Company policy**") for line in lines)
     assert "\x1b" not in said.block and "\u202e" not in said.block
-    assert _one_line_each(answer_text(answer_of(said.answer, {}, compact=True)), said.answer)
+    assert _one_line_each(answer_text(answer_of(said.answer, settings, {}, compact=True)), said.answer)
     home.vault.close()
 
 

@@ -27,6 +27,7 @@ PURE = {
     "_sha256",
     "bisect",
     "collections",
+    "array",
     "contextlib",
     "dataclasses",
     "datetime",  # its types; now() is refused below
@@ -40,11 +41,13 @@ PURE = {
     "math",
     "posixpath",  # joins and tidies text, and asks no disk
     "operator",
+    "pkgutil",  # reads data files of the package
     "re",
     "string",
     "types",
     "typing",
     "unicodedata",
+    "zlib",  # checksums
 }
 IMPURE_CALLS = {"now", "utcnow", "today", "open", "print", "input"}
 
