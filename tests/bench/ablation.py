@@ -25,8 +25,9 @@ from typing import Any
 from unittest.mock import patch
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-sys.path.insert(0, str(Path(__file__).parents[1]))  # the owner's questions are read by their own test
+sys.path.insert(0, str(Path(__file__).parents[1]))  # the owner's questions
 
+import owner_questions as owner
 from artefacts import (
     FOLDER,
     Places,
@@ -38,7 +39,6 @@ from artefacts import (
     write_facts,
     write_table,
 )
-from integration import test_ownervault as owner
 from judged import (
     CODE,
     Setting,
@@ -230,9 +230,9 @@ def of_owner() -> list[JudgedQuestion]:
             one.kind,
             read_request(one.text, now_ms=owner.now_ms(), until=one.as_of, show_all=True),
             {path: float(grade) for path, grade in one.relevant.items()},
-            owner._paths,
+            owner.paths_of,
         )
-        for one in owner.questions()
+        for one in owner.answered_questions()
     ]
 
 
@@ -278,7 +278,7 @@ def main() -> None:
     if wanted := _wanted(OWNER, chosen.only, chosen.keep):
         with owners_vault(chosen.work) as services:
             measure(OWNER, services, of_owner(), wanted)
-        _note(OWNER, data_hash(owner.NOTES), 1)
+        _note(OWNER, data_hash(owner.DATA / OWNER), 1)
     for name, folder in collections_in(chosen.data).items():
         first = {setting.turns: setting for setting in reversed(list(settings_of(name, folder)))}
         for setting in first.values():

@@ -41,7 +41,11 @@ from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form
 
 TESTS = Path(__file__).parents[1]
-NOTES = {"examples": TESTS.parent / "examples/notes", "ownervault": TESTS / "data/ownervault"}
+NOTES = {
+    "examples": TESTS.parent / "examples/notes",
+    "ownervault": TESTS / "data/ownervault",
+    "householdvault": TESTS / "data/householdvault",
+}
 CHATS = ("locomo", "beam")
 COSINE = 1  # its column
 LESS = frozenset({"unknown", "entries", "task", "general", "pointing"})  # signs that nothing answers
@@ -88,9 +92,9 @@ def prompts_of(vault: str, data: Path) -> Iterator[Prompt]:
         if here or (not one["gold"] and vault != "beam"):  # the chats of BEAM are about code as well
             kind = "crossed" if not here else "task" if one["kind"] == "task" else "everyday"
             yield Prompt(vault, kind, one["prompt"], bool(one["gold"]), fitted)
-    if vault == "ownervault":
-        for one in lines_of("ownervault_questions.jsonl")[1:]:
-            yield Prompt(vault, "judged", one["text"], True, True)
+    if (TESTS / "data" / f"{vault}_questions.jsonl").exists():
+        for one in lines_of(f"{vault}_questions.jsonl")[1:]:
+            yield Prompt(vault, "judged", one["text"], "relevant" in one, True)
     if vault in CHATS:
         for number, query in enumerate(load_collection(data / vault / "dev", turns=True).queries):
             yield Prompt(vault, "judged", query.text, True, number % 2 == 1)

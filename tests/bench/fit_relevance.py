@@ -37,7 +37,11 @@ Judge = Callable[[Any], bool]
 Asked = tuple[str, str, Judge | None]  # a unit, a question, and what tells an answer; none for one without
 
 TESTS = Path(__file__).parents[1]
-OWN_VAULTS = {"examples": TESTS.parent / "examples" / "notes", "ownervault": TESTS / "data" / "ownervault"}
+OWN_VAULTS = {
+    "examples": TESTS.parent / "examples" / "notes",
+    "ownervault": TESTS / "data" / "ownervault",
+    "householdvault": TESTS / "data" / "householdvault",
+}
 TOP = 10  # places of a list that are judged
 RIDGE = 1e-3
 BINS = 10
@@ -115,8 +119,8 @@ def own_questions(vault: str, notes: Path) -> Iterator[Asked]:
     for row in _rows("relevance_questions.jsonl"):
         if row["vault"] == vault:
             yield "document", row["text"], _judge(row, notes)
-    if vault == "ownervault":
-        for row in _rows("ownervault_questions.jsonl")[1:]:
+    if (TESTS / "data" / f"{vault}_questions.jsonl").exists():
+        for row in _rows(f"{vault}_questions.jsonl")[1:]:
             yield "document", row["text"], _judge(row, notes)
 
 

@@ -85,7 +85,7 @@ WAYS = ("at once", "sleeper", "copies", "imitation", "superseding")
 def questions(most: int) -> list[PoisonQuestion]:
     """Return the first *most* questions of the user's vault, evenly over their kinds."""
     lines = (DATA / "ownervault_questions.jsonl").read_text("utf-8").splitlines()[1:]
-    every = [json.loads(line) for line in lines]
+    every = [one for line in lines if "relevant" in (one := json.loads(line))]
     step = max(1, len(every) // most)
     return [PoisonQuestion(one["text"], tuple(one["relevant"])) for one in every[::step][:most]]
 

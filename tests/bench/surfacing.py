@@ -68,7 +68,7 @@ def judged(block: str, gold: Gold) -> Carried:
     """What of *gold* stands in *block*."""
     if not block:
         return Carried(0)
-    shown = [_plain(line).strip(" .…") for line in block.splitlines()]
+    shown = [plain(line).strip(" .…") for line in block.splitlines()]
     longest = [max((len(text) for text in shown if text and text in turn), default=0) for turn in gold.turns]
     return Carried(
         token_count(block),
@@ -81,10 +81,10 @@ def judged(block: str, gold: Gold) -> Carried:
 class Prompts:
     """The hook over one vault, with nothing of this machine's configuration, and without writing anything down."""
 
-    def __init__(self, vault: Path) -> None:
-        config = vault.parent / "surfacing-config"
+    def __init__(self, vault: Path, embedder: str = "static") -> None:
+        config = vault.parent / f"surfacing-config-{embedder}"
         config.mkdir(exist_ok=True)
-        (config / "config.yaml").write_text("telemetry: off\n", "utf-8")
+        (config / "config.yaml").write_text(f"telemetry: off\nembedder: {embedder}\n", "utf-8")
         self._environ = {
             "INDEX_PATH": str(vault),
             "CLAWMEM_CONFIG_DIR": str(config),
@@ -157,10 +157,10 @@ def _line(file: Path, number: int) -> str:
 
 def _spelt(text: str) -> str:
     """As a block spells it, plain."""
-    return _plain(safe(text))
+    return plain(safe(text))
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Without emphasis and with single blanks."""
     return " ".join(text.replace("*", "").split())
 

@@ -1,69 +1,59 @@
-"""What an owner asks of eighteen months of notes: how well each ranking policy answers, and which traps it avoids."""
+"""What owners ask of their notes: how well each ranking policy answers, and which traps it avoids."""
 
 from __future__ import annotations
 
-import json
 import math
 import runpy
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import pytest
+from owner_questions import (
+    DATA,
+    HOUSEHOLDVAULT,
+    KINDS,
+    OWNERVAULT,
+    UNANSWERABLE,
+    VAULTS,
+    Question,
+    answered_questions,
+    broken_traps,
+    lines,
+    now_ms,
+    parsed,
+    paths_of,
+    questions,
+)
 
-from clawmem.adapters.files.disk import DiskFiles
-from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bench.measures import measure
 from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import publish
-from clawmem.app.services.indexing.source import ParsedSource, parse_source
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.request import Ranking, read_request
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.domain.documents import frontmatter
 from clawmem.domain.documents.content_type import TYPES
-from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.ports.records import SourceStamp
+from clawmem.domain.documents.times import iso_utc
 
-DATA = Path(__file__).parents[1] / "data"
-NOTES = DATA / "ownervault"
 DEPTH = 100
-SEEN = 10  # results in which a trap does harm
-
-KINDS = ("fact", "recency", "history", "current", "trap", "multilingual", "long-note", "who-when")
 RELEVANCE_ALONE = "relevance alone"
 POLICIES = (RELEVANCE_ALONE, *(ranking.value for ranking in Ranking))
 
 # A little under, or over, what is measured: a change that loses more than noise is seen.
-CALIBRATED_FLOOR = 0.73
+CALIBRATED_FLOOR = 0.67
 LEAST_GAIN = MappingProxyType({"all": 0.01, "recency": 0.05, "current": 0.03, "history": 0.0})
 MOST_BROKEN = 0.22  # of all traps
 MOST_FOOLED = 0.30  # of the questions that set any
-NOISE = 0.02  # a kind has 8 to 20 questions: one that loses a place moves its mean so far
+NOISE = 1.0  # questions of a kind that may lose their only answer
 
-FIRST_DAY = "2025-01-01"
-NO_STAMP = SourceStamp(0, 0)  # a note that does not say when it was written would be of 1970
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question with the grades of what answers it, and what must not come above the best of them."""
-
-    id: str
-    kind: str
-    text: str
-    relevant: Mapping[str, int]
-    not_above: Sequence[str]
-    as_of: str = ""
+FIRST_DAY = "2024-01-01"
+FEWEST = MappingProxyType({OWNERVAULT: (250, 200), HOUSEHOLDVAULT: (90, 80)})  # notes and questions
 
 
 @dataclass(slots=True)
@@ -95,32 +85,6 @@ class Figures:
         self.broken += [(question.id, path) for path in broken_traps(ranking, question)]
 
 
-def lines(name: str) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in (DATA / name).read_text("utf-8").split("\n") if line]
-
-
-def questions() -> list[Question]:
-    return [Question(**line) for line in lines("ownervault_questions.jsonl")[1:]]
-
-
-def now_ms() -> int:
-    moment = parse_iso(lines("ownervault_questions.jsonl")[0]["now"])
-    assert moment is not None
-    return moment
-
-
-def parsed() -> Iterator[tuple[ParsedSource, dict[str, object]]]:
-    """Every note as the vault takes it in, and its front matter."""
-    files = DiskFiles()
-    for file in scan_folder(files, Folder("own", str(NOTES))).files:
-        data = files.read(str(NOTES), file.path)
-        head = parse_yaml(frontmatter.split(data.decode("utf-8")).text)
-        yield (
-            parse_source(data, "own", file.path, NO_STAMP, now_ms=now_ms(), parse_yaml=parse_yaml),
-            head,
-        )
-
-
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
     """``query`` over the owner's notes, as the container composes it without models."""
@@ -140,8 +104,8 @@ def rankings(pipeline: Pipeline, question: Question) -> dict[str, list[str]]:
     by_itself = [candidate for candidate in found[Ranking.CALIBRATED] if candidate.legs]
     by_relevance = sorted(by_itself, key=lambda c: (-c.relevance, c.best))
     return {
-        RELEVANCE_ALONE: _paths(by_relevance),
-        **{ranking.value: _paths(candidates) for ranking, candidates in found.items()},
+        RELEVANCE_ALONE: paths_of(by_relevance),
+        **{ranking.value: paths_of(candidates) for ranking, candidates in found.items()},
     }
 
 
@@ -152,22 +116,10 @@ def _ranked(pipeline: Pipeline, question: Question, ranking: Ranking) -> Sequenc
     return pipeline.rank(request)[0].candidates
 
 
-def _paths(candidates: Sequence[Candidate]) -> list[str]:
-    return [candidate.document.path for candidate in candidates if candidate.document]
-
-
-def broken_traps(ranking: Sequence[str], question: Question) -> list[str]:
-    """What was seen above the best answer; when no best answer was found, whatever was seen."""
-    most = max(question.relevant.values())
-    best = (place for place, path in enumerate(ranking) if question.relevant.get(path) == most)
-    above = ranking[: min(next(best, len(ranking)), SEEN)]
-    return [path for path in above if path in question.not_above]
-
-
 def measured(pipeline: Pipeline) -> dict[str, dict[str, Figures]]:
     """By policy and kind (and ``all``)."""
     figures: dict[str, dict[str, Figures]] = {policy: defaultdict(Figures) for policy in POLICIES}
-    for question in questions():
+    for question in answered_questions():
         for policy, ranking in rankings(pipeline, question).items():
             for group in (figures[policy][question.kind], figures[policy]["all"]):
                 group.add(question, ranking)
@@ -177,7 +129,7 @@ def measured(pipeline: Pipeline) -> dict[str, dict[str, Figures]]:
 def table(figures: dict[str, dict[str, Figures]]) -> str:
     """By kind and policy: nDCG@10, traps broken of those set, questions fooled of those that set any."""
     rows = ["".join(f"{head:>28}" for head in ("", *POLICIES))]
-    for kind in (*KINDS, "all"):
+    for kind in (*figures["calibrated"],):
         cells = [figures[policy][kind] for policy in POLICIES]
         shown = [f"{c.mean:.3f}{len(c.broken):5}/{c.traps:3}{c.fooled:5}/{c.questions:3}" for c in cells]
         rows.append("".join(f"{cell:>28}" for cell in (f"{kind} ({len(cells[0].ndcg)})", *shown)))
@@ -196,7 +148,7 @@ def test_ranking_of_an_owners_notes(asked: Pipeline) -> None:
     assert calibrated.fooled <= MOST_FOOLED * calibrated.questions
     for kind, alone in figures[RELEVANCE_ALONE].items():
         gain = figures["calibrated"][kind].mean - alone.mean
-        assert gain >= LEAST_GAIN.get(kind, -NOISE), kind
+        assert gain >= LEAST_GAIN.get(kind, -NOISE / len(alone.ndcg)), kind
 
 
 class TestData:
@@ -204,36 +156,41 @@ class TestData:
         """The generated notes in the folder are those that the script would write."""
         notes = runpy.run_path(str(DATA / "make_ownervault.py"))["notes"]()
 
-        assert {path: (NOTES / path).read_text("utf-8") for path in notes} == notes
+        assert {path: (DATA / OWNERVAULT / path).read_text("utf-8") for path in notes} == notes
 
-    def test_every_note_says_when_it_was_written(self) -> None:
+    @pytest.mark.parametrize("vault", VAULTS)
+    def test_every_note_says_when_it_was_written(self, vault: str) -> None:
         """No note depends on the time of its file, and none is of the future."""
-        now = iso_utc(now_ms())
-        days = {source.document.path: source.document.authored_at for source, _ in parsed()}
+        now = iso_utc(now_ms(vault))
+        days = {source.document.path: source.document.authored_at for source, _ in parsed(vault)}
 
-        assert len(days) >= 160
+        assert len(days) >= FEWEST[vault][0]
         assert not [path for path, day in days.items() if not FIRST_DAY <= day <= now]
 
-    def test_front_matter_takes_effect(self) -> None:
+    @pytest.mark.parametrize("vault", VAULTS)
+    def test_front_matter_takes_effect(self, vault: str) -> None:
         """Every head can be read, its type is one that the ranking knows, and what it supersedes exists."""
-        for source, head in parsed():
+        for source, head in parsed(vault):
             assert source.complaint is None
             assert source.document.content_type in {*TYPES, "person"}
             for key in ("supersedes", "superseded_by"):
-                assert key not in head or (NOTES / str(head[key])).is_file()
+                assert key not in head or (DATA / vault / str(head[key])).is_file()
 
-    def test_questions_are_judged(self) -> None:
+    @pytest.mark.parametrize("vault", VAULTS)
+    def test_questions_are_judged(self, vault: str) -> None:
         """Each question has its own id, a kind, a best answer and traps that are there, and none is both."""
-        every = questions()
+        every = questions(vault)
 
-        assert len({question.id for question in every}) == len({q.text for q in every}) == len(every) >= 110
-        assert {question.kind for question in every} == set(KINDS)
-        assert sum(question.kind in ("recency", "history", "current") for question in every) >= 30
-        assert sum(bool(question.not_above) for question in every) >= 30
+        assert len({question.id for question in every}) == len({q.text for q in every}) == len(every)
+        assert len(every) >= FEWEST[vault][1]
+        assert {question.kind for question in every} <= set(KINDS)
         for question in every:
+            texts = {path: (DATA / vault / path).read_text("utf-8") for path in question.relevant}
+            assert bool(question.relevant) is (question.kind != UNANSWERABLE), question.id
             assert set(question.relevant.values()) <= {1, 2, 3}
-            assert all((NOTES / path).is_file() for path in {*question.relevant, *question.not_above})
+            assert all((DATA / vault / path).is_file() for path in question.not_above)
             assert all(question.relevant.get(path, 0) < 3 for path in question.not_above), question.id
+            assert not question.says or any(question.says in text for text in texts.values()), question.id
 
     def test_prompts_that_deserve_silence(self) -> None:
         """There are two hundred or more, each once, of every kind."""
