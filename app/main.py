@@ -19,7 +19,7 @@ def main() -> None:
         from clawmem.app.interfaces.hooks.runner import run_process
 
         run_process(sys.argv[2:])  # separate, because a hook never fails and every prompt waits for it
-    from clawmem.app.places import complete
+    from clawmem.app.environment.places import complete
 
     complete(os.environ)
     if sys.argv[1:2] == ["mcp"]:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.client.hook_registry import HookCall, call_named
+from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT, PRINTS_STDOUT
-from clawmem.app.state_files import state_folder
 from clawmem.ports.telemetry import Recall
 
 SLACK_S = 2.0  # beyond a client's patience, where the machine has other things to do

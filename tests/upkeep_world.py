@@ -24,7 +24,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.maintenance import lanes
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.clock import Clock

@@ -10,8 +10,8 @@ from unittest.mock import patch
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.settings import Settings, load_settings
-from clawmem.app.vaults import of_vault
+from clawmem.app.settings.model import Settings, load_settings
+from clawmem.app.settings.vaults import of_vault
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.entities import Entity
 from clawmem.ports.sessions import Session

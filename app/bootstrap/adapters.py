@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.models import Models as InstalledModels
     from clawmem.app.services.maintenance.repairing import Repair
     from clawmem.app.services.models.selection import Choice, Provider
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
     from clawmem.ports.analytics import VaultReport
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.generator import Generator
@@ -112,7 +112,7 @@ class Adapters:
     def _open_vault(self) -> ServedVault:
         from clawmem.adapters.sqlite.vault import SqliteVault
         from clawmem.app.bootstrap.backends import backend_named
-        from clawmem.app.process_identity import is_gone
+        from clawmem.app.environment.process_identity import is_gone
         from clawmem.app.services.indexes.engines import Engines
         from clawmem.app.services.indexes.indexer import Indexer
         from clawmem.app.services.indexes.vault import ServedVault
@@ -232,7 +232,7 @@ def _clock() -> SystemClock:
 
 
 def _holder() -> str:
-    from clawmem.app.process_identity import holder_id
+    from clawmem.app.environment.process_identity import holder_id
 
     return holder_id()
 

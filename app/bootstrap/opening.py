@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.pipelines import Pipelines
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.places import is_there
-from clawmem.app.private_files import files_of_vault, make_private, private_umask
-from clawmem.app.settings import Settings
-from clawmem.app.vaults import UnknownVault, lost_vault
+from clawmem.app.environment.places import is_there
+from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
+from clawmem.app.settings.model import Settings
+from clawmem.app.settings.vaults import UnknownVault, lost_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
 

@@ -11,7 +11,7 @@ from clawmem.app.bootstrap.adapters import Adapters, analytics
 from clawmem.app.bootstrap.pipelines import Pipelines
 from clawmem.app.services.maintenance.lane import LEASE_MS
 from clawmem.app.services.progress import ProgressOf, no_progress
-from clawmem.app.settings import Settings
+from clawmem.app.settings.model import Settings
 from clawmem.ports.clock import Clock
 
 if TYPE_CHECKING:
@@ -352,7 +352,7 @@ class Services:
     @property
     def folders(self) -> list[Folder]:
         """The folders of the configured collections."""
-        from clawmem.app.configured import folders_of
+        from clawmem.app.bootstrap.folders import folders_of
 
         return folders_of(self.settings)
 
@@ -371,7 +371,7 @@ class Services:
 
     def lane(self, name: str, *, lease_ms: int = LEASE_MS) -> Lane:
         """Return the lane *name*, in which one process works at a time."""
-        from clawmem.app.process_identity import is_gone
+        from clawmem.app.environment.process_identity import is_gone
         from clawmem.app.services.maintenance.lane import Lane
 
         leases, holder = self.vault.leases, self.adapters.holder()

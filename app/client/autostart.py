@@ -15,8 +15,8 @@ from time import sleep, time
 from typing import TYPE_CHECKING
 
 from clawmem.app.client.announcement import Announcement
-from clawmem.app.places import vault_place
-from clawmem.app.plain_settings import plain_settings
+from clawmem.app.environment.places import vault_place
+from clawmem.app.settings.plain import plain_settings
 
 if TYPE_CHECKING:
     from pathlib import Path

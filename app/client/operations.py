@@ -11,7 +11,7 @@ from typing import Any, TypedDict
 
 from clawmem.app.client.announcement import Announcement, announced, token_of, variables_in
 from clawmem.app.client.request import posted, serves
-from clawmem.app.places import default_vault
+from clawmem.app.environment.places import default_vault
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.client.announcement import Announcement, announced, places_in, token_of
 from clawmem.app.client.hook_registry import OPTIONAL_HOOKS_VARIABLE
-from clawmem.app.places import vault_place
+from clawmem.app.environment.places import vault_place
 
 if TYPE_CHECKING:
     from _socket import socket
@@ -89,7 +89,7 @@ def posted(
 
 def serves(server: Announcement, environ: Mapping[str, str], version: str) -> bool:
     """Whether *server* gives the same answers as a process of this version with these variables."""
-    from clawmem.app.process_identity import is_gone
+    from clawmem.app.environment.process_identity import is_gone
 
     same = server.version == version and server.places == places_in(environ)
     return same and not is_gone(server.holder)

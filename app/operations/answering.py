@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Result as Found
     from clawmem.app.services.retrieval.pipelines.query_plan import PlannedClause
     from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
     from clawmem.ports.sessions import Session
 
 SNIPPET = 200  # characters of the snippet of a compact result

@@ -8,16 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from clawmem.app.config_file import (
-    add_collection,
-    breadth_warning,
-    choose_trust,
-    existing_folder,
-    name_for,
-    refuse_second,
-    remove_collection,
-    typed_folder,
-)
 from clawmem.app.operations.operation import (
     Command,
     Effect,
@@ -31,6 +21,16 @@ from clawmem.app.operations.operation import (
 from clawmem.app.operations.output import Table, table
 from clawmem.app.services.indexing.leftovers import distrust_stamps, withdraw_collection
 from clawmem.app.services.indexing.trusting import record_trust
+from clawmem.app.settings.config_file import (
+    add_collection,
+    breadth_warning,
+    choose_trust,
+    existing_folder,
+    name_for,
+    refuse_second,
+    remove_collection,
+    typed_folder,
+)
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import NotFound
@@ -38,7 +38,7 @@ from clawmem.ports.records import Scope
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 NONE_YET = "No collections yet. Run: clawmem collection add PATH"
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
 from clawmem.app.operations.provenance import TitledFile, titled_file
-from clawmem.app.places import CURATOR_REPORT
 from clawmem.app.services.briefing import reflecting
 from clawmem.app.services.lifecycle.archive_policy import read_policy
 from clawmem.app.services.lifecycle.duplicates import Duplicates

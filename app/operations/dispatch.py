@@ -11,7 +11,7 @@ from clawmem.ports.errors import ClawmemError
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 T = TypeVar("T")
 

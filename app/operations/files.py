@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.environment.places import FILES_VARIABLE
 from clawmem.app.operations.operation import Effect, Operation, Request, Result
-from clawmem.app.places import FILES_VARIABLE
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import ConfigError, InvalidInput
 

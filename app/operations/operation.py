@@ -16,7 +16,7 @@ from clawmem.app.operations.output import Text
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 Q = TypeVar("Q", bound="Request")
 R = TypeVar("R", bound="Result")

@@ -39,7 +39,7 @@ def _surface_again(services: Services, receipt: Receipt) -> Ask:
     from clawmem.app.interfaces.hooks.surfacing_wiring import surface_over
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import Turns
-    from clawmem.app.surfacing_settings import surfacing_settings
+    from clawmem.app.settings.plain import surfacing_settings
     from clawmem.domain.surfacing.profiles import profile_named
 
     chosen = surfacing_settings(os.environ)._replace(remembers=False, forgets=False)

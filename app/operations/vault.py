@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from clawmem.app.config_file import make_config_folder
 from clawmem.app.operations.collections import Collection, list_collections
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Opening, Operation, Result
 from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.services.maintenance.status import numbers
 from clawmem.app.services.models.selection import WITHOUT, Provider
+from clawmem.app.settings.config_file import make_config_folder
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.model_failures import ModelFailure

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.config_file import add_vault, typed_folder
+from clawmem.app.environment.places import is_there
 from clawmem.app.operations.indexing import (
     PERSON,
     AllowEmpty,
@@ -29,13 +29,13 @@ from clawmem.app.operations.operation import (
     Result,
 )
 from clawmem.app.operations.output import Table, table
-from clawmem.app.places import is_there
 from clawmem.app.services.indexing.syncing import admitted
-from clawmem.app.vaults import new_vault, of_vault
+from clawmem.app.settings.config_file import add_vault, typed_folder
+from clawmem.app.settings.vaults import new_vault, of_vault
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 NO_NAMES = "No vault has a name. Make one: clawmem vault sync NAME FOLDER"
 

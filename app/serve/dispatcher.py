@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.vaults import of_vault
+from clawmem.app.settings.vaults import of_vault
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 T = TypeVar("T")
 Line = Callable[[Callable[[], Any]], "Future[Any]"]

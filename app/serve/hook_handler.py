@@ -9,9 +9,9 @@ from pathlib import Path
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS_VARIABLE, call_named
 from clawmem.app.client.request import CHOICES
+from clawmem.app.environment.places import default_vault
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, joined, read_event
 from clawmem.app.interfaces.hooks.runner import call, log_error
-from clawmem.app.places import default_vault
 from clawmem.app.serve.warm_vault import ResidentContext, WarmVault
 from clawmem.app.serve.workers import Workers
 from clawmem.ports.errors import NotFound

@@ -11,7 +11,7 @@ from clawmem.app.services.maintenance.lane_plan import read_plan
 from clawmem.domain.maintenance.schedule import LaneName
 
 if TYPE_CHECKING:
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 LOOKS_AGAIN_S = 60.0  # pause after an unexpected error
 

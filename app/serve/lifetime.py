@@ -22,11 +22,11 @@ from clawmem.app.client.announcement import (
 )
 from clawmem.app.client.autostart import start_note
 from clawmem.app.client.probe import lock_file
-from clawmem.app.private_files import OTHERS
+from clawmem.app.environment.private_files import OTHERS
 from clawmem.ports.errors import ClawmemError, ConfigError
 
 if TYPE_CHECKING:
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -156,7 +156,7 @@ def _listen(host: str, port: int) -> socket.socket:
 def _announcement(
     vault: Path, vault_id: str, choices: Choices, listener: socket.socket, environ: Mapping[str, str]
 ) -> Announcement:
-    from clawmem.app.process_identity import holder_id
+    from clawmem.app.environment.process_identity import holder_id
     from clawmem.app.version import VERSION
 
     host, port = listener.getsockname()[:2]
@@ -174,11 +174,11 @@ def _answer(
     environ: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> None:
+    from clawmem.app.environment.private_files import write_whole
     from clawmem.app.interfaces.rest.security import names_of
     from clawmem.app.serve.application import application
     from clawmem.app.serve.host import Host
     from clawmem.app.serve.runtime import ServerRuntime
-    from clawmem.app.state_files import write_whole
 
     vault = settings.vault
 

@@ -21,7 +21,7 @@ from clawmem.app.serve.workers import Workers
 from clawmem.ports.errors import EmbeddingError
 
 if TYPE_CHECKING:
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 HANDS_S = 2.0  # grace period for each group of threads at shutdown
 MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
@@ -101,7 +101,7 @@ class ServerRuntime:
             checkpoint_log(str(vault))
 
     def _settings(self) -> Settings:
-        from clawmem.app.settings import load_settings
+        from clawmem.app.settings.model import load_settings
 
         return load_settings(environ=self.environ)
 

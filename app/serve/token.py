@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from clawmem.app.client.announcement import TOKEN_VARIABLE, token_file, token_of
-from clawmem.app.state_files import write_whole
+from clawmem.app.environment.private_files import write_whole
 from clawmem.ports.errors import ConfigError
 
 SHORTEST = 16  # minimum number of characters

@@ -7,11 +7,11 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clawmem.app.environment.places import default_vault
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.opening import records, served
 from clawmem.app.interfaces.hooks.protocol import Offer
 from clawmem.app.interfaces.hooks.word_models import CachedModels
-from clawmem.app.places import default_vault
 from clawmem.ports.errors import ClawmemError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.watching import WatchEvent
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 LOOKS_AGAIN_S = 60.0  # pause after an unexpected error
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import EmbeddingError, ModelError
 
 if TYPE_CHECKING:

@@ -18,11 +18,11 @@ from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_col
 from clawmem.app.bench.retrieval import unrolled
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.places import models_folder
+from clawmem.app.environment.places import models_folder
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.settings import Settings
+from clawmem.app.settings.model import Settings
 from clawmem.app.version import VERSION
 
 EMBEDDERS = ("static", "minilm")

@@ -30,7 +30,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.maintenance.choosing import ObservationSelector
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.merge_gate import StatementIndex
 from clawmem.domain.maintenance.schedule import LaneName
@@ -49,7 +49,7 @@ from time import perf_counter
 from pathlib import Path
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 
 with open_services(load_settings(vault=Path(sys.argv[1])), read_only=True) as services:
     search = services.pipelines.named("search")

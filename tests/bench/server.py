@@ -36,7 +36,7 @@ from server_process import ServerProcess, serving
 
 from clawmem.app.bench.measures import percentile
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 
 FACTS = FOLDER / "server.json"
 CLIENTS, WARM_UP = 16, 12

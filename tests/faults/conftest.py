@@ -20,7 +20,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.bootstrap.backends import backend_named
-from clawmem.app.process_identity import holder_id
+from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
 from clawmem.app.services.indexes.vault import ServedVault

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from hook_process import AT_STOP, KNOWN, ONCE, QUESTION, Client, command
 
-from clawmem.app.state_files import state_folder
+from clawmem.app.environment.private_files import state_folder
 
 MEGABYTES = 5_000_000
 

@@ -321,7 +321,7 @@ import clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tantivy, tokenizers
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 
 if sys.argv[1] == "lancedb":
     import lancedb, lancedb.index, pyarrow.compute

@@ -13,7 +13,7 @@ from hook_process import KNOWN, QUESTION, Client, ask
 
 from clawmem.app.client.operations import result_from_server
 from clawmem.app.client.request import ask as ask_server
-from clawmem.app.process_identity import holder_id
+from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.version import VERSION
 
 

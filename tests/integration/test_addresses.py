@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 
 # Texts that name no note exactly: the reproduced cases first, then careless ones.
 NO_ADDRESS = (

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from clawmem.app.bootstrap.adapters import needs_extra
-from clawmem.app.config_file import add_collection, remove_collection
-from clawmem.app.places import complete
-from clawmem.app.settings import Settings, load_settings
+from clawmem.app.environment.places import complete
+from clawmem.app.settings.config_file import add_collection, remove_collection
+from clawmem.app.settings.model import Settings, load_settings
 from clawmem.ports.errors import ConfigError, ExtraMissing, NotFound
 
 COMMENTED = """\

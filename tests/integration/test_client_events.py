@@ -13,8 +13,8 @@ from hook_process import AT_STOP, ONCE, Answered, Client
 from typer.testing import Result
 
 from clawmem.app.client.hook_registry import HOOKS
+from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS
-from clawmem.app.state_files import state_folder
 
 EVENTS = json.loads((Path(__file__).parents[1] / "data" / "client_events.json").read_text("utf-8"))
 LESSON = "---\ncontent_type: antipattern\n---\n# Formatter\n\nNever run the formatter over schema_v2.sql.\n"

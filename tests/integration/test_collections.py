@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from tests.integration.conftest import Invoke
 
 

@@ -14,7 +14,7 @@ from command_line import Invoke
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.serve.dispatcher import Dispatcher
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.domain.retrieval.relevance import POSSIBLE
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"

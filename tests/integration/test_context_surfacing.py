@@ -17,8 +17,8 @@ from hook_process import ask, transcript
 from scripted_server import said, scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.session_topics import Topics
-from clawmem.app.surfacing_settings import surfacing_settings
+from clawmem.app.environment.session_topics import Topics
+from clawmem.app.settings.plain import surfacing_settings
 from clawmem.domain.surfacing.profiles import ThresholdMode
 from clawmem.ports.errors import InvalidInput
 

@@ -24,7 +24,7 @@ from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.forgetting import ForgetReport
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.synthesis import Synthesis
-from clawmem.app.settings import Settings
+from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch
 from clawmem.domain.capture.handoff import sections_of, text_of
 from clawmem.domain.documents.times import iso_utc

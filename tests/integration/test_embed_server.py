@@ -11,7 +11,7 @@ import pytest
 from command_line import Invoke
 from scripted_server import ScriptedServer, scripted, well_behaved
 
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 

@@ -14,7 +14,7 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.context_surfacing import run
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.settings import Settings
+from clawmem.app.settings.model import Settings
 
 TESTS = Path(__file__).parents[1]
 NOTES = {"examples": TESTS.parent / "examples/notes", "ownervault": TESTS / "data/ownervault"}

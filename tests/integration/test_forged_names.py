@@ -13,7 +13,7 @@ from typer.testing import Result
 from clawmem.app.operations.answer_text import answer_text
 from clawmem.app.operations.answering import answer_of
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.settings import Settings
+from clawmem.app.settings.model import Settings
 from clawmem.domain.security.origin import as_tag
 from clawmem.ports.origin import Origin
 

@@ -29,7 +29,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.cli import addresses
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import InactiveReason

@@ -16,8 +16,8 @@ from command_line import Invoke
 from hook_process import ONCE, TURNS, Client, answered, ask
 
 from clawmem.app.client.hook_registry import EVENTS
+from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.protocol import MOST_CHARACTERS
-from clawmem.app.state_files import state_folder
 
 CHECKS = "session-bootstrap,staleness-check"
 DUE = "---\nreview_by: 2024-01-01\n---\n# Plan\n\nText of it.\n"

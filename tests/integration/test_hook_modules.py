@@ -18,7 +18,7 @@ PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other interfaces, and libraries that run models.
 NEVER = {
     "asyncio", "dependency_injector", "fastapi", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "typer", "wordllama",
-    "clawmem.app.bootstrap.services", "clawmem.app.settings", "clawmem.domain.capture.extraction",
+    "clawmem.app.bootstrap.services", "clawmem.app.settings.model", "clawmem.domain.capture.extraction",
 }  # fmt: skip
 MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "numpy", "tokenizers"}
 VAULT = {"clawmem.ports.errors", "clawmem.ports.records", "datetime"}

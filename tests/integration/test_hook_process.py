@@ -15,8 +15,8 @@ from command_line import Invoke
 from hook_process import ask, command, transcript
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
+from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.protocol import PRINTS_STDOUT
-from clawmem.app.state_files import state_folder
 from clawmem.app.version import VERSION
 
 TURNS = (
@@ -226,7 +226,8 @@ def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Pa
     assert {name for name in modules if name.startswith("clawmem.app.")} == {
         "clawmem.app.interfaces",
         "clawmem.app.main",
-        "clawmem.app.places",
+        "clawmem.app.environment",
+        "clawmem.app.environment.places",
         "clawmem.app.version",
         "clawmem.app.client",
         "clawmem.app.client.hook_registry",

@@ -22,7 +22,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.serve.lanes import lane_threads
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.ports.journal import RunStatus
 
 NOW_MS = 1_700_000_000_000
@@ -96,7 +96,7 @@ RACER = """
 import sys
 from pathlib import Path
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 
 with open_services(load_settings(vault=Path(sys.argv[1]))) as services:
     lane = services.lane("light-consolidation", lease_ms=600_000)

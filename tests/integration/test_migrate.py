@@ -17,7 +17,7 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.ports.records import IndexRecord, IndexState, Role
 
 Answers = dict[tuple[str, str], frozenset[str]]

@@ -25,7 +25,7 @@ from clawmem.app.services.models.watching import (
     WatchedGenerator,
     WatchedReranker,
 )
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.contracts.generator import GeneratorContract
 from clawmem.contracts.reranker import RerankerContract
 from clawmem.domain.documents.times import iso_utc

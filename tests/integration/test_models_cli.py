@@ -21,7 +21,7 @@ from clawmem.adapters.models.catalogue import MiniLmModel
 from clawmem.adapters.models.minilm import store, weights
 from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.models.minilm.precision import EXACT
-from clawmem.app.config_file import choose
+from clawmem.app.settings.config_file import choose
 from clawmem.ports.errors import ConfigError, NotFound
 
 

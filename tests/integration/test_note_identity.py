@@ -12,7 +12,7 @@ from command_line import Invoke, write_notes
 from typer.testing import Result
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.ports.records import Document, InactiveReason
 
 ZED = "# Confidential Zed\n\nThe private phone of the ferry pilot Zed is 099-777-4242.\n"

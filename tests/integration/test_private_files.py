@@ -10,7 +10,7 @@ import pytest
 from command_line import Invoke
 from hook_process import ask, transcript
 
-from clawmem.app.session_topics import Topics
+from clawmem.app.environment.session_topics import Topics
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="rights are inherited from the folder of the user")
 

@@ -12,7 +12,7 @@ from command_line import write_notes
 from interface_world import InterfaceWorld, interface_world
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.origin import LEADS, as_tag
 from clawmem.domain.security.quoting import LEFT_OUT

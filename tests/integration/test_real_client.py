@@ -21,7 +21,7 @@ from messages_api import Block, MessagesApi, Request, call, listening, text
 from server_process import serving
 
 import clawmem
-from clawmem.app.state_files import state_folder
+from clawmem.app.environment.private_files import state_folder
 
 pytestmark = pytest.mark.client
 

@@ -12,7 +12,7 @@ from command_line import Invoke
 from hook_process import Answered, ask, transcript
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.state_files import state_folder
+from clawmem.app.environment.private_files import state_folder
 from clawmem.ports.records import Document
 
 Hook = Callable[..., Answered]

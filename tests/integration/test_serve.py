@@ -14,11 +14,11 @@ from serve_world import QUESTION, World, prompted
 from server_process import ServerProcess, serving
 from waiting import eventually
 
-from clawmem.app import surfacing_settings as surfacing_choices
 from clawmem.app.client import request as server_request
 from clawmem.app.client.announcement import PLACES
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS, call_named
-from clawmem.app.state_files import state_folder
+from clawmem.app.environment.private_files import state_folder
+from clawmem.app.settings import plain as surfacing_choices
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -192,9 +192,9 @@ class TestHooks:
 
         assert b"Redis for 14 days" in done.stdout
         assert ours - packages == {
-            "clawmem.app.process_identity",
+            "clawmem.app.environment.process_identity",
             "clawmem.app.main",
-            "clawmem.app.places",
+            "clawmem.app.environment.places",
             "clawmem.app.version",
             "clawmem.app.interfaces.hooks.protocol",
             "clawmem.app.client.hook_registry",

@@ -16,8 +16,8 @@ import pytest
 
 from clawmem.app.client import operations
 from clawmem.app.client.announcement import Announcement, announcement_file, places_in, variables_in
-from clawmem.app.places import default_vault
-from clawmem.app.process_identity import holder_id
+from clawmem.app.environment.places import default_vault
+from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.version import VERSION
 
 Invoke = Callable[..., object]

@@ -10,8 +10,8 @@ import pytest
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.environment.private_files import MOST_BYTES, append_to_error_log, state_folder
 from clawmem.app.interfaces.hooks.spool import ATTEMPTS, LEASE, LEASE_MS, Drain, Job, Spool
-from clawmem.app.state_files import MOST_BYTES, append_to_error_log, state_folder
 
 EVENT = {"session_id": "s1", "transcript_path": "/t/s1.jsonl"}
 

@@ -17,8 +17,8 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.serve import dispatcher as desk_module
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.indexing.syncing import RestrictedFolder, admitted
-from clawmem.app.settings import Settings, load_settings
-from clawmem.app.vaults import UnknownVault, at_vault, of_vault
+from clawmem.app.settings.model import Settings, load_settings
+from clawmem.app.settings.vaults import UnknownVault, at_vault, of_vault
 from clawmem.ports.errors import ConfigError, InvalidInput, VaultError
 
 

@@ -17,7 +17,7 @@ from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
 from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.services.retrieval.lacking import NO_VECTORS
-from clawmem.app.settings import load_settings
+from clawmem.app.settings.model import load_settings
 
 REDIS = "notes/decisions/2026-02-11-redis.md"
 # By command, route and tool, with what each is told beside the question.

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from clawmem.app.services.lifecycle.archive_policy import read_policy
-from clawmem.app.settings import Settings
+from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
 from clawmem.domain.capture.diary import diary_path
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso

@@ -13,7 +13,7 @@ from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.bench.retrieval import BenchReport
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
 bench = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Measure the quality and the speed of answers.")

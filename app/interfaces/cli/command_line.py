@@ -163,7 +163,7 @@ def _usage_message(error: typer.BadParameter) -> str:
     from pydantic import ValidationError
 
     if isinstance(error.__cause__, ValidationError):
-        from clawmem.app.operations.refusals import fault_of
+        from clawmem.app.settings.faults import fault_of
 
         error.message = fault_of(error.__cause__.errors()[0])
     return error.format_message()

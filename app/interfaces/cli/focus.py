@@ -11,7 +11,7 @@ from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.session import wants_json
 
 if TYPE_CHECKING:
-    from clawmem.app.session_topics import Topics
+    from clawmem.app.environment.session_topics import Topics
 
 cli = typer.Typer(rich_markup_mode=None)
 focus = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Let a session keep to a topic.")
@@ -54,8 +54,8 @@ def clear_topic(ctx: typer.Context, session_id: SessionId = "") -> None:
 
 
 def _topics() -> Topics:
-    from clawmem.app.session_topics import Topics
-    from clawmem.app.surfacing_settings import topics_place
+    from clawmem.app.environment.session_topics import Topics
+    from clawmem.app.settings.plain import topics_place
 
     return Topics(topics_place(os.environ))
 

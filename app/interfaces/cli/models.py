@@ -88,8 +88,8 @@ def use(ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name, 
 
     auto is the best installed model.
     """
-    from clawmem.app.config_file import choose
     from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.settings.config_file import choose
 
     if name != AUTO:
         _models(ctx).usable(name)

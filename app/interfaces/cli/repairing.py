@@ -13,7 +13,7 @@ from clawmem.app.interfaces.cli.session import opened, settings_of, wants_json
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.maintenance.repairing import Repair
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
     from clawmem.ports.salvage import SalvageReport
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -82,7 +82,7 @@ def _repair_of(settings: Settings) -> Repair:
     """
     from clawmem.app.bootstrap.adapters import Adapters
     from clawmem.app.client.probe import is_running
-    from clawmem.app.places import is_there
+    from clawmem.app.environment.places import is_there
     from clawmem.ports.errors import VaultError, VaultReadOnly
 
     vault = settings.vault

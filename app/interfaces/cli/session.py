@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import CommandOutput
     from clawmem.app.operations.operation import Operation, Request
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 
 Say = Callable[["Services"], "CommandOutput"]
@@ -36,12 +36,12 @@ def wants_json(ctx: typer.Context) -> bool:
 
 def settings_of(ctx: typer.Context) -> Settings:
     """Return the settings from the command line, the environment and the config file."""
-    from clawmem.app.settings import load_settings
+    from clawmem.app.settings.model import load_settings
 
     chosen = chosen_by(ctx)
     settings = load_settings(backend=chosen.backend)
     if chosen.vault:
-        from clawmem.app.vaults import at_vault
+        from clawmem.app.settings.vaults import at_vault
 
         settings = at_vault(settings, chosen.vault)
     if settings.backend:
@@ -53,7 +53,7 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
     """
     Return `settings_of`; raise `InvalidInput` for a named vault, because *what*, the command, needs the usual one.
     """
-    from clawmem.app.vaults import refuse_named
+    from clawmem.app.settings.vaults import refuse_named
 
     settings = settings_of(ctx)
     refuse_named(settings, what)
@@ -86,12 +86,12 @@ def opened_for(
 ) -> AbstractContextManager[Services]:
     """Open the services as *operation* needs them, see `clawmem.app.operations.operation.Opening`."""
     from clawmem.app.bootstrap.opening import open_services, unopened_services
+    from clawmem.app.environment.places import is_there
     from clawmem.app.operations.operation import Opening
-    from clawmem.app.places import is_there
 
     opens, settings = operation.opens, settings_of(ctx)
     if not operation.any_vault:
-        from clawmem.app.vaults import refuse_named
+        from clawmem.app.settings.vaults import refuse_named
 
         refuse_named(settings, str(ctx.command_path).partition(" ")[2])
     if operation.settings:

@@ -62,8 +62,8 @@ def hooks(
     One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
     hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
     """
+    from clawmem.app.environment.places import client_folder
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.places import client_folder
     from clawmem.app.services.setup.hooks import SetUpHooks
     from clawmem.ports.errors import InvalidInput
 
@@ -104,8 +104,8 @@ def mcp(
 ) -> None:
     """Register clawmem as an MCP server of an assistant."""
     from clawmem.app.client.tool_sets import ToolSet
+    from clawmem.app.environment.places import client_servers
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.places import client_servers
     from clawmem.app.services.setup.mcp import CLIENTS, EDITED, SetUpMcp, entry_of, with_environment
 
     chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
@@ -144,8 +144,8 @@ def curator(
 
     It works when the user says "curate memory".
     """
+    from clawmem.app.environment.places import client_folder
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.places import client_folder
     from clawmem.app.services.setup.curator import SetUpCurator, page_of
 
     set_up = SetUpCurator(client_folder(os.environ), dry_run=dry_run)
@@ -216,7 +216,7 @@ def _show_codex_hooks(ctx: typer.Context, profile: str | None, also: Sequence[st
 
 def installed(ctx: typer.Context) -> list[str]:
     """Install the default hooks; return the result as lines."""
-    from clawmem.app.places import client_folder
+    from clawmem.app.environment.places import client_folder
     from clawmem.app.services.setup.hooks import SetUpHooks
 
     set_up = SetUpHooks(client_folder(os.environ))
@@ -232,8 +232,8 @@ def _choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
         wanted: The choice; ``None`` keeps the one in the config file, and chooses yes if there is none.
     """
     from clawmem.app.client.autostart import AUTO, MANUAL, SETTING
-    from clawmem.app.config_file import choose, find_config, read_config
-    from clawmem.app.places import config_folder
+    from clawmem.app.environment.places import config_folder
+    from clawmem.app.settings.config_file import choose, find_config, read_config
 
     file = find_config(config_folder(os.environ))
     now = read_config(file).get(SETTING)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.config_file import typed_folder
+from clawmem.app.environment.places import client_folder, client_servers
 from clawmem.app.interfaces.cli.progress import interruption_explained, progress
 from clawmem.app.interfaces.cli.session import opened, settings_of, settings_of_usual, wants_json
-from clawmem.app.places import client_folder, client_servers
+from clawmem.app.settings.config_file import typed_folder
 
 if TYPE_CHECKING:
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -62,11 +62,11 @@ def doctor(ctx: typer.Context) -> None:
 
     It changes one thing: files of the vault, and the config file, are made private if other users can read them.
     """
+    from clawmem.app.environment.private_files import files_of_vault
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.private_files import files_of_vault
     from clawmem.app.services.maintenance.client_checks import client_findings
     from clawmem.app.services.maintenance.disk_checks import disk_findings, permission_finding
-    from clawmem.app.surfacing_settings import topics_place
+    from clawmem.app.settings.plain import topics_place
 
     folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
     # Checked before the vault is opened, because opening makes its files private without a report.
@@ -86,9 +86,9 @@ def doctor(ctx: typer.Context) -> None:
 def _remembered(settings: Settings, path: Path, name: str | None) -> str:
     """Return the collection of the folder *path*; add it to the config file if it is new."""
     from clawmem.app.bootstrap.opening import unopened_services
-    from clawmem.app.config_file import existing_folder
     from clawmem.app.interfaces.cli.operations import confirm
     from clawmem.app.operations import collections
+    from clawmem.app.settings.config_file import existing_folder
 
     folder = existing_folder(path)
     for known, one in settings.collections.items():

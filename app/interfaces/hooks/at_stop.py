@@ -48,9 +48,9 @@ def drained(
         seconds: Time limit for all model calls together.
     """
     from clawmem.app.bootstrap.opening import open_services
+    from clawmem.app.environment.process_identity import holder_id, is_gone
     from clawmem.app.interfaces.hooks.capturing import CaptureJobs
-    from clawmem.app.process_identity import holder_id, is_gone
-    from clawmem.app.settings import load_settings
+    from clawmem.app.settings.model import load_settings
 
     settings = load_settings(vault=vault, environ=environ)
     with open_services(settings, create=False) as services:

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.app.environment.private_files import drafts_of, sweep, write_whole
 from clawmem.app.interfaces.hooks.conversation import state_file
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import LEASE_MS, Job
 from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts, without_secrets
 from clawmem.app.services.capture.session import Session
-from clawmem.app.state_files import drafts_of, sweep, write_whole
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

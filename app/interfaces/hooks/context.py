@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
+from clawmem.app.environment.places import default_vault
 from clawmem.app.interfaces.hooks.protocol import HookOutput, Offer
-from clawmem.app.places import default_vault
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

@@ -7,7 +7,7 @@ from os.path import isfile
 
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
-from clawmem.app.surfacing_settings import SurfacingSettings, surfacing_settings
+from clawmem.app.settings.plain import SurfacingSettings, surfacing_settings
 from clawmem.domain.surfacing.gate import why_skip
 
 CONTEXT_SURFACING = "context-surfacing"
@@ -70,7 +70,7 @@ def _write_down_alone(event: HookEvent, settings: SurfacingSettings) -> None:
 
 
 def _topic(event: HookEvent, settings: SurfacingSettings) -> str:
-    from clawmem.app.session_topics import Topics
+    from clawmem.app.environment.session_topics import Topics
 
     kept = Topics(settings.topics).get(event.session_id) if event.session_id else ""
     return kept or settings.topic

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from pathlib import Path
 
+from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.interfaces.hooks.safety import safe
-from clawmem.app.places import CURATOR_REPORT
 
 MOST_BYTES = 1_000_000
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from clawmem.app.surfacing_settings import SurfacingSettings
+from clawmem.app.settings.plain import SurfacingSettings
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
@@ -42,7 +42,7 @@ class EmbedServer:
         import os
 
         from clawmem.app.bootstrap.adapters import Adapters
-        from clawmem.app.settings import load_settings
+        from clawmem.app.settings.model import load_settings
 
         return Adapters(load_settings(environ=os.environ), read_only=True).embedder()
 

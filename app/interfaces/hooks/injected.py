@@ -8,7 +8,7 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-from clawmem.app.state_files import PRIVATE, make_folder, state_folder
+from clawmem.app.environment.private_files import PRIVATE, make_folder, state_folder
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, to_bytes
 
 KEPT_DAYS = 30

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from os.path import exists
 from typing import TYPE_CHECKING
 
-from clawmem.app.places import vault_place
+from clawmem.app.environment.places import vault_place
 
 if TYPE_CHECKING:
     from clawmem.adapters.sqlite.vault import SqliteVault
@@ -58,7 +58,7 @@ def served(records: SqliteVault, environ: Mapping[str, str]) -> ServedVault:
     """Return *records* with the indexes that serve them."""
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.bootstrap.backends import backend_named
-    from clawmem.app.process_identity import holder_id, is_gone
+    from clawmem.app.environment.process_identity import holder_id, is_gone
     from clawmem.app.services.indexes.engines import Engines
     from clawmem.app.services.indexes.indexer import Indexer
     from clawmem.app.services.indexes.vault import ServedVault
@@ -87,7 +87,7 @@ class _EngineOptions(Mapping[str, str]):
     @property
     def _options(self) -> Mapping[str, str]:
         if self._read is None:
-            from clawmem.app.settings import load_settings
+            from clawmem.app.settings.model import load_settings
 
             self._read = load_settings(environ=self._environ).backend_options
         return self._read

@@ -23,6 +23,7 @@ from clawmem.app.client.hook_registry import (
     HookCall,
     call_named,
 )
+from clawmem.app.environment.places import complete
 from clawmem.app.interfaces.hooks.protocol import (
     PRINTS_STDOUT,
     SILENCE,
@@ -31,7 +32,6 @@ from clawmem.app.interfaces.hooks.protocol import (
     joined,
     read_event,
 )
-from clawmem.app.places import complete
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -209,7 +209,7 @@ def _report_error(name: str, error: BaseException) -> None:
     try:
         _write(STDERR, f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
         if name in HOOKS or name in EVENTS:
-            from clawmem.app.places import default_vault
+            from clawmem.app.environment.places import default_vault
 
             log_error(default_vault(os.environ), name, error)
     except Exception:  # noqa: BLE001  a full disk may have caused the error
@@ -226,7 +226,7 @@ def log_error(vault: Path, name: str, error: BaseException) -> None:
     from time import gmtime, strftime
     from traceback import format_exception
 
-    from clawmem.app.state_files import append_to_error_log
+    from clawmem.app.environment.private_files import append_to_error_log
     from clawmem.ports.errors import ClawmemError
 
     is_expected = isinstance(error, ClawmemError)

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.state_files import make_folder, state_folder, sweep, write_whole
+from clawmem.app.environment.private_files import make_folder, state_folder, sweep, write_whole
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, InvalidInput, LeaseLost, SourceUnreadable
 from clawmem.ports.lease import LeaseStore

@@ -24,7 +24,7 @@ def run(event: HookEvent, context: HookContext) -> HookOutput:
 def _archive_idle(context: HookContext) -> None:
     """Archive notes according to the lifecycle policy, unless it only previews."""
     from clawmem.app.services.lifecycle.archive_policy import read_policy
-    from clawmem.app.settings import load_settings
+    from clawmem.app.settings.model import load_settings
 
     settings = load_settings(vault=context.vault, environ=context.environ)
     policy = read_policy(settings.lifecycle)

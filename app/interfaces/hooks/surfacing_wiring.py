@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.interfaces.hooks.word_models import PromptModels
-from clawmem.app.surfacing_settings import SurfacingSettings
+from clawmem.app.settings.plain import SurfacingSettings
 
 if TYPE_CHECKING:
     from clawmem.app.interfaces.hooks.embed_server import EmbedServer
@@ -102,9 +102,9 @@ def _servers(vault: ServedVault, settings: SurfacingSettings) -> Iterator[Models
     """Yield the configured model servers. Local models are not used, as every prompt would load them again."""
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.bootstrap.models import ModelContext, served
-    from clawmem.app.model_servers import ModelServer, RerankServer, servers_in
     from clawmem.app.services.models.watching import REST_MS
     from clawmem.app.services.retrieval.pipelines.with_models import Models
+    from clawmem.app.settings.sections import ModelServer, RerankServer, servers_in
     from clawmem.ports.model_failures import ModelRole
 
     clock, named = SystemClock(), servers_in(settings.servers)

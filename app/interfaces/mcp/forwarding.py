@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
-from clawmem.app.places import FILES_VARIABLE, default_vault
+from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 from clawmem.app.version import VERSION
 
 if TYPE_CHECKING:

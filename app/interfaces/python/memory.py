@@ -44,8 +44,8 @@ class Memory(Methods):
             VaultError: There is no vault, or it cannot be opened.
         """
         from clawmem.app.bootstrap.opening import open_services
-        from clawmem.app.settings import load_settings
-        from clawmem.app.vaults import at_vault
+        from clawmem.app.settings.model import load_settings
+        from clawmem.app.settings.vaults import at_vault
 
         settings = load_settings(environ=dict(os.environ))
         if path is not None:

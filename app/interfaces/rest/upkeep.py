@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.environment.places import client_folder, client_servers
 from clawmem.app.interfaces.rest.operation import Nothing, changing
-from clawmem.app.places import client_folder, client_servers
 from clawmem.app.services.maintenance.client_checks import client_findings
 from clawmem.app.services.maintenance.finding import CheckResult
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from clawmem.app.config_file import RESERVED
 from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.source import UNSETTLED_NS
+from clawmem.app.settings.config_file import RESERVED
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 from clawmem.ports.vault import Vault
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from clawmem.app.config_file import RESERVED, typed_folder
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, Progress, UpdateCollection
+from clawmem.app.settings.config_file import RESERVED, typed_folder
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.domain.security.folders import Restriction, restriction_inside, restriction_of
 from clawmem.domain.security.key_material import key_material_in

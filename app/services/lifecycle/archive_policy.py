@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.app.upkeep_settings import LifecycleSettings
+from clawmem.app.settings.sections import LifecycleSettings
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy
 
 

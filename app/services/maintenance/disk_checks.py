@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from shutil import disk_usage
 
-from clawmem.app.private_files import make_private
+from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.maintenance.finding import CheckResult
 
 LEAST_BYTES = 1 << 20  # enough for a log and a few notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
-from clawmem.app.upkeep_settings import LaneSettings
+from clawmem.app.settings.sections import LaneSettings
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
 from clawmem.domain.maintenance.merge_gate import NORMAL, STRICT
 from clawmem.domain.maintenance.schedule import ALWAYS, MOST_QUESTIONS, LaneName, Window

@@ -10,11 +10,19 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from clawmem.app.config_file import fault_of_name, find_config, read_config
-from clawmem.app.model_servers import EmbedServer, ModelServer, RerankServer, servers_in
-from clawmem.app.places import config_folder, default_vault, home_folder, models_folder
-from clawmem.app.upkeep_settings import LaneSettings, LifecycleSettings
-from clawmem.app.vaults import read_vaults
+from clawmem.app.environment.places import config_folder, default_vault, home_folder, models_folder
+from clawmem.app.settings.config_file import fault_of_name, find_config, read_config
+from clawmem.app.settings.sections import (
+    CollectionSettings,
+    EmbedServer,
+    LaneSettings,
+    LifecycleSettings,
+    ModelServer,
+    RerankServer,
+    absolute_folder,
+    servers_in,
+)
+from clawmem.app.settings.vaults import read_vaults
 from clawmem.domain.documents.path_context import path_context
 from clawmem.ports.errors import ConfigError
 
@@ -42,40 +50,6 @@ _LANES = {  # environment variables of the lanes, and their keys in the config f
     "CLAWMEM_CONTRADICTION_MIN_CONFIDENCE": "min_confidence",
 }
 _TRUE = frozenset({"1", "true", "yes", "on"})
-
-
-def _absolute_folder(path: Path) -> Path:
-    path = path.expanduser()
-    if not path.is_absolute():
-        raise ValueError("must be an absolute folder")
-    return path
-
-
-class CollectionSettings(BaseModel):
-    """One folder of notes."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-    path: Path = Field(description="Absolute path of the folder; `~` is the home folder.")
-    pattern: str = Field(default="**/*.md", description="Glob of the files that are read.")
-    context: dict[str, str] = Field(
-        default_factory=dict,
-        description="Descriptions of folders and files, by their path in the collection.",
-    )
-    update: str | None = Field(
-        default=None, description="Shell command of `update --pull`, run in the folder."
-    )
-    trust: Literal["user", "shared", "outside"] = Field(
-        default="user", description="Trust in its notes; notes of any level but `user` are quoted in prompts."
-    )
-    autoEmbed: bool = Field(  # noqa: N815
-        default=False, description="Whether reading the folder ends with the vectors that are missing."
-    )
-
-    @field_validator("path")
-    @classmethod
-    def _absolute(cls, path: Path) -> Path:
-        return _absolute_folder(path)
 
 
 class Settings(BaseModel):
@@ -166,7 +140,7 @@ class Settings(BaseModel):
     @field_validator("sync_folders")
     @classmethod
     def _absolute(cls, folders: list[Path]) -> list[Path]:
-        return [_absolute_folder(folder) for folder in folders]
+        return [absolute_folder(folder) for folder in folders]
 
     @property
     def roots(self) -> dict[str, str]:
@@ -288,7 +262,7 @@ def _validated(chosen: dict[str, Any], path: Path) -> Settings:
     try:
         return Settings.model_validate(chosen)
     except ValidationError as error:
-        from clawmem.app.operations.refusals import fault_of
+        from clawmem.app.settings.faults import fault_of
 
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])

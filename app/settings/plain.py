@@ -1,16 +1,24 @@
-"""Settings of surfacing, read without the full configuration, whose loading would exceed the time budget of a hook."""
+"""Settings of hooks, read from single lines of the config file: loading all settings would exceed their time budget."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from types import MappingProxyType
 from typing import NamedTuple
 
-from clawmem.app.places import models_place, place_below_home, vault_place
-from clawmem.app.plain_settings import plain_settings
+from clawmem.app.environment.places import (
+    config_place,
+    models_place,
+    place_below_home,
+    text_in,
+    vault_place,
+)
 from clawmem.domain.surfacing.profiles import BALANCED, NUDGE_INTERVAL, ThresholdMode
 
+CONFIG_FILES = ("config.yaml", "index.yml")
+_SCALAR = r"(?m)^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$"
 DEDUPE_S = 600.0
 RECALL_DAYS, RECEIPT_DAYS = 90, 30
 
@@ -45,6 +53,15 @@ class SurfacingSettings(NamedTuple):
     topic: str = ""
     servers: Mapping[str, str] = MappingProxyType({})
     embed_url: str = ""
+
+
+def plain_settings(env: Mapping[str, str]) -> dict[str, str]:
+    """Return the top-level ``key: value`` lines of the config file, without nested values."""
+    for name in CONFIG_FILES:
+        with suppress(OSError, UnicodeDecodeError):
+            found = re.findall(_SCALAR, text_in(f"{config_place(env)}/{name}"))
+            return {key: value.strip("'\"") for key, value in found}
+    return {}
 
 
 def surfacing_settings(env: Mapping[str, str]) -> SurfacingSettings:

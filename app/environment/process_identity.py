@@ -1,3 +1,5 @@
+"""Identity of processes: names for the holders of leases and locks."""
+
 from __future__ import annotations
 
 import os

@@ -7,12 +7,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.config_file import read_config
+from clawmem.app.settings.config_file import read_config
 from clawmem.ports.errors import ClawmemError
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 Stamp = tuple[int, int, int]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from stat import S_IMODE
 from typing import Any
 
-from clawmem.app.private_files import private_umask
+from clawmem.app.environment.private_files import private_umask
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 

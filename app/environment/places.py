@@ -94,9 +94,9 @@ def below_home(place: str, env: Mapping[str, str]) -> Path:
     return _path(place_below_home(place, env))
 
 
-def text_in(place: str) -> str:
+def text_in(place: str, most: int = -1) -> str:
     """
-    Return the text of the file at *place*.
+    Return the text of the file at *place*, or its first *most* characters.
 
     Raises:
         OSError, UnicodeDecodeError: There is no such regular file, or it is not UTF-8 text.
@@ -104,7 +104,7 @@ def text_in(place: str) -> str:
     if not S_ISREG(os.stat(place).st_mode):  # noqa: PTH116  a FIFO would block forever
         raise PermissionError(f"{place} is not a regular file")
     with open(place, encoding="utf-8") as file:  # noqa: PTH123
-        return file.read()
+        return file.read(most)
 
 
 def is_there(path: Path) -> bool:

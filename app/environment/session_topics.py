@@ -5,14 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from clawmem.adapters.files.regular import open_regular_file
+from clawmem.app.environment.places import text_in
 from clawmem.domain.surfacing.focus import MOST_TOPIC, file_name, read_topic
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_BYTES = 4  # longest UTF-8 character
 
 
 class Topics:
@@ -24,8 +22,8 @@ class Topics:
     def get(self, session_id: str) -> str:
         """Return the topic of a session; empty if it has none or the file cannot be read."""
         place = f"{self._folder}/{file_name(session_id)}"
-        with suppress(OSError, UnicodeDecodeError), open_regular_file(place) as file:
-            return read_topic(file.read(MOST_TOPIC * _BYTES + 2).decode("utf-8"))
+        with suppress(OSError, UnicodeDecodeError):
+            return read_topic(text_in(place, MOST_TOPIC + 2))
         return ""
 
     def set(self, session_id: str, topic: str) -> str:
@@ -42,7 +40,7 @@ class Topics:
                 "INVALID_INPUT",
                 f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
             )
-        from clawmem.app.state_files import make_folder, write_whole
+        from clawmem.app.environment.private_files import make_folder, write_whole
 
         file = self._file(session_id)
         try:

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clawmem.app.places import below_home, is_there
+from clawmem.app.environment.places import below_home, is_there
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 
 if TYPE_CHECKING:
-    from clawmem.app.settings import Settings
+    from clawmem.app.settings.model import Settings
 
 
 class UnknownVault(NotFound):

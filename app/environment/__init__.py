@@ -1,0 +1,1 @@
+"""This machine: paths, private files and processes."""

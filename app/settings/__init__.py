@@ -1,0 +1,1 @@
+"""Settings: the whole configuration for commands, and single lines of it for hooks."""
