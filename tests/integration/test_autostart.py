@@ -133,6 +133,7 @@ def test_a_server_that_was_killed_is_replaced(here: Home) -> None:
     """The next prompt is answered cold and starts another one; a hook of any event and name does."""
     here.prompt()
     first = here.server()
+    eventually(lambda: here.starts() == 1)  # its line in the log follows its announcement
     os.kill(first.pid, signal.SIGKILL)
     eventually(lambda: not is_running(here.vault))
 
