@@ -89,6 +89,20 @@ class FileScanContract(_FileContract):
         assert sorted(asked) == ["a.md", "b/c.md", "b/d.txt"]
         assert paths(found) == ["a.md", "b/c.md"]
 
+    def test_dotted_names_are_asked_first(self, files: FileSource, place: Place) -> None:
+        """
+        In each folder, files and folders whose names begin with a dot are asked for before the others.
+
+        If this fails: a file such as .gitignore is seen after the files that it excludes.
+        """
+        root = place({"!a.md": b"", ".z": b"", ".y/b.md": b"", "c/!d.md": b"", "c/.e": b""})
+        asked: list[str] = []
+
+        files.scan(root, enter=noting(asked), wanted=noting(asked))
+
+        assert set(asked[:2]) == {".y", ".z"}
+        assert asked.index("c/.e") < asked.index("c/!d.md")
+
     def test_enter_prunes_unseen(self, files: FileSource, place: Place) -> None:
         """
         A folder that `enter` refuses is not read: no file below it is passed to `wanted` or returned.
@@ -181,6 +195,36 @@ class FileReadContract(_FileContract):
 
         with pytest.raises(SourceUnreadable):
             files.read(outer + "/inside", outer + "/secret.md")
+
+
+class FileAboveContract(_FileContract):
+    """Reading of files above a folder. Supply ``files`` and ``place``."""
+
+    def test_nearest_first_up_to_the_mark(self, files: FileSource, place: Place) -> None:
+        """
+        The file is read in each folder above, up to the folder with the mark, and not in the folder itself.
+
+        If this fails: the order is that of the path, or files above the mark are read.
+        """
+        outer = place(
+            {"top/.mark/x": b"", "top/rule": b"1", "top/a/b/rule": b"2", "top/a/b/c/rule": b"3", "rule": b"0"}
+        )
+
+        assert files.read_above(f"{outer}/top/a/b/c", "rule", up_to=".mark") == [
+            (f"{outer}/top/a/b", b"2"),
+            (f"{outer}/top", b"1"),
+        ]
+
+    def test_nothing_without_the_mark_above(self, files: FileSource, place: Place) -> None:
+        """
+        If no folder has the mark, or only the folder itself, nothing is returned.
+
+        If this fails: files of unrelated folders are read.
+        """
+        outer = place({"rule": b"0", "a/rule": b"1", "a/b/x": b"", "c/.no-such-mark/x": b""})
+
+        assert files.read_above(f"{outer}/a/b", "rule", up_to=".no-such-mark") == []
+        assert files.read_above(f"{outer}/c", "rule", up_to=".no-such-mark") == []
 
 
 class FileLinkContract(_FileContract):

@@ -14,7 +14,7 @@ class FileSource(Protocol):
         List every regular file below *root* that is wanted, sorted by path.
 
         Makes one stat call per file and opens no file. Symbolic links to folders or files are neither
-        followed nor reported.
+        followed nor reported. In each folder, names that begin with a dot are asked for first.
 
         Args:
             root: An absolute folder.
@@ -34,4 +34,16 @@ class FileSource(Protocol):
         Raises:
             SourceUnreadable: the file was removed, may not be read, or is outside *root* once links are
                 resolved.
+        """
+
+    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
+        """
+        Return the content of the file *path* in each folder above *root* that has one, nearest first.
+
+        Args:
+            up_to: The name that marks the last folder, such as ``.git``; if *root* has it, or no folder above has
+                it, nothing is returned.
+
+        Returns:
+            The absolute folder and the bytes of each file; unreadable files are left out.
         """

@@ -5,6 +5,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
 
@@ -49,6 +50,16 @@ class DiskFiles:
         except (ValueError, RuntimeError) as error:  # a null byte, or a loop of links before Python 3.13
             raise SourceUnreadable(_printable(path), str(error).lower()) from error
 
+    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
+        found: list[tuple[str, bytes]] = []
+        for folder in (Path(root), *Path(root).parents):
+            if folder != Path(root):
+                with suppress(OSError):
+                    found.append((str(folder), _read(folder / path, hard_links=True)))
+            if (folder / up_to).exists():
+                return found
+        return []
+
 
 class _FolderScan:
     """One scan. Uses a stack instead of recursion, so the depth of folders is not limited."""
@@ -72,7 +83,7 @@ class _FolderScan:
 
     def _folders(self, entries: Iterator[os.DirEntry[str]], prefix: str) -> Iterator[tuple[str, str]]:
         """Iterate over the folders to enter, and collect the files on the way."""
-        for entry in entries:
+        for entry in sorted(entries, key=_is_visible):
             path = prefix + entry.name
             if _is_link(entry):
                 continue
@@ -100,6 +111,10 @@ class _FolderScan:
             self.unreadable.append(path)
             return
         self.files.append(SourceFile(path, SourceStamp(found.st_size, found.st_mtime_ns)))
+
+
+def _is_visible(entry: os.DirEntry[str]) -> bool:
+    return not entry.name.startswith(".")
 
 
 def _is_link(entry: os.DirEntry[str]) -> bool:

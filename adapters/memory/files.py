@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import PurePosixPath
-from posixpath import dirname, join, normpath
+from posixpath import basename, dirname, join, normpath
 
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.records import Scan, SourceFile, SourceStamp
@@ -45,13 +46,20 @@ class MemoryFiles:
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         if root not in self._folders:
             return Scan(files=(), root_exists=False)
-        folders = list(self._walk(root, "", enter))
-        listed = {folder for folder in folders if _absolute(root, folder) not in self._sealed}
-        inside = [path for path in self._below(root, self._files) if dirname(path) in listed]
-        return Scan(
-            files=tuple(self._found(root, path) for path in inside if wanted(path)),
-            unreadable=tuple(sorted(set(folders) - listed)),
-        )
+        found: list[str] = []
+        unreadable: list[str] = []
+        waiting = [""]
+        while waiting:
+            folder = waiting.pop()
+            if _absolute(root, folder) in self._sealed:
+                unreadable.append(folder)
+                continue
+            for path, is_folder in self._entries(root, folder):
+                if is_folder:
+                    waiting += [path] if enter(path) else []
+                elif wanted(path):
+                    found.append(path)
+        return Scan(tuple(self._found(root, path) for path in sorted(found)), True, tuple(sorted(unreadable)))
 
     def read(self, root: str, path: str) -> bytes:
         target = _absolute(root, path)
@@ -65,14 +73,22 @@ class MemoryFiles:
             raise SourceUnreadable(path, "it may not be read")
         return self._files[target][0]
 
-    def _walk(self, root: str, folder: str, enter: Callable[[str], bool]) -> Iterator[str]:
-        """Iterate over *folder* and the folders below it that may be entered."""
-        yield folder
-        if _absolute(root, folder) in self._sealed:
-            return
-        for child in self._below(root, self._folders):
-            if dirname(child) == folder and enter(child):
-                yield from self._walk(root, child, enter)
+    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
+        found: list[tuple[str, bytes]] = []
+        for folder in map(str, (PurePosixPath(root), *PurePosixPath(root).parents)):
+            if folder != root:
+                with suppress(SourceUnreadable):
+                    found.append((folder, self.read(folder, path)))
+            if _absolute(folder, up_to) in {*self._folders, *self._files}:
+                return found
+        return []
+
+    def _entries(self, root: str, folder: str) -> list[tuple[str, bool]]:
+        """Return the files and folders in *folder*, whether they are folders, and names with a dot first."""
+        listed = [(path, False) for path in self._below(root, self._files)]
+        listed += [(path, True) for path in self._below(root, self._folders)]
+        inside = [(path, is_folder) for path, is_folder in listed if dirname(path) == folder]
+        return sorted(inside, key=lambda one: not basename(one[0]).startswith("."))
 
     def _below(self, root: str, paths: Iterable[str]) -> list[str]:
         """Return those of the absolute *paths* that are below the root, relative to it, sorted."""

@@ -73,6 +73,8 @@ def folders_of(settings: Settings) -> list[Folder]:
                 str(one.path),
                 one.pattern,
                 origin=TRUST[one.trust],
+                exclude=tuple(one.exclude),
+                gitignore=one.gitignore,
                 is_configured=partial(configured.has, name, one.path),
             )
             for name, one in settings.collections.items()

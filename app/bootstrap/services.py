@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.graph.causal_links import CausalLinks
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.indexing.embed import EmbedPending
+    from clawmem.app.services.indexing.file_status import ExplainFile
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.source import ParseYaml
     from clawmem.app.services.indexing.syncing import SyncFolder
@@ -348,6 +349,14 @@ class Services:
         from clawmem.app.services.maintenance.verify import Verify
 
         return Verify(self.vault, self.adapters.files(), self.folders, self._parse_yaml, self.clock)
+
+    @property
+    def explain_file(self) -> ExplainFile:
+        """Service that explains whether a file is indexed."""
+        from clawmem.app.services.indexing.file_status import ExplainFile
+
+        vault = self.vault if self.is_open else None
+        return ExplainFile(vault, self.adapters.files(), self.folders, self._parse_yaml)
 
     @property
     def folders(self) -> list[Folder]:

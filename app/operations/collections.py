@@ -78,6 +78,11 @@ class NewCollection(Request):
     path: Folder
     name: Annotated[str | None, Field(description="Its name; made from the folder's otherwise.")] = None
     pattern: Pattern = "**/*.md"
+    exclude: Annotated[
+        list[str] | None,
+        Field(description="Pattern of files that are not read, as in .gitignore; repeatable."),
+        Option(("--exclude",)),
+    ] = None
     move: Annotated[
         bool, Field(description="The collection of that name was moved to this folder."), Option(("--move",))
     ] = False
@@ -172,7 +177,7 @@ def add(services: Services, request: NewCollection) -> AddedCollection:
     """Add a folder as a collection; 'clawmem update' then reads it."""
     settings, folder = services.settings, existing_folder(request.path)
     name = _free_name(settings, folder, request)
-    add_collection(settings.config_file, name, folder, request.pattern)
+    add_collection(settings.config_file, name, folder, request.pattern, exclude=request.exclude or ())
     if request.move and services.is_open:
         distrust_stamps(services.vault, name)
     warning = breadth_warning(folder, settings.home.resolve()) or ""

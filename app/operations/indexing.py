@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PULL_FAILED = 1
 MODEL_FAILED = 6
 NO_COLLECTIONS = "No collections yet. Run: clawmem collection add PATH"
+SOURCES_SHOWN = 5  # files with rules that the summary of a pass names
 PERSON = "cli"  # the interface whose user may name any folder
 
 Names = Annotated[
@@ -264,12 +265,23 @@ def update_line(report: PassReport) -> str:
     return f"{report.collection}: {counts}, {report.unchanged} unchanged"
 
 
+def excluded_line(report: PassReport) -> str:
+    """Return how many files and folders each rule left out, most first; empty if none."""
+    if not report.excluded:
+        return ""
+    counts = [f"{count} by {source}" for source, count in report.excluded.items()]
+    more = "" if len(counts) <= SOURCES_SHOWN else f", and by {len(counts) - SOURCES_SHOWN} more files"
+    shown = ", ".join(counts[:SOURCES_SHOWN])
+    return f"Excluded files and folders: {shown}{more}. For the reason, run: clawmem why-not PATH"
+
+
 def reading_text(result: Reading, vault: str = "") -> str:
     """Return lines with the results of the passes and the next step, for the usual vault or that of the name."""
     chosen = f"--vault {vault} " if vault else ""
     lines = [f"{name}: skipped: {reason}" for name, reason in result.failed.items()]
     for report in result.collections:
-        lines += [update_line(report), *(f"  {problem}" for problem in report.problems)]
+        below = [*filter(None, [excluded_line(report)]), *report.problems]
+        lines += [update_line(report), *(f"  {sentence}" for sentence in below)]
     lines += [leftover_sentence(name, documents) for name, documents in result.leftovers.items()]
     if not result.collections and not result.failed:
         lines.append(NO_COLLECTIONS)

@@ -21,6 +21,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "diary": ("diary",),
         "documents": ("get", "multi-get", "list"),
         "enriching": ("enrich",),
+        "file_status": ("why-not",),
         "forgetting": ("forget",),
         "graph": ("graph",),
         "history": ("timeline", "sessions", "log"),

@@ -136,11 +136,14 @@ def make_config_folder(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
 
 
-def add_collection(path: Path, name: str, folder: Path, pattern: str = DEFAULT_PATTERN) -> None:
+def add_collection(
+    path: Path, name: str, folder: Path, pattern: str = DEFAULT_PATTERN, *, exclude: Sequence[str] = ()
+) -> None:
     """Write a collection to the config file; an existing entry of that name keeps its other keys."""
     compile_pattern(pattern)
     text, meant = _editable(path)
-    entry = {"path": str(folder), "pattern": pattern}
+    entry: dict[str, Any] = {"path": str(folder), "pattern": pattern}
+    entry |= {"exclude": list(exclude)} if exclude else {}
     drafts = [lambda: _dumped(text, lambda data: _overwrite(data, name, entry))]
     if meant["collections"] and name not in meant["collections"]:
         drafts.insert(0, lambda: _with_lines(text, name, entry))
@@ -241,7 +244,7 @@ def _editable(path: Path) -> tuple[str, dict[str, Any]]:
     return _text(path), meant
 
 
-def _overwrite(data: Any, name: str, entry: Mapping[str, str]) -> None:
+def _overwrite(data: Any, name: str, entry: Mapping[str, Any]) -> None:
     if not data.get("collections"):
         data["collections"] = {}
     known = data["collections"].setdefault(name, {})
@@ -264,7 +267,7 @@ def _dumped(text: str, change: Callable[[Any], object]) -> str:
     return heading + written.getvalue()
 
 
-def _with_lines(text: str, name: str, entry: Mapping[str, str]) -> str:
+def _with_lines(text: str, name: str, entry: Mapping[str, Any]) -> str:
     """
     Return *text* with one more collection after the others.
 

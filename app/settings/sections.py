@@ -41,6 +41,10 @@ class CollectionSettings(BaseModel):
 
     path: Path = Field(description="Absolute path of the folder; `~` is the home folder.")
     pattern: str = Field(default="**/*.md", description="Glob of the files that are read.")
+    exclude: list[str] = Field(
+        default_factory=list, description="Patterns of files that are not read, as in .gitignore."
+    )
+    gitignore: bool = Field(default=True, description="Whether .gitignore files exclude files.")
     context: dict[str, str] = Field(
         default_factory=dict,
         description="Descriptions of folders and files, by their path in the collection.",

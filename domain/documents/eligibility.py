@@ -96,14 +96,14 @@ def compile_pattern(pattern: str) -> Matcher:
     Raises:
         InvalidInput: As `expand_braces`.
     """
-    globs = [_segments(one) for one in expand_braces(pattern)]
+    globs = [compile_glob(one) for one in expand_braces(pattern)]
+    return lambda path: any(matches(path) for matches in globs)
 
-    def matches(path: str) -> bool:
-        """Whether one of the expansions matches *path*."""
-        names = path.split("/")
-        return any(_matches(glob, names) for glob in globs)
 
-    return matches
+def compile_glob(glob: str) -> Matcher:
+    """Return a test of relative paths against *glob*, as `compile_pattern` without braces."""
+    segments = _segments(glob)
+    return lambda path: _matches(segments, path.split("/"))
 
 
 def is_collection_name(text: str) -> bool:

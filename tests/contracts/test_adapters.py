@@ -17,6 +17,7 @@ from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.embedder import EmbedderContract
 from clawmem.contracts.files import (
+    FileAboveContract,
     FileLinkContract,
     FileReadContract,
     FileScanContract,
@@ -77,6 +78,10 @@ class TestDiskScan(OnDisk, FileScanContract):
 
 class TestDiskRead(OnDisk, FileReadContract):
     pass
+
+
+class TestDiskAbove(OnDisk, FileAboveContract):
+    """Files above a folder."""
 
 
 class TestDiskLinks(OnDisk, FileLinkContract):

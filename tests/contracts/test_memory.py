@@ -15,7 +15,13 @@ from clawmem.contracts.assembled import AssembledVault
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.embedder import EmbedderContract
-from clawmem.contracts.files import FileLinkContract, FileReadContract, FileScanContract, FileSealContract
+from clawmem.contracts.files import (
+    FileAboveContract,
+    FileLinkContract,
+    FileReadContract,
+    FileScanContract,
+    FileSealContract,
+)
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
@@ -103,6 +109,9 @@ class TestFileScan(FilesInMemory, FileScanContract): ...
 
 
 class TestFileRead(FilesInMemory, FileReadContract): ...
+
+
+class TestFileAbove(FilesInMemory, FileAboveContract): ...
 
 
 class TestFileLink(FilesInMemory, FileLinkContract): ...

@@ -96,8 +96,8 @@ Asked = Callable[[Client], tuple[Any, Any]]
 
 # Values of required parameters, by name.
 VALUES = {
-    "docid": REDIS, "entity": "post", "file": REDIS, "id": "1", "pattern": "notes/**/*.md", "query": "post",
-    "words": "sessions",
+    "docid": REDIS, "entity": "post", "file": REDIS, "id": "1", "path": REDIS, "pattern": "notes/**/*.md",
+    "query": "post", "words": "sessions",
 }  # fmt: skip
 NOW = {"at": None}  # the time of a report
 READING = [one for one in all_operations() if one.reads]

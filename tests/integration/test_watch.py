@@ -112,6 +112,15 @@ class TestWhatHappensToFiles:
         assert soon(lambda: "changed" in home.served("away")["usb.md"])
         assert [one["text"] for one in watcher.news[since:]] == ["away: 0 added, 1 updated, 0 removed"]
 
+    def test_a_changed_ignore_file(self, home: Home, watcher: Watcher) -> None:
+        """Notes that it excludes are no longer served, without waiting for a full pass."""
+        home.write("notes/secret/pin.md", "# Pin\n")
+        assert soon(lambda: "secret/pin.md" in home.served("notes"))
+
+        home.write("notes/.clawmemignore", "secret/\n")
+
+        assert soon(lambda: "secret/pin.md" not in home.served("notes"))
+
     def test_a_file_that_is_being_written(self, home: Home, watcher: Watcher) -> None:
         """Half of it is never served, while others are."""
         home.write("notes/long.md", "")

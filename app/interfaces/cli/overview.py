@@ -47,6 +47,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     "Folders and indexes": {
         "collection": "Add, list and remove folders.",
         "update": "Index new and changed files.",
+        "why-not": "Explain why a file is not indexed.",
         "reindex": "Read the folders again.",
         "embed": "Compute missing vectors.",
         "enrich": "Add keywords, names and links to notes.",

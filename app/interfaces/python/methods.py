@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.diary import Entries, WrittenEntry
     from clawmem.app.operations.documents import Content, Listing, Texts
     from clawmem.app.operations.enriching import Enriched
+    from clawmem.app.operations.file_status import FileReport
     from clawmem.app.operations.forgetting import Forgotten
     from clawmem.app.operations.graph import CausalLinks, Graphs
     from clawmem.app.operations.history import Sessions, Timeline
@@ -46,7 +47,13 @@ class Methods:
         return found
 
     def collection_add(
-        self, path: Path, *, name: str | None = None, pattern: str = "**/*.md", move: bool = False
+        self,
+        path: Path,
+        *,
+        name: str | None = None,
+        pattern: str = "**/*.md",
+        exclude: list[str] | None = None,
+        move: bool = False,
     ) -> AddedCollection:
         """Add a folder as a collection; 'clawmem update' then reads it."""
         found: AddedCollection = self._run("collection_add", locals())
@@ -153,6 +160,14 @@ class Methods:
         Run it after embed: links need vectors.
         """
         found: Enriched = self._run("enrich", locals())
+        return found
+
+    def why_not(self, path: Path) -> FileReport:
+        """Explain whether a file is indexed, and why not.
+
+        It names the rule that excludes a file, with its file and line, and what to do about it.
+        """
+        found: FileReport = self._run("why_not", locals())
         return found
 
     def forget(

@@ -52,12 +52,14 @@ def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:
     return any(folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in unreadable)
 
 
-def lost_choices(document: Document, now: str) -> str:
+def lost_choices(document: Document, now: str, *, is_excluded: bool = False) -> str:
     """Return the sentence about a removed document that was pinned or snoozed at *now*; empty for any other."""
     chosen = {"pin": document.pinned, "snooze": document.is_snoozed(now)}
     names = [name for name, is_chosen in chosen.items() if is_chosen]
     if not names:
         return ""
+    if is_excluded:
+        return f"{document.display_path} loses its {' and '.join(names)} until it is no longer excluded."
     again = " and ".join(f"clawmem {name} NOTE" for name in names)
     return (
         f"{document.display_path} is gone, and with it its {' and '.join(names)}, until the file is back. "

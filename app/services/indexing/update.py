@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import MappingProxyType
 
 from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.claims import aimed_claims
+from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.moves import (
     MoveDetection,
     MovedFile,
     is_forgotten_text,
-    is_hidden,
-    lost_choices,
     move,
 )
 from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.indexing.removal import Removal
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.app.services.indexing.trusting import record_trust, trust_of
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of
-from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
-from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
+from clawmem.ports.records import Document, InactiveReason, SourceFile
 from clawmem.ports.vault import Vault
 
 Progress = Callable[[int, int], None]  # done, total
@@ -36,22 +35,24 @@ Progress = Callable[[int, int], None]  # done, total
 BATCH_NOTES = 32
 BATCH_CHARACTERS = 200_000
 
-# A folder without any file may be an unmounted disk; more documents than this are then kept.
-MOST_REMOVED_AT_ONCE = 10
-
 # A file that other processes publish again and again is left to the next pass after this many attempts.
 MOST_ATTEMPTS = 3
 
 
 @dataclass(slots=True)
 class PassReport:
-    """Counts of one pass; ``problems`` are sentences about files that were not indexed, or about their references."""
+    """
+    Counts of one pass; ``problems`` are sentences about files that were not indexed, or about their references.
+
+    ``excluded`` are the files and folders that were left out, by the file or setting with the rule.
+    """
 
     collection: str
     added: int = 0
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    excluded: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
 
@@ -159,7 +160,7 @@ class _Pass:
         self._parse_yaml = update._parse_yaml
         self._folder = folder
         self._force = force
-        self._allow_empty = allow_empty
+        self._removal = Removal(update._vault, update._files, update._clock, folder, allow_empty=allow_empty)
         self._batch: list[_Change] = []
         self._moves = MoveDetection(update._vault, update._files, {**update._roots, folder.name: folder.root})
         # New files with their records, by the document that they may have been moved from.
@@ -178,15 +179,17 @@ class _Pass:
     def _run(self, progress: Progress) -> None:
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
         known = self._vault.documents.sources(self._folder.name)
-        scan = scan_folder(self._files, self._folder)
+        exclusions = Exclusions(self._files, self._folder)
+        scan = scan_folder(self._files, self._folder, exclusions=exclusions)
         if not scan.root_exists:
             self._complain(f"{self._folder.root} is not there; its documents are kept as they are.")
             return
+        self.report.excluded = dict(exclusions.counts.most_common())
         for path in scan.unreadable:
-            self._complain(f"{path} could not be listed; what is below is kept.")
+            self._complain(f"{exclusions.why_unreadable(path)}; what is below is kept.")
         for path in scan.misnamed:
             self._complain(misnamed_sentence(path))
-        self._moves.expect(self._missing(scan, known))
+        self._moves.expect(self._removal.missing(scan, known))
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
             if self._batch and self._is_batch_full():
@@ -194,7 +197,9 @@ class _Pass:
             progress(done, len(scan.files))
         self._commit()
         self._visit_moved()
-        self._remove_missing(scan, known)
+        removed, problems = self._removal(scan, known, exclusions)
+        self.report.removed += removed
+        self.report.problems += problems
         record_trust(self._vault, known.values(), self._folder.origin)
         for fault in aimed_claims(self._vault, self._folder.name):
             self._complain(fault)
@@ -345,54 +350,5 @@ class _Pass:
     def _version(self, path: str) -> FileVersion | None:
         return version_of(self._vault.documents.at(self._folder.name, path))
 
-    # -- removing -----------------------------------------------------------------------------------
-
-    def _remove_missing(self, scan: Scan, known: dict[str, Document]) -> None:
-        missing = self._missing(scan, known)
-        if len(missing) > MOST_REMOVED_AT_ONCE and not self._allow_empty and self._is_empty(scan):
-            self._complain(
-                f"{self._folder.root} has no file of this collection, so its {len(missing)} documents are kept. "
-                "Is its disk mounted? To remove them, repeat the command with --allow-empty, or run: "
-                f"clawmem collection remove {self._folder.name}"
-            )
-            return
-        if missing:  # list these again, as the first listing is as old as the pass
-            paths = [document.path for document in missing]
-            missing = self._missing(
-                scan_folder(self._files, self._folder, paths), {one.path: one for one in missing}
-            )
-        for document, was_served in zip(
-            missing, apply_in_chunks(self._vault, missing, self._remove), strict=True
-        ):
-            self.report.removed += was_served
-            if was_served and (lost := lost_choices(document, iso_utc(self._clock.now_ms()))):
-                self._complain(lost)
-
-    def _is_empty(self, scan: Scan) -> bool:
-        """Whether the folder has no matching file, not even one that a nested collection owns."""
-        if scan.files or not self._folder.inside:
-            return not scan.files
-        return not scan_folder(self._files, replace(self._folder, inside=())).files
-
-    def _missing(self, scan: Scan, known: dict[str, Document]) -> list[Document]:
-        here = {file.path for file in scan.files}
-        return [
-            document
-            for path, document in known.items()
-            if scan.root_exists
-            and path not in here
-            and _comes_from_file(document)
-            and not is_hidden(path, scan.unreadable)
-        ]
-
-    def _remove(self, document: Document) -> int:
-        if self._version(document.path) != version_of(document):
-            return 0
-        return withdraw(self._vault, [document.id], InactiveReason.REMOVED)
-
     def _complain(self, problem: str) -> None:
         self.report.problems.append(problem)
-
-
-def _comes_from_file(document: Document) -> bool:
-    return document.inactive is None and document.stamp is not None

@@ -8,6 +8,7 @@ from pathlib import PurePath
 from time import monotonic
 from typing import Protocol
 
+from clawmem.app.services.indexing.exclusions import IGNORE_FILES
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.ownership import Ownership
 from clawmem.app.services.indexing.update import PassReport, Progress
@@ -182,6 +183,9 @@ class _Turn:
         path = PurePath(change.path).as_posix()
         if change.folder:
             return self._ownership.concerned(path)
+        folder, _, name = path.rpartition("/")
+        if name in IGNORE_FILES:
+            return self._ownership.concerned(folder)
         return [name for name in [self._ownership.owner(path)] if name]
 
     # -- passes -------------------------------------------------------------------------------------

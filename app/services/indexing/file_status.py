@@ -1,0 +1,196 @@
+"""Explanation whether a file is indexed, and why not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import NamedTuple
+
+from clawmem.app.services.indexing.exclusions import BUILT_IN, CONFIGURED, GIT, Exclusions
+from clawmem.app.services.indexing.folders import Folder, scan_folder
+from clawmem.app.services.indexing.moves import is_forgotten_text
+from clawmem.app.services.indexing.source import ParseYaml, parse_source
+from clawmem.domain.documents.eligibility import compile_pattern
+from clawmem.domain.documents.identity import source_hash
+from clawmem.domain.documents.ignoring import Exclusion
+from clawmem.domain.documents.standing import is_current, is_forgotten
+from clawmem.ports.errors import NotFound, SourceUnreadable
+from clawmem.ports.files import FileSource
+from clawmem.ports.records import Document, InactiveReason, SourceStamp
+from clawmem.ports.vault import Vault
+
+UPDATE = "Run: clawmem update"
+
+
+class FileState(StrEnum):
+    """Whether a file is indexed, or the kind of reason why it is not."""
+
+    INDEXED = "indexed"
+    WAITING = "waiting"
+    EXCLUDED = "excluded"
+    OTHER_KIND = "other kind"  # the pattern of the collection does not match
+    OUTSIDE = "outside"  # of all collections
+    LINK = "link"
+    FOLDER = "folder"
+    UNREADABLE = "unreadable"
+    FORGOTTEN = "forgotten"
+    ARCHIVED = "archived"
+
+
+class FileStatus(NamedTuple):
+    """The state of a file, a sentence with the reason, and the next step (empty if none is needed)."""
+
+    state: FileState
+    reason: str
+    remedy: str = ""
+    collection: str | None = None
+    path: str | None = None  # in the collection
+    rule: Exclusion | None = None
+
+
+class ExplainFile:
+    """Explains the status of one file by the rules that an update follows."""
+
+    def __init__(
+        self, vault: Vault | None, files: FileSource, folders: Sequence[Folder], parse_yaml: ParseYaml
+    ) -> None:
+        """
+        Args:
+            vault: The vault; ``None`` if there is none yet.
+        """
+        self._vault = vault
+        self._files = files
+        self._folders = folders
+        self._parse_yaml = parse_yaml
+
+    def __call__(self, file: Path) -> FileStatus:
+        """
+        Return the status of *file*, an absolute path.
+
+        Raises:
+            NotFound: There is no such file.
+        """
+        folder = self._folder_of(file) or self._folder_of(file.resolve())
+        if folder is None:
+            if not file.exists():
+                raise NotFound("file", str(file))
+            return _outside(file)
+        root = Path(folder.root)
+        path = (file if file.is_relative_to(root) else file.resolve()).relative_to(root).as_posix()
+        status = self._checked(folder, root, path)
+        return status._replace(collection=folder.name, path=path)
+
+    def _folder_of(self, file: Path) -> Folder | None:
+        """Return the innermost folder above *file* whose pattern matches; without one, the innermost."""
+        above = [one for one in self._folders if file.is_relative_to(one.root)]
+        above.sort(key=lambda one: len(Path(one.root).parts), reverse=True)
+        matching = (
+            one for one in above if compile_pattern(one.pattern)(file.relative_to(one.root).as_posix())
+        )
+        return next(matching, above[0] if above else None)
+
+    def _checked(self, folder: Folder, root: Path, path: str) -> FileStatus:
+        if link := _link_in(root, path):
+            return _link(link)
+        file = root / path
+        if not file.exists():
+            raise NotFound("file", str(file))
+        exclusions = Exclusions(self._files, folder)
+        scan_folder(self._files, folder, [f"{path}/x" if file.is_dir() else path], exclusions)
+        if found := None if path == "." else exclusions.explained(path, is_folder=file.is_dir()):
+            return _excluded(path, *found)
+        if file.is_dir():
+            return FileStatus(FileState.FOLDER, f"It is a folder that update reads ({folder.pattern}).")
+        if not compile_pattern(folder.pattern)(path):
+            return _other_kind(folder, path)
+        if unreadable := [one for one in exclusions.unreadable if not one or path.startswith(f"{one}/")]:
+            return FileStatus(
+                FileState.UNREADABLE,
+                f"{exclusions.why_unreadable(unreadable[0])}.",
+                "Make the file readable, then run: clawmem update",
+            )
+        return self._recorded(folder, path)
+
+    def _recorded(self, folder: Folder, path: str) -> FileStatus:
+        known = self._vault.documents.at(folder.name, path) if self._vault else None
+        if is_forgotten(known):
+            return FileStatus(
+                FileState.FORGOTTEN, "It was forgotten on request.", "Save its text under another name."
+            )
+        try:
+            data = self._files.read(folder.root, path)
+            stamp = SourceStamp(len(data), 0)
+            parsed = parse_source(data, folder.name, path, stamp, now_ms=0, parse_yaml=self._parse_yaml)
+        except SourceUnreadable as error:
+            return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
+        if self._vault and is_forgotten_text(self._vault, parsed.document.hash):
+            return FileStatus(
+                FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
+            )
+        return _standing(known, is_current=is_current(known, source_hash(data)))
+
+
+def _standing(known: Document | None, *, is_current: bool) -> FileStatus:
+    if known is None or known.inactive is InactiveReason.REMOVED:
+        return FileStatus(FileState.WAITING, "It waits for the next update.", UPDATE)
+    if not is_current:
+        return FileStatus(
+            FileState.WAITING, "It is indexed with its former text; the next update reads it.", UPDATE
+        )
+    if known.inactive is None:
+        return FileStatus(FileState.INDEXED, "It is indexed.")
+    return FileStatus(
+        FileState.ARCHIVED,
+        f"It is {known.inactive} and not found by default.",
+        f"Run: clawmem lifecycle restore {known.display_path}",
+    )
+
+
+def _outside(file: Path) -> FileStatus:
+    folder = file if file.is_dir() else file.parent
+    return FileStatus(
+        FileState.OUTSIDE, "It is outside of all collections.", f"Run: clawmem collection add {folder}"
+    )
+
+
+def _link(link: str) -> FileStatus:
+    return FileStatus(
+        FileState.LINK,
+        f"{link} is a symbolic link, and links are not followed.",
+        "Add the folder of its target as a collection, or put the file itself there.",
+    )
+
+
+def _link_in(root: Path, path: str) -> str | None:
+    """Return the first part of *path* that is a symbolic link."""
+    names = path.split("/")
+    parts = ("/".join(names[:end]) for end in range(1, len(names) + 1))
+    return next((part for part in parts if (root / part).is_symlink()), None)
+
+
+def _excluded(path: str, part: str, rule: Exclusion) -> FileStatus:
+    what = "It" if part == path else f"Its folder {part}"
+    if rule.source == BUILT_IN:
+        reason = f"{what} is never read, because of its name ({rule.pattern})."
+        return FileStatus(FileState.EXCLUDED, reason, "Rename or move it.", rule=rule)
+    return FileStatus(FileState.EXCLUDED, f"{what} is excluded by {rule}.", _remedy(part, rule), rule=rule)
+
+
+def _remedy(part: str, rule: Exclusion) -> str:
+    if rule.source == CONFIGURED:
+        return "Remove the pattern from exclude in the config file, then run: clawmem update"
+    if rule.source.endswith(GIT):
+        return (
+            f"Add the line !/{part} to .clawmemignore in the folder of the collection, or set gitignore: false for the "
+            "collection in the config file; then run: clawmem update"
+        )
+    return f"Remove the line, or add the line !/{part} to the end of .clawmemignore; then run: clawmem update"
+
+
+def _other_kind(folder: Folder, path: str) -> FileStatus:
+    return FileStatus(
+        FileState.OTHER_KIND,
+        f"The pattern of the collection, {folder.pattern}, does not match it.",
+        f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern PATTERN",
+    )

@@ -1,0 +1,224 @@
+"""Files that ignore files and settings exclude, and the explanation that why-not gives."""
+
+from __future__ import annotations
+
+import subprocess
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.files import MemoryFiles
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.indexing.exclusions import Exclusions
+from clawmem.app.services.indexing.folders import Folder, scan_folder
+from clawmem.app.services.indexing.update import UpdateCollection
+
+TEXT = "# Beekeeping\n\nThe queen was marked in blue.\n"
+PATHS = ["a.md", "b.md", "x/a.md", "x/b.md", "x/y/a.md", "x/y/z/b.md", "y/a.md", "#c.md", "!d.md", "e f.md"]
+PARTS = st.sampled_from(
+    ["a.md", "b.md", "x", "y", "z", "*", "**", "*.md", "?.md", "[ax]*", "[!a].md", "[^b]*", "e f.md"]
+)
+LINES = st.one_of(
+    st.builds(
+        lambda start, parts, end: f"{start}{'/'.join(parts)}{end}",
+        st.sampled_from(["", "", "!", "/", "!/"]),
+        st.lists(PARTS, min_size=1, max_size=3),
+        st.sampled_from(["", "", "/", "/**", "  ", "\r"]),
+    ),
+    st.sampled_from(["", "# a", "\\#c.md", "\\!d.md", "a.md\\ ", "\\a.md", "/", "!", "x/\\*.md"]),
+)
+
+
+@pytest.fixture(scope="module")
+def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A repository with a few notes."""
+    root = tmp_path_factory.mktemp("repository")
+    write_notes(root, dict.fromkeys(PATHS, TEXT))
+    subprocess.run(["git", "init", "-q", root], check=True)
+    return root
+
+
+def git_ignored(root: Path) -> set[str]:
+    """The paths that git itself ignores."""
+    asked = subprocess.run(
+        ["git", "-C", root, "-c", "core.excludesFile=", "check-ignore", "-z", "--stdin"],
+        input="\0".join(PATHS).encode(),
+        capture_output=True,
+        check=False,
+    )
+    return set(filter(None, asked.stdout.decode().split("\0")))
+
+
+@given(st.lists(LINES, max_size=5), st.lists(LINES, max_size=3))
+def test_patterns_mean_what_they_mean_to_git(repository: Path, outer: list[str], inner: list[str]) -> None:
+    """Negation, folders, anchors, two stars, sets, escapes, comments, and a second file in a folder."""
+    (repository / ".gitignore").write_text("\n".join(outer), "utf-8", newline="")
+    (repository / "x/.gitignore").write_text("\n".join(inner), "utf-8", newline="")
+
+    found = scan_folder(DiskFiles(), Folder("notes", str(repository)))
+
+    assert {file.path for file in found.files} == set(PATHS) - git_ignored(repository)
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """A folder of notes without ignore files."""
+    folder = tmp_path / "vault"
+    notes = ["keep.md", "private/diary.md", "private/open.md", "work/plan.md", "work/draft.md"]
+    write_notes(folder, {path: f"# {path}\n\nAbout {path}.\n" for path in notes})
+    return folder
+
+
+def served(invoke: Invoke) -> set[str]:
+    return {one["file"].partition("/")[2] for one in ask_json(invoke, "list", "-n", 100)["documents"]}
+
+
+def explained(invoke: Invoke, path: Path) -> Any:
+    return ask_json(invoke, "why-not", path)
+
+
+def test_an_ignore_file_withdraws_notes_and_its_end_brings_them_back(invoke: Invoke, vault: Path) -> None:
+    """The update names the rule and the counts; a pin returns with its note."""
+    invoke("bootstrap", vault)
+    invoke("pin", "vault/private/diary.md")
+    write_notes(vault, {".gitignore": "private/*\n!open.md\n", "work/.clawmemignore": "# mine\ndraft.md\n"})
+
+    done = invoke("update").stdout
+
+    assert served(invoke) == {"keep.md", "private/open.md", "work/plan.md"}
+    assert "2 removed" in done and "1 by .gitignore, 1 by work/.clawmemignore" in done
+    assert "because .gitignore, line 1 (private/*) excludes it: private/diary.md" in done
+    assert "vault/private/diary.md loses its pin until it is no longer excluded" in done
+    assert "Excluded files" in invoke("update").stdout  # and "No longer found" is said once
+    assert "No longer found" not in invoke("update").stdout
+    assert invoke("verify").exit_code == 0
+
+    (vault / ".gitignore").unlink()
+    invoke("update")
+
+    assert served(invoke) == {"keep.md", "private/diary.md", "private/open.md", "work/plan.md"}
+    assert ask_json(invoke, "lifecycle", "status")["pinned"] == 1
+
+
+def test_clawmemignore_and_config_outrank_gitignore(invoke: Invoke, vault: Path, home: Path) -> None:
+    """A negation in a stronger file includes again; gitignore: false disregards .gitignore."""
+    write_notes(vault, {".gitignore": "work/\n*.md\n", ".clawmemignore": "!work\n!/work/plan.md\n"})
+    invoke("collection", "add", vault, "--exclude", "keep.md", "--exclude", "private/diary*")
+    invoke("update")
+    assert served(invoke) == {"work/plan.md"}
+
+    config = home / ".config/clawmem/config.yaml"
+    text = config.read_text("utf-8")
+    config.write_text(text.replace("    path:", "    gitignore: false\n    path:"), "utf-8")
+    invoke("update")
+
+    assert served(invoke) == {"private/open.md", "work/plan.md", "work/draft.md"}
+    assert explained(invoke, vault / "keep.md")["rule"]["source"] == "exclude in the config file"
+
+
+def test_rules_above_a_collection_count_up_to_the_repository(invoke: Invoke, vault: Path) -> None:
+    """Unless they exclude the collection itself, as the rules of a home folder kept in git do."""
+    write_notes(vault, {".git/HEAD": "ref: refs/heads/main\n", ".gitignore": "/private/diary.md\n"})
+    invoke("collection", "add", vault / "private")
+    invoke("update")
+    assert served(invoke) == {"open.md"}
+    rule = explained(invoke, vault / "private/diary.md")["rule"]
+    assert (rule["source"], rule["line"]) == (str(vault / ".gitignore"), 1)
+
+    (vault / ".gitignore").write_text("*\n", "utf-8")
+    invoke("update")
+
+    assert served(invoke) == {"open.md", "diary.md"}
+
+
+def test_a_rule_that_excludes_everything_withdraws_everything(invoke: Invoke, tmp_path: Path) -> None:
+    """However many notes there are, since the ignore file proves that the disk is mounted."""
+    folder = tmp_path / "many"
+    write_notes(folder, {f"{number}.md": f"# {number}\n\nHive {number}.\n" for number in range(12)})
+    invoke("bootstrap", folder)
+    (folder / ".clawmemignore").write_text("*\n", "utf-8")
+
+    done = invoke("update").stdout
+
+    assert served(invoke) == set()
+    assert "12 removed" in done and ".clawmemignore, line 1 (*)" in done and "7 more" in done
+
+
+def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
+    """New notes next to it wait, because it may exclude them; those that were served stay."""
+    files = MemoryFiles()
+    files.write("/notes/work/plan.md", TEXT.encode())
+    with closing(SqliteVault(":memory:")) as vault:
+        update = UpdateCollection(vault, files, ManualClock(), parse_yaml)
+        update(Folder("notes", "/notes"))
+        for name in (".gitignore", "new.md"):
+            files.write(f"/notes/work/{name}", TEXT.encode())
+        files.seal("/notes/work/.gitignore")
+
+        report = update(Folder("notes", "/notes"))
+
+    assert (report.added, report.removed) == (0, 0)
+    assert "ignore file of work could not be read" in report.problems[0]
+
+
+def test_an_ignore_file_that_is_no_text_excludes_nothing(invoke: Invoke, vault: Path) -> None:
+    """Bytes, endless lines and unclosed sets are lines like others, which match nothing."""
+    (vault / ".gitignore").write_bytes(b"\xff\xfe\x00[\n" + b"a" * 5000 + b"\n[\nkeep.md\n")
+
+    invoke("bootstrap", vault)
+
+    assert served(invoke) == {"private/diary.md", "private/open.md", "work/plan.md", "work/draft.md"}
+
+
+def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
+    """With the rule, the collection, and a next step that is a command or an edit."""
+    invoke("bootstrap", vault)
+    write_notes(vault, {".gitignore": "private/\n", "late.md": TEXT, "page.org": TEXT, "build/b.md": TEXT})
+    (vault / "bad.md").write_bytes(b"\xff\x00\x80" * 50)
+    (vault / "link.md").symlink_to(vault / "keep.md")
+    write_notes(tmp_path / "elsewhere", {"c.md": TEXT})
+    invoke("forget", "vault/work/draft.md", "--yes")
+
+    states = {
+        path: explained(invoke, vault / path)["state"]
+        for path in (
+            "keep.md late.md private/diary.md page.org build/b.md bad.md link.md work/draft.md work ../elsewhere/c.md"
+        ).split()
+    }
+
+    assert states == {
+        "keep.md": "indexed",
+        "late.md": "waiting",
+        "private/diary.md": "excluded",
+        "page.org": "other kind",
+        "build/b.md": "excluded",
+        "bad.md": "unreadable",
+        "link.md": "link",
+        "work/draft.md": "forgotten",
+        "work": "folder",
+        "../elsewhere/c.md": "outside",
+    }
+    private = invoke("why-not", "vault/private/diary.md").stdout
+    assert "Its folder private is excluded by .gitignore, line 1 (private/)." in private
+    assert "!/private to .clawmemignore" in private
+    missing = invoke("why-not", vault / "nothing.md")
+    assert missing.exit_code == 3 and "nothing.md" in missing.output
+
+
+def test_every_rule_is_counted_once_a_scan(vault: Path) -> None:
+    """Excluded folders count as one, and files that the pattern does not match count nothing."""
+    write_notes(vault, {".gitignore": "private/\n*.md\n*.png\n", "a.png": ""})
+    folder = Folder("notes", str(vault))
+    exclusions = Exclusions(DiskFiles(), folder)
+
+    scan_folder(DiskFiles(), folder, exclusions=exclusions)
+
+    assert dict(exclusions.counts) == {".gitignore": 4}
