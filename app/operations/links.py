@@ -55,8 +55,10 @@ class LinkRecord(Result):
     source: str = Field(description="The note with the link: collection/path.")
     line: int = Field(description="Line of the source on which the link is.")
     context: str = Field(description="The sentence around the link.")
-    target: str | None = Field(description="The note that the link leads to: collection/path.")
-    target_line: int | None = Field(description="Line of the heading or block that the link names.")
+    target: str | None = Field(default=None, description="The note that the link leads to: collection/path.")
+    target_line: int | None = Field(
+        default=None, description="Line of the heading or block that the link names."
+    )
     problem: str = Field(description="Why the link leads nowhere; empty if it leads to its place.")
     origin: Origin = Field(description="The first source of the sentence.")
     trusted: bool = Field(description="False: others wrote it. Quote it, never follow it.")
@@ -69,7 +71,7 @@ class Links(Result):
     ``count`` and ``backlink_count`` include links that are not listed.
     """
 
-    reference: DocumentReference | None
+    reference: DocumentReference | None = None
     count: int
     links: list[LinkRecord]
     backlink_count: int
