@@ -20,6 +20,7 @@ class RelationKind(StrEnum):
     SUPPORTING = "supporting"  # is evidence for
     CONTRADICTS = "contradicts"  # is evidence against
     USAGE = "usage"  # was used together with
+    LINKS_TO = "links_to"  # contains a link to
 
 
 EVERY_KIND = frozenset(RelationKind)

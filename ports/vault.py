@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.lease import LeaseStore
     from clawmem.ports.ledger import CostLedger
     from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
+    from clawmem.ports.links import LinkStore
     from clawmem.ports.model_answers import ModelAnswers
     from clawmem.ports.model_failures import ModelFailures
     from clawmem.ports.notes import NoteStore
@@ -73,6 +74,10 @@ class Vault(Protocol):
     @property
     def successions(self) -> SuccessionStore:
         """Store of claims by which documents supersede each other."""
+
+    @property
+    def links(self) -> LinkStore:
+        """Store of links between documents, and of the names that links use."""
 
     @property
     def sessions(self) -> SessionStore:
@@ -208,6 +213,7 @@ class DelegatingVault:
     receipts: Receipts
     relations: RelationStore
     successions: SuccessionStore
+    links: LinkStore
     sessions: SessionStore
     entities: EntityStore
     triples: TripleStore

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sqlite.journal import SqliteJournal
     from clawmem.adapters.sqlite.leases import SqliteLeases
     from clawmem.adapters.sqlite.ledger import SqliteLedger
+    from clawmem.adapters.sqlite.links import SqliteLinks
     from clawmem.adapters.sqlite.model_answers import SqliteModelAnswers
     from clawmem.adapters.sqlite.model_failures import SqliteModelFailures
     from clawmem.adapters.sqlite.notes import SqliteNotes
@@ -142,6 +143,13 @@ class SqliteVault:
         from clawmem.adapters.sqlite.succession import SqliteSuccessions
 
         return SqliteSuccessions(self._db)
+
+    @cached_property
+    def links(self) -> SqliteLinks:
+        """See `clawmem.ports.vault.Vault.links`."""
+        from clawmem.adapters.sqlite.links import SqliteLinks
+
+        return SqliteLinks(self._db)
 
     @cached_property
     def entities(self) -> SqliteEntities:

@@ -29,6 +29,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "indexing": ("update", "reindex", "embed"),
         "knowledge": ("graph",),
         "lifecycle": ("lifecycle",),
+        "links": ("links",),
         "profile": ("profile",),
         "recall": ("retrieve", "intent-search", "plan"),
         "receipts": ("why",),

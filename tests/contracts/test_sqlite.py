@@ -34,6 +34,7 @@ from clawmem.contracts.lease import (
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.links import LinkContract
 from clawmem.contracts.notes import LedgerContract, NoteContract
 from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
 from clawmem.contracts.receipts import ReceiptContract
@@ -110,6 +111,9 @@ class TestTending(InSqlite, TendingContract): ...
 
 
 class TestJournal(InSqlite, JournalContract): ...
+
+
+class TestLinks(InSqlite, LinkContract): ...
 
 
 class TestDocumentLifecycle(InSqlite, DocumentLifecycleContract): ...

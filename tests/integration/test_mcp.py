@@ -37,6 +37,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("get", {"file": REDIS, "fromLine": 3, "maxLines": 1, "lineNumbers": True}, "from line 3"),
     ("multi_get", {"pattern": "notes/**/*.md"}, "redis.md"),
     ("find_similar", {"file": REDIS}, "postgres.md"),
+    ("links", {"file": REDIS}, "no note links to it"),
     ("timeline", {"docid": POSTGRES, "same_collection": True}, "> "),
     ("session_log", {}, "No sessions"),
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),

@@ -71,6 +71,7 @@ VERBS: dict[str, list[str]] = {
     "graph": ["build"],
     "retrieve": [QUESTION],
     "plan": [QUESTION],
+    "links": [FILE],
     "similar": [FILE],
     "timeline": [FILE],
     "sessions": [],

@@ -28,6 +28,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "list": "List the documents that were written last.",
         "get": "Read a document, or lines of it.",
         "multi-get": "Read several documents.",
+        "links": "List the links of a note, or broken links.",
         "diary": "Write and read the diary.",
         "profile": "Show the profile of the user.",
         "graph": "Show entities, facts, causes and relations.",

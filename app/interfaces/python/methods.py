@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.indexing import Embedded, Reading
     from clawmem.app.operations.knowledge import Entities, Evolution, Facts
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
+    from clawmem.app.operations.links import Links
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
     from clawmem.app.operations.similar import SimilarDocuments
@@ -331,6 +332,13 @@ class Methods:
     def lifecycle_undo(self, act: int) -> RecordedAct:
         """Undo an act; forgotten documents cannot be restored."""
         found: RecordedAct = self._run("lifecycle_undo", locals())
+        return found
+
+    def links(
+        self, *, file: str = "", broken: bool = False, collection: str | list[str] = "", limit: int = 100
+    ) -> Links:
+        """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
+        found: Links = self._run("links", locals())
         return found
 
     def profile(self, *, rebuild: bool = False) -> ProfilePage:

@@ -6,8 +6,10 @@ from collections.abc import Sequence
 
 from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_facts
 from clawmem.domain.documents.entries import lexical_entries
+from clawmem.domain.documents.links import note_names
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.display import one_line
+from clawmem.ports.links import Link
 from clawmem.ports.records import Document, Fragment, InactiveReason
 from clawmem.ports.succession import NO_CLAIMS, Claims
 from clawmem.ports.vault import Vault
@@ -22,17 +24,19 @@ def publish(
     body: str,
     fragments: Sequence[Fragment],
     claims: Claims | None = NO_CLAIMS,
+    links: Sequence[Link] | None = (),
 ) -> int:
     """
     Save a document with its index entries and return its id. To be called inside `Vault.writing`.
 
-    With ``None`` as *claims*, its former claims to supersede other documents remain. A document supersedes others only
+    With ``None`` as *claims* or *links*, those that the document had remain. A document supersedes others only
     if the user or an assistant wrote it.
     """
     document = document._replace(title=one_line(document.title), content_type=one_line(document.content_type))
     document_id = vault.documents.save(document, body, fragments)
     if claims is not None:
         vault.successions.claim(document_id, claims if is_verified(document.origin) else NO_CLAIMS)
+    vault.links.put(document_id, note_names(document, body), links)
     vault.lexical.remove(document_id)
     vault.lexical.put(list(lexical_entries(document._replace(id=document_id), fragments)))
     vault.vectors.remove(document_id)
@@ -72,6 +76,7 @@ def _forget(vault: Vault, document_ids: Sequence[int]) -> None:
     for document in vault.documents.many(document_ids).values():
         drop_knowledge(vault, document.id)
         vault.successions.claim(document.id, NO_CLAIMS)
+        vault.links.forget(document.id)
         vault.captures.forget(document.id)
         vault.acts.forget(document.id)
         vault.sessions.forget(document.display_path)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from clawmem.domain.documents import content_type, frontmatter, identity, quality, times, title
 from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.links import note_links
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import origin_of
 from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.links import Link
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Fragment, SourceStamp
 from clawmem.ports.succession import NO_CLAIMS, Claims
@@ -35,6 +37,7 @@ class ParsedSource:
     fragments: list[Fragment]
     complaint: str | None = None
     claims: Claims = NO_CLAIMS
+    links: Sequence[Link] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,8 @@ def parse_source(
     document = _document(_File(data, collection, path, stamp, now_ms, known, trust), parts, facts)
     pieces = _fragments(document, parts, facts)
     claims = Claims(facts.supersedes, facts.superseded_by)
-    return ParsedSource(document, parts.body, pieces, complaint, claims)
+    links = note_links(parts.body, parts.body_line, parts.text)
+    return ParsedSource(document, parts.body, pieces, complaint, claims, links)
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:

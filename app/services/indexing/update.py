@@ -11,6 +11,7 @@ from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.claims import aimed_claims
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
+from clawmem.app.services.indexing.linking import aim_links
 from clawmem.app.services.indexing.moves import (
     MoveDetection,
     MovedFile,
@@ -201,6 +202,7 @@ class _Pass:
         self.report.removed += removed
         self.report.problems += problems
         record_trust(self._vault, known.values(), self._folder.origin)
+        aim_links(self._vault)
         for fault in aimed_claims(self._vault, self._folder.name):
             self._complain(fault)
 
@@ -313,7 +315,7 @@ class _Pass:
                 return _Outcome.FORGOTTEN
             if change.past:
                 move(self._vault, change.past, parsed)
-            publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.claims)
+            publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.claims, parsed.links)
         elif change.known:
             stamp = settled(change.file.stamp, self._clock.now_ms())
             self._vault.documents.touch(change.known.id, stamp)

@@ -91,9 +91,8 @@ class Archiving:
             self._vault.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in archived)
             for document in archived:
                 body = self._vault.documents.body(document.id) or ""
-                publish(
-                    self._vault, document, body, self._vault.documents.fragments(document.id), claims=None
-                )
+                pieces = self._vault.documents.fragments(document.id)
+                publish(self._vault, document, body, pieces, claims=None, links=None)
                 self._vault.usage.note({document.id: True}, self._now())
         return archived
 

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from clawmem.adapters.sqlite.connections import Row
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.scope import conditions
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.links import (
+    Link,
+    LinkKind,
+    NamedNote,
+    NameKind,
+    NoteName,
+    StoredLink,
+)
+from clawmem.ports.records import EVERYTHING, Scope
+
+_FIELDS = ", ".join(f"links.{name}" for name in Link._fields)
+# A document that is not served is no target, whatever is stored.
+_SELECT = f"""
+select links.document_id, links.seq, {_FIELDS}, target.id from links
+  join documents as source on source.id = links.document_id and source.inactive is null
+  left join documents as target on target.id = links.target_id and target.inactive is null
+"""
+_IN = "in (select value from json_each(?))"
+_OUTGOING = f"{_SELECT} where links.document_id {_IN} order by links.document_id, links.seq"
+_INCOMING = f"""
+{_SELECT} where links.target_id {_IN} and links.document_id <> links.target_id and target.id is not null
+ order by links.document_id, links.seq
+"""
+_OUTDATED = f"""
+with changed (id) as (select value from json_each(?)), affected (document_id, seq) as (
+    select document_id, seq from links where document_id in (select id from changed)
+    union
+    select document_id, seq from links where target_id in (select id from changed)
+    union
+    select links.document_id, links.seq from changed
+      cross join note_names on note_names.document_id = changed.id
+      cross join links on links.key = note_names.key
+)
+{_SELECT} where (links.document_id, links.seq) in (select document_id, seq from affected)
+ order by links.document_id, links.seq
+"""
+_NAMED = f"""
+select key, documents.id, collection, path, min(kind) from note_names
+  join documents on documents.id = document_id and inactive is null
+ where key {_IN} group by key, documents.id order by min(kind), collection, path
+"""
+_COUNT = "select count(*) from links join documents on id = document_id where inactive is null"
+
+
+class SqliteLinks:
+    """``LinkStore`` in a table of links, one of names, and one of changed documents that triggers fill."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def put(self, document_id: int, names: Iterable[NoteName], links: Sequence[Link] | None) -> None:
+        with self._db.atomic():
+            if self._db.value("select 1 from documents where id = ?", (document_id,)) is None:
+                raise InvalidInput(
+                    "INVALID_INPUT", f"There is no document {document_id}, so it has no links."
+                )
+            self._db.write("delete from note_names where document_id = ?", (document_id,))
+            self._db.write_many(
+                "insert or ignore into note_names values (?, ?, ?)",
+                [(name.key, document_id, int(name.kind)) for name in names],
+            )
+            if links is not None:
+                self._db.write("delete from links where document_id = ?", (document_id,))
+                self._db.write_many(
+                    f"insert into links (document_id, seq, {', '.join(Link._fields)}) "
+                    f"values (?, ?{', ?' * len(Link._fields)})",
+                    [(document_id, seq, *link) for seq, link in enumerate(links)],
+                )
+            self._db.write("insert or ignore into changed_notes values (?)", (document_id,))
+
+    def forget(self, document_id: int) -> None:
+        with self._db.atomic():
+            for table in ("links", "note_names"):
+                self._db.write(f"delete from {table} where document_id = ?", (document_id,))
+
+    def changed(self, limit: int) -> list[int]:
+        sql = "select document_id from changed_notes order by 1 limit ?"
+        return [number for (number,) in self._db.rows(sql, (max(limit, 0),))]
+
+    def outdated(self, changed: Iterable[int]) -> list[StoredLink]:
+        return self._links(_OUTDATED, changed)
+
+    def named(self, keys: Iterable[str]) -> Mapping[str, Sequence[NamedNote]]:
+        found: dict[str, list[NamedNote]] = defaultdict(list)
+        for key, number, collection, path, kind in self._db.rows(_NAMED, (json.dumps(sorted(set(keys))),)):
+            found[key].append(NamedNote(number, collection, path, NameKind(kind)))
+        return found
+
+    def aim(self, links: Iterable[StoredLink]) -> None:
+        self._db.write_many(
+            "update links set target_id = ? where document_id = ? and seq = ?",
+            [(one.target_id, one.document_id, one.seq) for one in links],
+        )
+
+    def settle(self, changed: Iterable[int]) -> None:
+        self._db.write(f"delete from changed_notes where document_id {_IN}", (json.dumps(list(changed)),))
+
+    def outgoing(self, document_ids: Iterable[int]) -> list[StoredLink]:
+        return self._links(_OUTGOING, document_ids)
+
+    def incoming(self, document_ids: Iterable[int]) -> list[StoredLink]:
+        return self._links(_INCOMING, document_ids)
+
+    def doubtful(self, scope: Scope = EVERYTHING) -> list[StoredLink]:
+        limits, bindings = conditions(scope)
+        within = f"and source.id in (select id from documents where {' and '.join(limits)})" if limits else ""
+        where = f"where (target.id is null or links.part <> '') {within}"
+        sql = f"{_SELECT} {where} order by source.collection, source.path, links.seq"
+        return [_stored(row) for row in self._db.rows(sql, bindings)]
+
+    def count(self) -> int:
+        return int(self._db.value(_COUNT))
+
+    def _links(self, sql: str, document_ids: Iterable[int]) -> list[StoredLink]:
+        return [_stored(row) for row in self._db.rows(sql, (json.dumps(sorted(set(document_ids))),))]
+
+
+def _stored(row: Row) -> StoredLink:
+    document_id, seq, kind, *rest, target_id = row
+    return StoredLink(document_id, seq, Link(LinkKind(kind), *rest), target_id)

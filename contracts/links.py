@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+import pytest
+
+from clawmem.contracts.base import VaultContract
+from clawmem.contracts.samples import UNKNOWN, document, fragments
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.links import Link, LinkKind, NamedNote, NameKind, NoteName, StoredLink
+from clawmem.ports.records import InactiveReason, Scope
+from clawmem.ports.vault import Vault
+
+
+def note(vault: Vault, path: str, *targets: str, collection: str = "notes") -> int:
+    """Save a note at *path* whose name is *path*, with links to *targets*; it remains changed."""
+    number = vault.documents.save(document(path, path, collection=collection), path, fragments(path))
+    links = [
+        Link(LinkKind.WIKILINK, one, one, line, context=f"See {one}.") for line, one in enumerate(targets, 1)
+    ]
+    vault.links.put(number, [NoteName(path, NameKind.FILE)], links)
+    return number
+
+
+def aimed(vault: Vault, source: int, *targets: int | None) -> None:
+    """Aim the links of *source* at *targets*, and settle every change."""
+    found = vault.links.outgoing([source])
+    vault.links.aim(one._replace(target_id=to) for one, to in zip(found, targets, strict=True))
+    vault.links.settle(vault.links.changed(100))
+
+
+class LinkContract(VaultContract):
+    """Links between documents. Supply ``vault``: an EMPTY ``Vault``."""
+
+    def test_links_come_back_as_they_were_put(self, vault: Vault) -> None:
+        """
+        Links keep their order, fields and number; storing others replaces them, and ``None`` keeps them.
+
+        If this fails: links are merged with former ones, or a field of a link is lost.
+        """
+        full = Link(LinkKind.EMBED, "a/b", "b", 7, "^x", "shown", "A sentence.")
+        one = note(vault, "one", "two", "two")
+        assert [link.link.line for link in vault.links.outgoing([one])] == [1, 2]
+
+        vault.links.put(one, [], [full])
+        vault.links.put(one, [], None)
+
+        assert vault.links.outgoing([one]) == [StoredLink(one, 0, full)]
+        assert vault.links.count() == 1
+
+    def test_an_unknown_document_has_no_links(self, vault: Vault) -> None:
+        """
+        Links of an unknown document are refused.
+
+        If this fails: links of a document outlive it.
+        """
+        with pytest.raises(InvalidInput):
+            vault.links.put(UNKNOWN, [], [Link(LinkKind.WIKILINK, "a", "a", 1)])
+        assert vault.links.count() == 0
+
+    def test_both_ends_see_a_link(self, vault: Vault) -> None:
+        """
+        A link is outgoing from its document and incoming at its target; one to its own document is not incoming.
+
+        If this fails: backlinks are missing, or a document that links to itself is its own backlink.
+        """
+        two, one = note(vault, "two", "two"), note(vault, "one", "two", "three")
+        aimed(vault, one, two, None)
+        aimed(vault, two, two)
+
+        [there] = vault.links.incoming([two])
+
+        assert (there.document_id, there.target_id, there.link.target) == (one, two, "two")
+        assert [link.target_id for link in vault.links.outgoing([one])] == [two, None]
+
+    @pytest.mark.parametrize("gone", ["one", "two"])
+    def test_only_served_documents_have_links(self, vault: Vault, gone: str) -> None:
+        """
+        A link disappears with its document and is broken while its target is not served; both come back.
+
+        If this fails: links of deleted notes are shown, or a link leads to a deleted note.
+        """
+        ids = {"two": note(vault, "two"), "one": note(vault, "one", "two")}
+        aimed(vault, ids["one"], ids["two"])
+
+        vault.documents.deactivate([ids[gone]], InactiveReason.REMOVED)
+
+        assert [link.target_id for link in vault.links.outgoing([ids["one"]])] == (
+            [None] if gone == "two" else []
+        )
+        assert vault.links.incoming([ids["two"]]) == []
+        assert vault.links.changed(9) == [ids[gone]]
+        note(vault, gone, *(["two"] if gone == "one" else []))
+        if gone == "two":
+            assert len(vault.links.incoming([ids["two"]])) == 1
+
+    def test_doubtful_links(self, vault: Vault) -> None:
+        """
+        Links without a served target, and links to a part of a document, are doubtful; the scope selects their source.
+
+        If this fails: broken links are not listed, or those of another collection are.
+        """
+        two = note(vault, "two")
+        one, other = note(vault, "one", "two", "three"), note(vault, "one", "three", collection="other")
+        vault.links.put(two, [], [Link(LinkKind.WIKILINK, "one", "one", 1, part="Heading")])
+        aimed(vault, one, two, None)
+        aimed(vault, two, one)
+
+        assert [(link.document_id, link.link.target) for link in vault.links.doubtful()] == [
+            (one, "three"), (two, "one"), (other, "three"),
+        ]  # fmt: skip
+        assert [link.document_id for link in vault.links.doubtful(Scope(frozenset({"other"})))] == [other]
+
+    def test_names_of_served_documents(self, vault: Vault) -> None:
+        """
+        A name finds every served document that has it, files before aliases; a document comes once, by its best name.
+
+        If this fails: links lead to deleted notes, or the order of notes with one name is arbitrary.
+        """
+        alias, gone, file = note(vault, "b"), note(vault, "c"), note(vault, "d")
+        vault.links.put(alias, [NoteName("x", NameKind.ALIAS)], None)
+        vault.links.put(gone, [NoteName("x", NameKind.FILE)], None)
+        vault.links.put(file, [NoteName("x", NameKind.TITLE), NoteName("x", NameKind.FILE)], None)
+        vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
+
+        assert vault.links.named(["x", "nothing"]) == {
+            "x": [
+                NamedNote(file, "notes", "d", NameKind.FILE),
+                NamedNote(alias, "notes", "b", NameKind.ALIAS),
+            ]
+        }
+
+    def test_what_a_change_affects(self, vault: Vault) -> None:
+        """
+        A changed document makes its own links, the links to it, and the links with its name outdated, and no others.
+
+        If this fails: a link keeps leading to a note that moved, or every pass resolves every link.
+        """
+        two, three = note(vault, "two"), note(vault, "three")
+        one, other = note(vault, "one", "two", "new", "three"), note(vault, "other", "three")
+        aimed(vault, one, two, None, three)
+        aimed(vault, other, three)
+        assert vault.links.changed(9) == []
+
+        new = note(vault, "new", "one")
+        vault.documents.move(two, "notes", "elsewhere/two")
+
+        assert vault.links.changed(9) == sorted([two, new])
+        assert vault.links.changed(1) == [two]
+        outdated = [(link.document_id, link.link.target) for link in vault.links.outdated([two, new])]
+        assert outdated == [(one, "two"), (one, "new"), (new, "one")]
+
+    def test_forgetting(self, vault: Vault) -> None:
+        """
+        Forgetting deletes the links and the names of a document; links of others to it stay, broken.
+
+        If this fails: sentences of a forgotten note remain in the vault.
+        """
+        two, one = note(vault, "two", "one"), note(vault, "one", "two")
+        aimed(vault, one, two)
+        vault.links.forget(two)
+        vault.documents.forget([two])
+
+        assert vault.links.outgoing([two]) == []
+        assert vault.links.named(["two"]) == {}
+        assert [link.target_id for link in vault.links.outgoing([one])] == [None]

@@ -1,0 +1,84 @@
+"""Links between notes are resolved as Obsidian does, and shown from both ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+
+NOTES = {
+    "index.md": "# Start\n\nThe boiler is described in [[Boiler]]. Ask [[Ann|the plumber]] first.\n",
+    "house/boiler.md": "---\naliases: [Heating]\n---\n# The boiler\n\n## Pressure\n\nKeep it at 1.5 bar. ^bar\n",
+    "people/ann.md": "# Ann Obi\n\nShe repairs the [[heating#Pressure]] and reads [[boiler^bar]].\n",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, invoke: Invoke) -> Path:
+    """A folder of three notes that link to each other, indexed."""
+    root = tmp_path / "notes"
+    write_notes(root, NOTES)
+    invoke("collection", "add", root)
+    invoke("update")
+    return root
+
+
+def ends(invoke: Invoke, *arguments: object) -> list[tuple[str, str | None, int | None]]:
+    """Return the links of a note as written, with their targets."""
+    links = ask_json(invoke, "links", *arguments)["links"]
+    return [(one["written"], one["target"], one["target_line"]) for one in links]
+
+
+def test_links_and_backlinks(invoke: Invoke, folder: Path) -> None:
+    """Each link is shown with its sentence and the line of the heading or block that it names, from both ends."""
+    assert ends(invoke, "ann") == [
+        ("heating#Pressure", "notes/house/boiler.md", 6),
+        ("boiler^bar", "notes/house/boiler.md", 8),
+    ]
+    shown = ask_json(invoke, "links", "boiler")
+    assert [(one["source"], one["line"], one["context"]) for one in shown["backlinks"]] == [
+        ("notes/index.md", 3, "The boiler is described in [[Boiler]]."),
+        ("notes/people/ann.md", 3, "She repairs the [[heating#Pressure]] and reads [[boiler^bar]]."),
+        ("notes/people/ann.md", 3, "She repairs the [[heating#Pressure]] and reads [[boiler^bar]]."),
+    ]
+    assert "notes/index.md:3" in invoke("links", "boiler").output
+
+
+def test_broken_links(invoke: Invoke, folder: Path) -> None:
+    """A link to no note, or to no heading of its note, is listed with its place; a picture is no note."""
+    write_notes(folder, {"new.md": "See [[Attic]], [[boiler#Colour]], [[#Here]] and ![[photo.png]].\n"})
+    invoke("update")
+
+    found = ask_json(invoke, "links", "--broken")["links"]
+
+    assert [(one["written"], one["source"], one["line"], one["problem"]) for one in found] == [
+        ("Attic", "notes/new.md", 1, "no note is called so"),
+        ("boiler#Colour", "notes/new.md", 1, "the note has no such heading"),
+    ]
+
+
+def test_links_follow_the_notes(invoke: Invoke, folder: Path) -> None:
+    """A note that appears, moves or goes changes where links to it lead, although no file with a link changed."""
+    write_notes(folder, {"new.md": "See [[attic]].\n"})
+    invoke("update")
+    assert ends(invoke, "new") == [("attic", None, None)]
+
+    write_notes(folder, {"house/Attic.md": "Dusty.\n"})
+    invoke("update")
+    assert ends(invoke, "new") == [("attic", "notes/house/Attic.md", None)]
+
+    (folder / "house/Attic.md").rename(folder / "Attic.md")
+    invoke("update")
+    assert ends(invoke, "new") == [("attic", "notes/Attic.md", None)]
+
+    (folder / "Attic.md").unlink()
+    invoke("update")
+    assert ends(invoke, "new") == [("attic", None, None)]
+
+
+def test_broken_links_of_one_note(invoke: Invoke, folder: Path) -> None:
+    """With a note, --broken lists only its links that lead nowhere."""
+    write_notes(folder, {"new.md": "See [[Attic]] and [[Boiler]].\n", "other.md": "See [[Cellar]].\n"})
+    invoke("update")
+    assert ends(invoke, "new", "--broken") == [("Attic", None, None)]
