@@ -92,5 +92,6 @@ OPERATIONS = (
         is_tool=False,
         in_own_process=True,
         opens=Opening.IF_PRESENT,
+        any_vault=False,
     ),
 )

@@ -97,6 +97,7 @@ VERBS: dict[str, list[str]] = {
 # write for the next session, whose vault that is.
 REFUSED: dict[str, list[str]] = {
     "bootstrap": ["."],
+    "why-not": ["."],
     "collection": ["add", "."],
     "update": [],
     "reindex": [],
