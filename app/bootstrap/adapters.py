@@ -10,6 +10,7 @@ from dependency_injector import (
     providers,  # not `containers`, which imports every web framework that is installed
 )
 
+from clawmem.app.bootstrap.oneshot import system_clock, with_indexes
 from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.model_failures import ModelRole
 
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
     from clawmem.adapters.files.disk import DiskFiles
     from clawmem.adapters.files.forget_log import ForgetFile
     from clawmem.adapters.files.memory_folder import MemoryFolder
+    from clawmem.adapters.files.transcripts import DiskTranscripts
     from clawmem.adapters.models.catalogue import Selection
     from clawmem.adapters.models.static_words import StaticWords
-    from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.bootstrap.models import LocalModels, ModelContext
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.maintenance.models import Models as InstalledModels
@@ -50,11 +51,12 @@ class Adapters:
         # Only if the vault may be changed: neither a question nor a hook waits for a download.
         self._may_download = settings.download_models and not (read_only or settings.no_local_models)
         self.closing = ExitStack()
-        self.clock = providers.Singleton(_clock)
+        self.clock = providers.Singleton(system_clock)
         self.holder = providers.Singleton(_holder)
         self.files = providers.Singleton(_files)
         self.memory_files = providers.Factory(_memory_files)
         self.forget_log = providers.Singleton(_forget_log, f"{settings.vault}.forgotten")
+        self.transcripts = providers.Singleton(_transcripts)
         self.late_interaction = providers.Singleton(_late_interaction)
         self.vault = providers.Singleton(self._open_vault)
         self.generator = providers.Singleton(self._generator)
@@ -111,21 +113,16 @@ class Adapters:
 
     def _open_vault(self) -> ServedVault:
         from clawmem.adapters.sqlite.vault import SqliteVault
-        from clawmem.app.bootstrap.backends import backend_named
-        from clawmem.app.environment.process_identity import is_gone
-        from clawmem.app.services.indexes.engines import Engines
-        from clawmem.app.services.indexes.indexer import Indexer
-        from clawmem.app.services.indexes.vault import ServedVault
 
-        path = str(self._settings.vault)
-        records = SqliteVault(path, read_only=self._read_only)
-        engines = Engines(
-            backend_named,
-            f"{path}.indexes",
+        place = str(self._settings.vault)
+        return with_indexes(
+            SqliteVault(place, read_only=self._read_only),
+            place,
+            self.clock(),
+            self._settings.backend_options,
+            holder=self.holder(),
             read_only=self._read_only,
-            options=self._settings.backend_options,
         )
-        return ServedVault(records, engines, Indexer(records, self.clock(), self.holder(), is_gone))
 
     def _surroundings(self) -> ModelContext:
         from clawmem.app.bootstrap.models import ModelContext
@@ -225,12 +222,6 @@ def report_plots() -> Callable[[VaultReport, str, str], list[str]]:
     return draw
 
 
-def _clock() -> SystemClock:
-    from clawmem.adapters.system.clock import SystemClock
-
-    return SystemClock()
-
-
 def _holder() -> str:
     from clawmem.app.environment.process_identity import holder_id
 
@@ -253,6 +244,12 @@ def _forget_log(path: str) -> ForgetFile:
     from clawmem.adapters.files.forget_log import ForgetFile
 
     return ForgetFile(path)
+
+
+def _transcripts() -> DiskTranscripts:
+    from clawmem.adapters.files.transcripts import DiskTranscripts
+
+    return DiskTranscripts()
 
 
 def _late_interaction() -> StaticWords:

@@ -36,7 +36,7 @@ def asked_again(services: Services, receipt: Receipt) -> Replay:
 
 def _surface_again(services: Services, receipt: Receipt) -> Ask:
     """Return a search as the hook runs it, with the profile of the receipt, without records and earlier prompts."""
-    from clawmem.app.interfaces.hooks.surfacing_wiring import surface_over
+    from clawmem.app.bootstrap.surfacing import Surfacing
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import Turns
     from clawmem.app.settings.plain import surfacing_settings
@@ -44,7 +44,7 @@ def _surface_again(services: Services, receipt: Receipt) -> Ask:
 
     chosen = surfacing_settings(os.environ)._replace(remembers=False, forgets=False)
     profile = profile_named(receipt.asked.get("profile", chosen.profile))
-    surface = surface_over(services.vault, chosen, profile)
+    surface = Surfacing(services.vault, chosen, profile)
     return lambda verb, request: (
         surface(request.query, Turns(None), Choices(profile, mode=chosen.mode)).answer
     )

@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from clawmem.app.bootstrap.resident import CachedModels, WarmVault
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS_VARIABLE, call_named
 from clawmem.app.client.request import CHOICES
 from clawmem.app.environment.places import default_vault
-from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, joined, read_event
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer, joined, read_event
 from clawmem.app.interfaces.hooks.runner import call, log_error
-from clawmem.app.serve.warm_vault import ResidentContext, WarmVault
 from clawmem.app.serve.workers import Workers
 from clawmem.ports.errors import NotFound
+
+if TYPE_CHECKING:
+    from clawmem.app.interfaces.hooks.spool import Spool
+    from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.ports.vault import RecordVault
 
 ON_THE_WAY_S = 0.3  # part of the client's deadline reserved for the transfer
 
@@ -74,6 +81,35 @@ class HookHandler:
             return self._environ
         kept = {name: value for name, value in self._environ.items() if name not in CHOICES}
         return {**kept, **{name: value for name, value in choices.items() if name in CHOICES}}
+
+
+class ResidentContext(HookContext):
+    """Hook context inside a server: it uses the thread's open vault and defers slow jobs to the background."""
+
+    def __init__(
+        self, environ: Mapping[str, str], offer: Offer, vault: WarmVault, later: Callable[[], None]
+    ) -> None:
+        super().__init__(environ, offer)
+        self._warm = vault
+        self._later = later
+
+    @property
+    def models(self) -> CachedModels:
+        """The models cached by this thread."""
+        return self._warm.models
+
+    def records(self) -> AbstractContextManager[RecordVault | None]:
+        """Return a context manager for the open records."""
+        return self._warm.records()
+
+    def searchable(self) -> AbstractContextManager[ServedVault | None]:
+        """Return a context manager for the open vault with its indexes."""
+        return self._warm.served()
+
+    def work_off(self, spool: Spool) -> list[str]:
+        """Defer the spooled jobs to the background; return no failures."""
+        self._later()
+        return []
 
 
 def _rendered(outputs: Sequence[HookOutput], event_name: str) -> str:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clawmem.app.bootstrap.resident import (
+    WarmVault,
+    best_effort_writer,
+    checkpoint_logs,
+    load_word_vectors,
+)
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
-from clawmem.app.interfaces.hooks.at_stop import drained
+from clawmem.app.interfaces.hooks.capture import drained
 from clawmem.app.interfaces.hooks.runner import log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
 from clawmem.app.serve.dispatcher import Dispatcher, Line
 from clawmem.app.serve.drainer import Drainer
 from clawmem.app.serve.hook_handler import HookHandler
 from clawmem.app.serve.lanes import lane_threads
-from clawmem.app.serve.warm_vault import WarmVault
 from clawmem.app.serve.watcher import WatcherThread
 from clawmem.app.serve.workers import Workers
-from clawmem.ports.errors import EmbeddingError
 
 if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
@@ -60,7 +64,7 @@ class ServerRuntime:
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Start all threads; at the end wait a limited time for tasks in progress."""
-        with self._jotting():
+        with best_effort_writer(self.vault):
             self._begin()
             try:
                 yield
@@ -72,7 +76,7 @@ class ServerRuntime:
         self.workers.start()
         self.writer.start()
         self.drainer.start()
-        self.workers.submit(_read_vectors)
+        self.workers.submit(lambda vault: load_word_vectors())
         if self.watcher:
             self.watcher.start()
         for lane in self.lanes:
@@ -89,16 +93,8 @@ class ServerRuntime:
         for lane in self.lanes:
             lane.close()
 
-    def _jotting(self) -> AbstractContextManager[None]:
-        from clawmem.adapters.sqlite.best_effort import shared_writer
-
-        return shared_writer(str(self.vault))
-
     def _put_log_away(self) -> None:
-        from clawmem.adapters.sqlite.checkpoint import checkpoint_log
-
-        for vault in (self.vault, *self.dispatcher.named()):
-            checkpoint_log(str(vault))
+        checkpoint_logs((self.vault, *self.dispatcher.named()))
 
     def _settings(self) -> Settings:
         from clawmem.app.settings.model import load_settings
@@ -131,11 +127,3 @@ class ServerRuntime:
 
 def _line(workers: Workers) -> Line:
     return lambda work: workers.submit(lambda vault: work())
-
-
-def _read_vectors(vault: WarmVault) -> None:
-    """Load the word vectors into the cache of the process, so that the first prompt need not wait for them."""
-    from clawmem.adapters.models.static import StaticEmbedder
-
-    with suppress(EmbeddingError):
-        StaticEmbedder().embed_query("warm")

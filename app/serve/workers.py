@@ -10,8 +10,8 @@ from queue import Full, Queue
 from time import monotonic
 from typing import Any, NamedTuple, TypeVar
 
+from clawmem.app.bootstrap.resident import WarmVault
 from clawmem.app.operations.dispatch import Busy
-from clawmem.app.serve.warm_vault import WarmVault
 
 T = TypeVar("T")
 

@@ -26,7 +26,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.context_surfacing import run
+from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -110,7 +110,7 @@ class PoisonedHome:
         """Return the block that *prompt* carries."""
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(self._folder))
         here = HookContext({**places, "INDEX_PATH": str(self._index), "CLAWMEM_PROFILE": "balanced"})
-        return run(HookEvent("UserPromptSubmit", prompt, prompt=prompt), here).context
+        return context_surfacing(HookEvent("UserPromptSubmit", prompt, prompt=prompt), here).context
 
 
 def unmarked_lines(block: str) -> int:

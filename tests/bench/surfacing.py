@@ -26,10 +26,10 @@ from judged import collections_in, data_hash, each, surroundings, vault_of
 
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.context_surfacing import run
+from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.interfaces.hooks.safety import safe
 from clawmem.domain.documents.tokens import token_count
+from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.profiles import PROFILES
 
 TABLES = FOLDER / "surfacing"
@@ -95,7 +95,7 @@ class Prompts:
     def block(self, prompt: str, session: str, profile: str) -> str:
         """What *prompt* carries."""
         here = HookContext({**self._environ, "CLAWMEM_PROFILE": profile})
-        return run(HookEvent("UserPromptSubmit", session, prompt=prompt), here).context
+        return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here).context
 
 
 def measure(name: str, folder: Path, work: Path, most: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hook_process import KNOWN, ONCE, QUESTION, Client
 from scripted_server import scripted, well_behaved
 
-from clawmem.app.interfaces.hooks.at_stop import drained
+from clawmem.app.interfaces.hooks.capture import drained
 from clawmem.app.interfaces.hooks.spool import Job, Spool
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")

@@ -11,7 +11,7 @@ import pytest
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.context_surfacing import run
+from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.settings.model import Settings
@@ -42,7 +42,7 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     def called(vault: str, prompt: str, session: str = "", **variables: str) -> str:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(home))
         here = HookContext({"INDEX_PATH": str(home / f"{vault}.sqlite"), **places, **variables})
-        return run(HookEvent("UserPromptSubmit", session, prompt=prompt), here).context
+        return context_surfacing(HookEvent("UserPromptSubmit", session, prompt=prompt), here).context
 
     return called
 

@@ -9,9 +9,9 @@ import pytest
 from command_line import Invoke
 from hook_process import ask
 
-from clawmem.app.interfaces.hooks import context_surfacing
+from clawmem.app.bootstrap.oneshot import searchable
 from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.opening import searchable
+from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 
 PROMPT = "Where do login sessions live, and for how many days?"
@@ -37,7 +37,7 @@ def test_an_index_elsewhere(
 
     assert served_by(environ) == ("lancedb", "lancedb exact scan")
     # In this process, which has loaded the engine: that alone may take a new one longer than an answer may.
-    told = context_surfacing.run(HookEvent(prompt=PROMPT), HookContext(environ))
+    told = context_surfacing(HookEvent(prompt=PROMPT), HookContext(environ))
     assert "Redis for 14 days" in told.context
 
     config.write_text("", "utf-8")

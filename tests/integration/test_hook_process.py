@@ -88,13 +88,13 @@ def test_what_a_hook_prints_is_not_its_answer(environ: dict[str, str], home: Pat
     """A library that prints, a hook that leaves, one that offers and then hangs: one object each time."""
     code = """
 import os, sys
-from clawmem.app.interfaces.hooks import pretool_inject, runner
+from clawmem.app.interfaces.hooks import briefing, runner
 from clawmem.app.interfaces.hooks.protocol import HookOutput
 def run(event, here):
     print("noise"); os.write(1, b"more noise")
     here.offer(HookOutput("so far"))
     {}
-pretool_inject.run = run
+briefing.pretool_inject = run
 runner.run_process(["pretool-inject"])
 """
     for what, context in (

@@ -10,9 +10,9 @@ from time import monotonic, sleep
 
 import pytest
 
-from clawmem.app.interfaces.hooks.at_stop import capture
+from clawmem.adapters.files.conversation import PATIENCE_S, ConversationFiles
+from clawmem.app.interfaces.hooks.capture import capture
 from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.lagging import PATIENCE_S, wait_for
 from clawmem.app.interfaces.hooks.protocol import HookEvent
 from clawmem.app.interfaces.hooks.spool import Spool
 
@@ -30,7 +30,7 @@ def test_what_stands_there_is_not_waited_for(tmp_path: Path, ascii_only: bool) -
     file = tmp_path / "t.jsonl"
     file.write_text(line_of(SAID, ascii_only=ascii_only) + '{"type": "system"}\n' * 100, "utf-8")
 
-    assert wait_for(SAID, file, 0)
+    assert ConversationFiles(str(file)).wait_for(SAID, 0)
 
 
 def test_what_is_not_there_is_waited_for_in_vain(tmp_path: Path) -> None:
@@ -39,11 +39,11 @@ def test_what_is_not_there_is_waited_for_in_vain(tmp_path: Path) -> None:
     file.write_text(line_of("Hello.", ascii_only=True), "utf-8")
     began = monotonic()
 
-    assert not wait_for(SAID, file, 0.1)
+    assert not ConversationFiles(str(file)).wait_for(SAID, 0.1)
     assert monotonic() - began >= 0.1
-    assert wait_for("請求書は十年間保存する", file, 60)
-    assert not wait_for(SAID, tmp_path / "none.jsonl", 60)
-    assert not wait_for(SAID, Path("\0"), 60)
+    assert ConversationFiles(str(file)).wait_for("請求書は十年間保存する", 60)
+    assert not ConversationFiles(str(tmp_path / "none.jsonl")).wait_for(SAID, 60)
+    assert not ConversationFiles(str(Path("\0"))).wait_for(SAID, 60)
 
 
 class Here(HookContext):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from importlib import import_module
 from pathlib import Path
 from typing import Self
 
@@ -17,7 +16,7 @@ from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
-from clawmem.app.interfaces.hooks.runner import module_of
+from clawmem.app.interfaces.hooks.runner import handler_of
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -71,8 +70,7 @@ class PlantedHome:
         places = dict.fromkeys(("HOME", "CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME"), str(self.folder))
         here = HookContext({**places, "INDEX_PATH": str(self.index), "CLAWMEM_PROFILE": "deep"})
         event = HookEvent(HOOKS[name].event, SESSION, **fields)  # type: ignore[arg-type]
-        context: str = import_module(module_of(name)).run(event, here).context
-        return context
+        return handler_of(name)(event, here).context
 
     def contexts(self, transcript: str = "") -> Iterator[str]:
         """Everything that the hooks say: about each subject, about each file, and at the beginning of sessions."""

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from surfacing_home import Home
 
-from clawmem.app.interfaces.hooks.safety import safe
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.trace import Trace
 from clawmem.app.services.retrieval.work import Candidate, Work
@@ -17,6 +16,7 @@ from clawmem.app.services.surfacing.settling import guarded
 from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag
 from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.security.safety import safe
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import FragmentKey, FragmentKind
 

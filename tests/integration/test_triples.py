@@ -15,7 +15,6 @@ from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.interfaces.hooks.safety import safe
 from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.indexing.publish import withdraw
@@ -27,6 +26,7 @@ from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.promptguard import inspect
 from clawmem.domain.security.redaction import redact
+from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import TRIPLES_EACH
 from clawmem.ports.entities import Entity

@@ -12,10 +12,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from clawmem.adapters.sqlite.vault import SqliteVault
+    from clawmem.app.bootstrap.oneshot import PromptModels
     from clawmem.app.interfaces.hooks.spool import Spool
-    from clawmem.app.interfaces.hooks.word_models import PromptModels
     from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.ports.clock import Clock
+    from clawmem.ports.vault import RecordVault
 
 
 def _keep_to_oneself(output: HookOutput) -> None:
@@ -41,31 +42,38 @@ class HookContext:
     @property
     def models(self) -> PromptModels:
         """The embedding models of the prompt."""
-        from clawmem.app.interfaces.hooks.word_models import PromptModels
+        from clawmem.app.bootstrap.oneshot import PromptModels
 
         return PromptModels()
 
-    def records(self) -> AbstractContextManager[SqliteVault | None]:
-        """See `clawmem.app.interfaces.hooks.opening.records`."""
-        from clawmem.app.interfaces.hooks.opening import records
+    @property
+    def clock(self) -> Clock:
+        """The clock of this machine."""
+        from clawmem.app.bootstrap.oneshot import system_clock
+
+        return system_clock()
+
+    def records(self) -> AbstractContextManager[RecordVault | None]:
+        """See `clawmem.app.bootstrap.oneshot.records`."""
+        from clawmem.app.bootstrap.oneshot import records
 
         return records(self.environ)
 
     def searchable(self) -> AbstractContextManager[ServedVault | None]:
-        """See `clawmem.app.interfaces.hooks.opening.searchable`."""
-        from clawmem.app.interfaces.hooks.opening import searchable
+        """See `clawmem.app.bootstrap.oneshot.searchable`."""
+        from clawmem.app.bootstrap.oneshot import searchable
 
         return searchable(self.environ)
 
-    def writable_records(self) -> AbstractContextManager[SqliteVault]:
-        """See `clawmem.app.interfaces.hooks.opening.writable_records`."""
-        from clawmem.app.interfaces.hooks.opening import writable_records
+    def writable_records(self) -> AbstractContextManager[RecordVault]:
+        """See `clawmem.app.bootstrap.oneshot.writable_records`."""
+        from clawmem.app.bootstrap.oneshot import writable_records
 
         return writable_records(self.environ)
 
     def work_off(self, spool: Spool) -> list[str]:
         """Process the jobs in *spool*, or have them processed; return a sentence for each known failure."""
-        from clawmem.app.interfaces.hooks.at_stop import drained
+        from clawmem.app.interfaces.hooks.capture import drained
 
         return drained(self.vault, spool, self.environ)
 

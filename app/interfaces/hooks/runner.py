@@ -44,6 +44,20 @@ STDIN, STDOUT, STDERR = 0, 1, 2
 
 _UNKNOWN = HookCall("", ())
 
+# The module of each hook's handler, a function that is called like the hook.
+_MODULES = {
+    "context-surfacing": "prompt",
+    "postcompact-inject": "briefing",
+    "curator-nudge": "briefing",
+    "staleness-check": "briefing",
+    "session-bootstrap": "briefing",
+    "pretool-inject": "briefing",
+    "precompact-extract": "capture",
+    "postcompact-capture": "capture",
+    "decision-extractor": "capture",
+    "handoff-generator": "capture",
+    "feedback-loop": "capture",
+}
 
 # Options of the command, and the environment variables that they set.
 _OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE", "--with": OPTIONAL_HOOKS_VARIABLE}
@@ -159,15 +173,17 @@ def _run_hook(name: str, event: HookEvent, context: HookContext) -> None:
 
 def call(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     """Return the answer of the registered hook *name* to *event*; raise its errors."""
-    output = import_module(module_of(name)).run(event, context)
+    output = handler_of(name)(event, context)
     if not isinstance(output, HookOutput):
         raise TypeError(f"The hook {name} returned {type(output).__name__} instead of HookOutput.")
     return output
 
 
-def module_of(name: str) -> str:
-    """Return the module whose function ``run`` implements the hook *name*."""
-    return f"clawmem.app.interfaces.hooks.{name.replace('-', '_')}"
+def handler_of(name: str) -> Callable[[HookEvent, HookContext], HookOutput]:
+    """Return the function that implements the hook *name*."""
+    module = import_module(f"clawmem.app.interfaces.hooks.{_MODULES[name]}")
+    handler: Callable[[HookEvent, HookContext], HookOutput] = getattr(module, name.replace("-", "_"))
+    return handler
 
 
 def _variables_of(options: Sequence[str]) -> dict[str, str]:

@@ -44,7 +44,7 @@ def hook(
 
 def _drain(ctx: typer.Context) -> None:
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.interfaces.hooks.at_stop import drained
+    from clawmem.app.interfaces.hooks.capture import drained
     from clawmem.app.interfaces.hooks.spool import Spool
 
     vault = settings_of(ctx).vault

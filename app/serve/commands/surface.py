@@ -86,22 +86,24 @@ def _spent(services: Services, session: str, last: int) -> list[SurfacingUse]:
 
 def _for_prompt(prompt: str) -> str:
     from clawmem.app.interfaces.hooks.context import HookContext
-    from clawmem.app.interfaces.hooks.context_surfacing import run
+    from clawmem.app.interfaces.hooks.prompt import context_surfacing
     from clawmem.app.interfaces.hooks.protocol import HookEvent
 
-    return run(HookEvent(name="UserPromptSubmit", prompt=prompt), HookContext(os.environ)).context
+    return context_surfacing(
+        HookEvent(name="UserPromptSubmit", prompt=prompt), HookContext(os.environ)
+    ).context
 
 
 def _for_session(session_id: str) -> str:
     from time import time_ns
 
-    from clawmem.app.interfaces.hooks import session_bootstrap, staleness_check
+    from clawmem.app.interfaces.hooks.briefing import session_bootstrap, staleness_check
     from clawmem.app.interfaces.hooks.context import HookContext
     from clawmem.app.interfaces.hooks.protocol import HookEvent
 
     here = HookContext(os.environ)
     event = HookEvent(name="SessionStart", session_id=session_id or f"io6-{time_ns() // 1_000_000}")
-    said = (hook.run(event, here).context for hook in (session_bootstrap, staleness_check))
+    said = (hook(event, here).context for hook in (session_bootstrap, staleness_check))
     return "\n".join(filter(None, said))
 
 

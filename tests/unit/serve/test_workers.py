@@ -11,8 +11,8 @@ from time import monotonic, sleep
 
 import pytest
 
+from clawmem.app.bootstrap.resident import WarmVault
 from clawmem.app.serve.drainer import Drainer
-from clawmem.app.serve.warm_vault import WarmVault
 from clawmem.app.serve.workers import WAITING, Busy, Turns, Workers
 
 SECONDS = 20.0

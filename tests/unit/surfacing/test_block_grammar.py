@@ -7,8 +7,8 @@ import re
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clawmem.app.interfaces.hooks.safety import safe
 from clawmem.domain.security.origin import LEADS
+from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import Edge, Entry, block, edge_line, entry_text
 from clawmem.ports.display import one_line
 from clawmem.ports.origin import Origin

@@ -1,4 +1,4 @@
-"""Sanitising of vault text before it is shown to a model."""
+"""Sanitising of text of the vault before a model reads it."""
 
 from __future__ import annotations
 

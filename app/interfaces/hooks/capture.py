@@ -1,8 +1,9 @@
-"""Capture at the end of a turn: the job is stored in the spool first, then processed as far as time allows."""
+"""Hooks that capture a conversation: a job is stored in the spool first, then processed as far as time allows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from time import monotonic
 
@@ -10,6 +11,7 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.app.interfaces.hooks.spool import Drain, Job, JobsFailed, Spool
 
+AFTER_COMPACTION = "PostCompact"
 MOST_SECONDS = 20.0  # of the 30 s that the client waits
 
 # The fields that are needed to find the conversation again. Its text stays in the transcript; only the client's
@@ -29,13 +31,31 @@ def capture(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     spool = Spool(context.vault)
     spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
     if event.last_assistant_message:
-        from clawmem.app.interfaces.hooks.lagging import wait_for
+        from clawmem.app.bootstrap.oneshot import conversation_files
 
-        wait_for(event.last_assistant_message, Path(event.transcript_path))
+        conversation_files(event.transcript_path).wait_for(event.last_assistant_message)
     failures = context.work_off(spool)
     if failures:
         raise JobsFailed("; ".join(failures))
     return SILENCE
+
+
+# Decisions, preferences, achievements and problems; the state for the next session; which memories the answer used; and
+# the state of the conversation before its compaction.
+decision_extractor = partial(capture, "decision-extractor")
+handoff_generator = partial(capture, "handoff-generator")
+feedback_loop = partial(capture, "feedback-loop")
+precompact_extract = partial(capture, "precompact-extract")
+
+
+def postcompact_capture(event: HookEvent, context: HookContext) -> HookOutput:
+    """Store the summary of a compacted conversation, if the client sends one. The event accepts no answer."""
+    if event.compact_summary:
+        from clawmem.app.services.capture.redacted_transcripts import without_secrets
+
+        safe = event._replace(compact_summary=without_secrets(event.compact_summary))
+        capture("postcompact-capture", safe, context)
+    return HookOutput(answers=AFTER_COMPACTION)
 
 
 def drained(
@@ -49,7 +69,7 @@ def drained(
     """
     from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.environment.process_identity import holder_id, is_gone
-    from clawmem.app.interfaces.hooks.capturing import CaptureJobs
+    from clawmem.app.interfaces.hooks.capture_jobs import CaptureJobs
     from clawmem.app.settings.model import load_settings
 
     settings = load_settings(vault=vault, environ=environ)

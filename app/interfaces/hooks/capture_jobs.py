@@ -7,9 +7,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.app.bootstrap.oneshot import conversation_files
 from clawmem.app.environment.private_files import drafts_of, sweep, write_whole
-from clawmem.app.interfaces.hooks.conversation import state_file
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import LEASE_MS, Job
 from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts, without_secrets
@@ -36,7 +35,7 @@ class CaptureJobs:
     def __init__(self, services: Services, left: Left) -> None:
         self._services = services
         self._left = left
-        self._transcripts = RedactedTranscripts(DiskTranscripts())
+        self._transcripts = RedactedTranscripts(services.adapters.transcripts())
 
     def __call__(self, job: Job) -> None:
         """
@@ -94,7 +93,7 @@ class CaptureJobs:
 
         parts = (self._services.vault.captures, self._transcripts)
         extract = PrecompactExtract(*parts, redact=without_secrets, is_echo=self._is_echo(session))
-        state, file = extract(session), state_file(session.transcript)
+        state, file = extract(session), conversation_files(session.transcript).state_file
         if not state:
             return
         file.parent.mkdir(mode=0o700, exist_ok=True)

@@ -13,7 +13,7 @@ from clawmem.domain.surfacing.gate import why_skip
 CONTEXT_SURFACING = "context-surfacing"
 
 
-def run(event: HookEvent, context: HookContext) -> HookOutput:
+def context_surfacing(event: HookEvent, context: HookContext) -> HookOutput:
     """
     Return the block for the prompt of *event*, or silence.
 
@@ -24,15 +24,14 @@ def run(event: HookEvent, context: HookContext) -> HookOutput:
     if event.in_subagent or not event.prompted_by_person or not isfile(settings.vault):  # noqa: PTH113
         return SILENCE
     if why_skip(event.prompt, heartbeats=settings.heartbeats, with_heartbeats=settings.with_heartbeats):
-        _write_down_alone(event, settings)
+        _record_silent_turn(event, settings)
         return SILENCE
     return _surfaced(event, settings, context)
 
 
 def _surfaced(event: HookEvent, settings: SurfacingSettings, context: HookContext) -> HookOutput:
-    from clawmem.app.interfaces.hooks.conversation import compacted_at, loaded_by_client
-    from clawmem.app.interfaces.hooks.embed_server import EmbedServer
-    from clawmem.app.interfaces.hooks.surfacing_wiring import surface_over
+    from clawmem.app.bootstrap.oneshot import conversation_files
+    from clawmem.app.bootstrap.surfacing import Surfacing
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.domain.surfacing.profiles import profile_named
@@ -45,26 +44,24 @@ def _surfaced(event: HookEvent, settings: SurfacingSettings, context: HookContex
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
         profile = profile_named(settings.profile)
+        files = conversation_files(event.transcript_path)
         choices = Choices(
             profile,
             topic=_topic(event, settings),
             mode=settings.mode,
             session_id=event.session_id,
-            compacted_at=compacted_at(event.transcript_path),
-            loaded=loaded_by_client(event.transcript_path),
+            compacted_at=_written(files.compacted_at_ms()),
+            loaded=files.loaded_by_client(),
         )
-        server = EmbedServer(vault, settings)
-        surface = surface_over(vault, settings, profile, context.models, server)
+        surface = Surfacing(vault, settings, profile, context.models)
         surfaced = surface(event.prompt, turns, choices, lambda block: context.offer(HookOutput(block)))
-        server.learn(surfaced.answer.trace.degraded)
         return HookOutput(surfaced.block)
 
 
-def _write_down_alone(event: HookEvent, settings: SurfacingSettings) -> None:
-    """Write the telemetry row of a turn without a search, so that turns can be counted. Best effort."""
+def _record_silent_turn(event: HookEvent, settings: SurfacingSettings) -> None:
     if not settings.remembers or not event.session_id:
         return
-    from clawmem.adapters.sqlite.silent_turn import record_silent_turn
+    from clawmem.app.bootstrap.oneshot import record_silent_turn
 
     record_silent_turn(settings.vault, CONTEXT_SURFACING, event.session_id)
 
@@ -74,6 +71,12 @@ def _topic(event: HookEvent, settings: SurfacingSettings) -> str:
 
     kept = Topics(settings.topics).get(event.session_id) if event.session_id else ""
     return kept or settings.topic
+
+
+def _written(time_ms: int) -> str:
+    from clawmem.domain.documents.times import iso_utc
+
+    return iso_utc(time_ms) if time_ms else ""
 
 
 def _now_ms() -> int:

@@ -1,23 +1,62 @@
-"""Open vault cached by a thread of the server."""
+"""Profile ``resident``: vaults and models that the threads of a server keep open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clawmem.app.bootstrap.oneshot import PromptModels, read_only_with_indexes, records
 from clawmem.app.environment.places import default_vault
-from clawmem.app.interfaces.hooks.context import HookContext
-from clawmem.app.interfaces.hooks.opening import records, served
-from clawmem.app.interfaces.hooks.protocol import Offer
-from clawmem.app.interfaces.hooks.word_models import CachedModels
-from clawmem.ports.errors import ClawmemError
+from clawmem.ports.errors import ClawmemError, EmbeddingError
 
 if TYPE_CHECKING:
-    from clawmem.adapters.sqlite.vault import SqliteVault
-    from clawmem.app.interfaces.hooks.spool import Spool
     from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.retrieval.legs.threads import NamedThreads
+    from clawmem.ports.embedder import Embedder
+    from clawmem.ports.vault import RecordVault
+
+
+def best_effort_writer(vault: Path) -> AbstractContextManager[None]:
+    """Return a block in which all threads share one connection for best-effort writes to *vault*."""
+    from clawmem.adapters.sqlite.best_effort import shared_writer
+
+    return shared_writer(str(vault))
+
+
+def checkpoint_logs(vaults: Iterable[Path]) -> None:
+    """Move the write-ahead logs of *vaults* into their files."""
+    from clawmem.adapters.sqlite.checkpoint import checkpoint_log
+
+    for vault in vaults:
+        checkpoint_log(str(vault))
+
+
+def load_word_vectors() -> None:
+    """Load the word vectors into the cache of the process, so that the first prompt need not wait for them."""
+    from clawmem.adapters.models.static import StaticEmbedder
+
+    with suppress(EmbeddingError):
+        StaticEmbedder().embed_query("warm")
+
+
+class CachedModels(PromptModels):
+    """Models for many prompts: each is loaded once."""
+
+    threads: NamedThreads
+
+    def __init__(self) -> None:
+        from clawmem.app.services.retrieval.legs.threads import NamedThreads
+
+        self.threads = NamedThreads()
+        self._known: dict[str, Embedder | None] = {}
+
+    def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
+        """See `PromptModels.embedder_of`; a missing model is looked up again at each call."""
+        if self._known.get(fingerprint) is None:
+            self._known[fingerprint] = super().embedder_of(fingerprint, folder)
+        return self._known[fingerprint]
 
 
 class WarmVault:
@@ -34,12 +73,12 @@ class WarmVault:
         self._path = default_vault(environ)
         self._open = ExitStack()
         self._file: tuple[int, int] | None = None
-        self._records: SqliteVault | None = None
+        self._records: RecordVault | None = None
         self._served: ServedVault | None = None
 
     @contextmanager
-    def records(self) -> Iterator[SqliteVault | None]:
-        """Yield the records; ``None`` if there is no vault. Raises like `clawmem.app.interfaces.hooks.opening.records`."""
+    def records(self) -> Iterator[RecordVault | None]:
+        """Yield the records; ``None`` if there is no vault. Raises like `clawmem.app.bootstrap.oneshot.records`."""
         with self._kept():
             yield self._records
 
@@ -48,7 +87,7 @@ class WarmVault:
         """Yield the vault with the indexes that serve it; ``None`` if there is no vault."""
         with self._kept():
             if self._served is None and self._records is not None:
-                self._served = served(self._records, self._environ)
+                self._served = read_only_with_indexes(self._records, self._environ)
             yield self._served
 
     def warm_up(self) -> None:
@@ -78,35 +117,6 @@ class WarmVault:
         self.close()
         self._records = self._open.enter_context(records(self._environ))
         self._file = file
-
-
-class ResidentContext(HookContext):
-    """Hook context inside a server: it uses the thread's open vault and defers slow jobs to the background."""
-
-    def __init__(
-        self, environ: Mapping[str, str], offer: Offer, vault: WarmVault, later: Callable[[], None]
-    ) -> None:
-        super().__init__(environ, offer)
-        self._warm = vault
-        self._later = later
-
-    @property
-    def models(self) -> CachedModels:
-        """The models cached by this thread."""
-        return self._warm.models
-
-    def records(self) -> AbstractContextManager[SqliteVault | None]:
-        """Return a context manager for the open records."""
-        return self._warm.records()
-
-    def searchable(self) -> AbstractContextManager[ServedVault | None]:
-        """Return a context manager for the open vault with its indexes."""
-        return self._warm.served()
-
-    def work_off(self, spool: Spool) -> list[str]:
-        """Defer the spooled jobs to the background; return no failures."""
-        self._later()
-        return []
 
 
 def _identity(path: Path) -> tuple[int, int] | None:
