@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from asyncio import to_thread
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -73,7 +74,7 @@ async def run(
     if operation.opens is Opening.NOTHING:
         from clawmem.app.bootstrap.opening import unopened_services
 
-        return work(unopened_services(dispatcher.settings))
+        return await to_thread(work, unopened_services(dispatcher.settings))
     if operation.changes_nothing(request):
         return await dispatcher.read(work, vault)
     return await dispatcher.write(work, vault, create=operation.opens is Opening.CREATED)

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.fields import Address, DocumentReference, place_of
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
+from clawmem.app.operations.output import verbatim
 from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.graph.build import SIMILAR
+from clawmem.app.services.graph.export import whole_graph
+from clawmem.app.services.graph.graphml import graphml
+from clawmem.app.services.graph.json_ld import json_ld
 from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -95,6 +102,27 @@ class CausalLinks(Result):
     links: list[CausalLink]
 
 
+class GraphExport(Request):
+    """The format of an export, and its file."""
+
+    form: Annotated[
+        Literal["graphml", "jsonld"],
+        Field(description="The format: graphml or jsonld."),
+        Option(("--format",)),
+    ] = "graphml"
+    output: Annotated[Path | None, Field(description="Write to this file."), Option(("-o", "--output"))] = (
+        None
+    )
+
+
+class ExportedGraph(Result):
+    """The graph as text, or the file it was written to."""
+
+    form: str
+    graph: str
+    file: str | None = None
+
+
 def build(services: Services, request: BuildRequest) -> Graphs:
     """
     Relate documents that are close in time or in meaning.
@@ -171,6 +199,19 @@ def _link_lines(link: CausalLink) -> list[str]:
     return [head, *(lines_to_read(link.reasoning, link.origin) if link.reasoning else ())]
 
 
+def export(services: Services, request: GraphExport) -> ExportedGraph:
+    """Export documents, entities, facts and relations as one graph."""
+    text = "\n".join((graphml if request.form == "graphml" else json_ld)(whole_graph(services.vault)))
+    if request.output is None:
+        return ExportedGraph(form=request.form, graph=text)
+    try:
+        write_whole(request.output, f"{text}\n".encode())
+    except OSError as error:
+        message = f"{request.output} cannot be written: {error.strerror}."
+        raise InvalidInput("INVALID_INPUT", message) from error
+    return ExportedGraph(form=request.form, graph="", file=str(request.output))
+
+
 OPERATIONS = (
     Operation(
         name="build_graphs",
@@ -191,5 +232,16 @@ OPERATIONS = (
         route="/graph/causal/{docid:path}",
         commands=(Command("graph causes"),),
         text=_causes_text,
+    ),
+    Operation(
+        name="graph_export",
+        request=GraphExport,
+        result=ExportedGraph,
+        run=export,
+        effect=Effect.READS,
+        commands=(Command("graph export"),),
+        text=lambda result: [] if result.file else [verbatim(result.graph)],
+        is_tool=False,
+        in_own_process=True,  # a relative path is that of the command
     ),
 )

@@ -12,9 +12,9 @@ from upkeep_world import OBSERVED, observe
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.operations.lanes import runs_of
 from clawmem.app.services.knowledge.enriching import Enrich
 from clawmem.app.services.knowledge.reading import Reading
-from clawmem.app.services.maintenance.account import describe_run
 from clawmem.app.services.maintenance.careful_asking import Fence
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.deciding import Decisions, Tell
@@ -60,7 +60,7 @@ def test_killed_before_it_could_say_that_it_is_done(
         if phase == "consolidate":
             [held] = services.vault.journal.replacements()
             assert ([held.document_id], sorted(held.replaced)) == (made, sorted(decisions[0]["documents"]))
-        assert len(list(describe_run(services.vault, killed).lines())) == 1 + len(decisions)
+        assert len(runs_of(services.vault, [killed])[0].decisions) == len(decisions)
 
 
 @pytest.mark.parametrize("why", ["lease_lost", "phase2_exception"])

@@ -18,6 +18,7 @@ from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.salvage import salvage
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.interfaces.cli.command_line import cli
+from clawmem.app.interfaces.cli.confirming import DECLINED
 from clawmem.ports.errors import VaultDamaged
 
 SENSELESS = {
@@ -146,11 +147,11 @@ class TestTheCommand:
         content_page = next(page for page, _ in _pages_of(home, "content"))
         home.spoil(content_page, zeroed, random.Random())
         before = home.vault.read_bytes()
-        monkeypatch.setattr("clawmem.app.interfaces.cli.repairing.may_ask", lambda ctx: True)
+        monkeypatch.setattr("clawmem.app.interfaces.cli.addresses.may_ask", lambda ctx: True)
 
         result = CliRunner().invoke(cli, ["repair"], input="n\n")
 
-        assert result.exit_code == 130
+        assert result.exit_code == DECLINED
         assert "rows would be lost" in result.stdout
         assert home.vault.read_bytes() == before
         assert [path.name for path in home.vault.parent.glob("vault.sqlite.*")] == ["vault.sqlite.forgotten"]

@@ -57,6 +57,9 @@ ANSWERED = (
     ("lifecycle", "search", "sessions"),
     ("lifecycle", "log"),
     ("reflect", "30"),
+    ("lanes", "status"),
+    ("lanes", "journal"),
+    ("links", REDIS),
 )  # fmt: skip
 ODD = "# Odd\r\n\tA \x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere"
 REFUSED = (
@@ -305,6 +308,9 @@ class TestBothWays:
         ("search", {"query": "x", "vault": "work"}, 400),
         ("search", {}, 400),
         ("no_such_operation", {}, 404),
+        ("memory_forget", {"file": "x"}, 400),
+        ("graph_export", {"output": "x"}, 400),
+        ("repair", {}, 400),
     ],
 )
 def test_the_route(world: World, name: str, parameters: dict[str, Any], status: int) -> None:
@@ -313,6 +319,13 @@ def test_the_route(world: World, name: str, parameters: dict[str, Any], status: 
 
     assert found == status
     assert (told.keys() == {"error", "code"}) == (status != 200)
+
+
+def test_the_name_is_checked_before_the_body(world: World) -> None:
+    """A wrong name is said of any body; what is no request of the command line names its route and command."""
+    assert world.post("/operations/no_such_operation", limit=3)[0] == 404
+    assert "clawmem forget" in world.post("/operations/memory_forget", limit=3)[1]["error"]
+    assert "limit" in world.post("/operations/list", limit=3)[1]["error"]
 
 
 def test_what_a_question_loads(world: World) -> None:

@@ -152,5 +152,5 @@ def test_the_published_package(builder: ModuleType, tmp_path: Path) -> None:
 
 
 def _state(invoke: Invoke) -> dict[str, Any]:
-    rows: list[dict[str, Any]] = json.loads(invoke("--json", "models", "list").stdout)
+    rows: list[dict[str, Any]] = json.loads(invoke("--json", "models", "list").stdout)["models"]
     return next(row for row in rows if row["name"] == "minilm")

@@ -89,7 +89,7 @@ class TestCommands:
 
     def test_doctor_examines_every_role(self, named: Invoke) -> None:
         """With good models behind every role each canary passes, with how long it took and whose doing it is."""
-        found = {one["check"]: one for one in json.loads(named("--json", "doctor").stdout)}
+        found = {one["check"]: one for one in json.loads(named("--json", "doctor").stdout)["findings"]}
 
         assert found["reranker"]["ok"] and found["generator"]["provider"]["role"] == "generator"
         assert " ms" in found["reranker"]["detail"]
@@ -101,7 +101,9 @@ class TestCommands:
         monkeypatch.setenv("CLAWMEM_RERANK_URL", "bees")
 
         assert "not the address" in str(self.roles(remembered)["reranker"]["reason"])
-        examined = {one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)}
+        examined = {
+            one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)["findings"]
+        }
         assert not examined["reranker"]["ok"]
         assert "not the address" in examined["reranker"]["detail"]
         assert remembered("search", "sessions").exit_code == 0
@@ -190,7 +192,9 @@ class TestCommands:
         write_model(Role.GENERATE, folder / "qmd-query-expansion.gguf")
 
         generator = self.roles(remembered)["generator"]
-        examined = {one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)}
+        examined = {
+            one["check"]: one for one in json.loads(remembered("--json", "doctor").stdout)["findings"]
+        }
 
         assert (generator["chosen"], generator["passed_over"]) == ("qmd-query-expansion", [])
         assert examined["generator"]["ok"], examined["generator"]["detail"]

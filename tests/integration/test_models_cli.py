@@ -49,13 +49,13 @@ def added(invoke: Invoke, published: Path) -> Invoke:
 
 
 def state(invoke: Invoke, name: str) -> dict[str, Any]:
-    return next(row for row in ask_json(invoke, "models", "list") if row["name"] == name)
+    return next(row for row in ask_json(invoke, "models", "list")["models"] if row["name"] == name)
 
 
 def test_at_first_there_are_the_static_vectors(invoke: Invoke) -> None:
     """The list names every model; the one that needs nothing is used."""
     names = ["minilm", "static", "embeddinggemma", "qmd-query-expansion", "qwen3-reranker"]
-    assert [row["name"] for row in ask_json(invoke, "models", "list")] == names
+    assert [row["name"] for row in ask_json(invoke, "models", "list")["models"]] == names
     assert (state(invoke, "static")["there"], state(invoke, "static")["in_use"]) == (True, True)
     assert (state(invoke, "minilm")["there"], state(invoke, "minilm")["size_bytes"]) == (False, 0)
     assert "all-MiniLM-L6-v2" in invoke("models", "list").stdout

@@ -29,14 +29,9 @@ from clawmem.ports.errors import ClawmemError, InvalidInput
 # The module of each verb that is no operation: only the module of the verb in the command line is imported.
 CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"
 FAMILIES = {
-    f"{CLI}.vault": ("bootstrap", "doctor"),
-    f"{CLI}.repairing": ("repair",),
-    f"{CLI}.graph_export": ("graph",),
+    f"{CLI}.vault": ("bootstrap",),
     f"{CLI}.bench": ("bench",),
-    f"{CLI}.report": ("report",),
-    f"{CLI}.models": ("models",),
     f"{CLI}.conformance": ("conformance",),
-    f"{CLI}.focus": ("focus",),
     f"{CLI}.lanes": ("lanes",),
     f"{DAEMON}.surface": ("surface", "budget"),
     f"{DAEMON}.hook": ("hook",),

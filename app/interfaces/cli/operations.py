@@ -45,7 +45,7 @@ def commands_in(
     Return the commands of the operations in *modules* that begin with *verb*, including command groups.
 
     Args:
-        more: Commands that are no operations, by their words.
+        more: Commands of the same words, or that are no operations.
     """
     cli = typer.Typer(rich_markup_mode=None)
     cli.callback()(_verbs)
@@ -57,7 +57,7 @@ def commands_in(
         if command.words.split()[0] == verb
     ]
     defaults = dict(command.words.split() for _, command in commands if command.is_default)
-    functions = {command.words: _function(operation, command) for operation, command in commands}
+    functions = {command.words: command_of(operation, command) for operation, command in commands}
     groups: dict[str, typer.Typer] = {}
     for words, function in {**functions, **more}.items():
         *group, word = words.split()
@@ -84,7 +84,9 @@ def operations_about(module: str) -> str:
     return (import_module(f"clawmem.app.operations.{module}").__doc__ or "").partition("\n")[0]
 
 
-def _function(operation: Operation[Any, Any], command: Command) -> Any:
+def command_of(operation: Operation[Any, Any], command: Command) -> Any:
+    """Return the function of *command* for typer."""
+
     def run(ctx: typer.Context, *, yes: bool = False, preview: bool = False, **given: Any) -> None:
         if command.otherwise and any(given[name] is None for name in required):
             _answer(ctx, command.otherwise, command.otherwise.request())
@@ -158,6 +160,8 @@ def _execute(
     from clawmem.app.interfaces.cli.progress import interruption_explained, progress
     from clawmem.app.interfaces.cli.rendering import show_said
 
+    if operation.asks_first and agreed and not only_preview:
+        request = request.model_copy(update={CONFIRM: True})
     with opened_for(ctx, operation, request) as services, interruption_explained():
         confirm(services, operation, request)
         called = services.called_by(CALLER, progress)

@@ -102,9 +102,9 @@ def opened_for(
         settings = settings.model_copy(update={"backend": None})
     return open_services(
         settings,
-        read_only=operation.reads and opens is not Opening.CURRENT,
+        read_only=operation.changes_nothing(request) and opens is not Opening.CURRENT,
         create=opens is Opening.CREATED,
-        or_read=operation.reads or opens in (Opening.CURRENT, Opening.IF_PRESENT),
+        or_read=operation.changes_nothing(request) or opens in (Opening.CURRENT, Opening.IF_PRESENT),
     )
 
 

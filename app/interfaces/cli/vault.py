@@ -1,16 +1,14 @@
-"""Commands for the vault: bootstrap, doctor."""
+"""The first command: bootstrap."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clawmem.app.environment.places import client_folder, client_servers
 from clawmem.app.interfaces.cli.progress import interruption_explained, progress
-from clawmem.app.interfaces.cli.session import opened, settings_of, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.session import opened, settings_of_usual, wants_json
 from clawmem.app.settings.config_file import typed_folder
 
 if TYPE_CHECKING:
@@ -22,6 +20,11 @@ Folder = Annotated[Path, typer.Argument(help="A folder of Markdown.", metavar="P
 Name = Annotated[
     str | None, typer.Option(help="Its name; made from the folder's otherwise.", show_default=False)
 ]
+
+
+@cli.callback()
+def _verbs() -> None:
+    """Make the command line a group even with one command."""
 
 
 @cli.command()
@@ -55,34 +58,6 @@ def bootstrap(
         show("\n".join(lines))
 
 
-@cli.command()
-def doctor(ctx: typer.Context) -> None:
-    """
-    Check the vault and its environment; report remedies.
-
-    It changes one thing: files of the vault, and the config file, are made private if other users can read them.
-    """
-    from clawmem.app.environment.private_files import files_of_vault
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.maintenance.client_checks import client_findings
-    from clawmem.app.services.maintenance.disk_checks import disk_findings, permission_finding
-    from clawmem.app.settings.plain import topics_place
-
-    folder, servers, project = client_folder(os.environ), client_servers(os.environ), Path.cwd()
-    # Checked before the vault is opened, because opening makes its files private without a report.
-    settings = settings_of(ctx)
-    kept = [*files_of_vault(settings.vault), Path(topics_place(os.environ)), settings.config_file]
-    private = permission_finding(kept)
-    with opened(ctx, or_read=True) as services:
-        full = disk_findings(services.settings.vault)
-        findings = [*full, *services.doctor(), private, *client_findings(folder, servers, project)]
-    if wants_json(ctx):
-        show_json(findings)
-    else:
-        show("\n".join(_finding_lines(findings)))
-    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
-
-
 def _remembered(settings: Settings, path: Path, name: str | None) -> str:
     """Return the collection of the folder *path*; add it to the config file if it is new."""
     from clawmem.app.bootstrap.opening import unopened_services
@@ -110,12 +85,3 @@ def _next_steps(name: str, documents: int) -> list[str]:
         f"clawmem collection remove {name}, then clawmem collection add PATH --pattern 'GLOB'"
     )
     return [nothing]
-
-
-def _finding_lines(findings: list[Any]) -> list[str]:
-    lines = []
-    for finding in findings:
-        way_out = f" {finding.way_out}" if finding.way_out and not finding.ok else ""
-        lines.append(f"{'ok  ' if finding.ok else 'FAIL'}  {finding.check}: {finding.detail}{way_out}")
-    wrong = sum(not finding.ok for finding in findings)
-    return [*lines, f"{wrong} of {len(findings)} checks found something." if wrong else "All is well."]

@@ -18,22 +18,29 @@ if TYPE_CHECKING:
     from clawmem.app.operations.curation import Treatment
     from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection
     from clawmem.app.operations.diary import Entries, WrittenEntry
+    from clawmem.app.operations.doctor import Examination
     from clawmem.app.operations.documents import Content, Listing, Texts
     from clawmem.app.operations.enriching import Enriched
     from clawmem.app.operations.file_status import FileReport
+    from clawmem.app.operations.focus import SessionTopic
     from clawmem.app.operations.forgetting import Forgotten
-    from clawmem.app.operations.graph import CausalLinks, Graphs
+    from clawmem.app.operations.graph import CausalLinks, ExportedGraph, Graphs
     from clawmem.app.operations.history import Sessions, Timeline
     from clawmem.app.operations.indexes import Differences, Migrated, Rebuilt
     from clawmem.app.operations.indexing import Embedded, Reading
     from clawmem.app.operations.knowledge import Entities, Evolution, Facts
+    from clawmem.app.operations.lanes import Journal, LaneReport, LaneStatus, UndoneMerge
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.links import Links
+    from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
+    from clawmem.app.operations.repair import Repaired
+    from clawmem.app.operations.report import UsageReport
     from clawmem.app.operations.similar import SimilarDocuments
     from clawmem.app.operations.vault import Statistics, VaultPath, VaultStatus
     from clawmem.app.operations.vaults import NamedVaults, Synced
+    from clawmem.domain.maintenance.schedule import LaneName
 
 
 class Methods:
@@ -118,6 +125,14 @@ class Methods:
         found: Entries = self._run("diary_read", locals())
         return found
 
+    def doctor(self) -> Examination:
+        """Check the vault and its environment; report remedies.
+
+        It changes one thing: files of the vault, and the config file, are made private if other users can read them.
+        """
+        found: Examination = self._run("doctor", locals())
+        return found
+
     def get(
         self,
         file: str,
@@ -171,6 +186,21 @@ class Methods:
         found: FileReport = self._run("why_not", locals())
         return found
 
+    def focus_set(self, topic: str, *, session_id: str = "") -> SessionTopic:
+        """Set the topic of a session: notes about it are ranked first."""
+        found: SessionTopic = self._run("focus_set", locals())
+        return found
+
+    def focus_show(self, *, session_id: str = "") -> SessionTopic:
+        """Show the topic of a session."""
+        found: SessionTopic = self._run("focus_show", locals())
+        return found
+
+    def focus_clear(self, *, session_id: str = "") -> SessionTopic:
+        """Remove the topic of a session."""
+        found: SessionTopic = self._run("focus_clear", locals())
+        return found
+
     def forget(
         self, query: str, *, confirm: bool | None = None, why: str = "", prove: bool = False
     ) -> Forgotten:
@@ -202,6 +232,13 @@ class Methods:
         Each is listed with its distance in steps, and the reason that is known for the last step.
         """
         found: CausalLinks = self._run("find_causal_links", locals())
+        return found
+
+    def graph_export(
+        self, *, form: Literal["graphml", "jsonld"] = "graphml", output: Path | None = None
+    ) -> ExportedGraph:
+        """Export documents, entities, facts and relations as one graph."""
+        found: ExportedGraph = self._run("graph_export", locals())
         return found
 
     def timeline(
@@ -297,6 +334,38 @@ class Methods:
         found: Evolution = self._run("memory_evolution_status", locals())
         return found
 
+    def lanes_status(self, *, limit: int = 10) -> LaneStatus:
+        """Show the lanes: workers, next runs, trends of merged notes.
+
+        The last runs follow.
+        """
+        found: LaneStatus = self._run("lanes_status", locals())
+        return found
+
+    def lanes_journal(self, *, limit: int = 20, lane: LaneName | None = None) -> Journal:
+        """List the runs, newest first, with each decision and its reason.
+
+        A run without work is listed with the reason.
+        """
+        found: Journal = self._run("lanes_journal", locals())
+        return found
+
+    def lanes_run(self, lane: LaneName, *, now: bool = False, dry_run: bool = False) -> LaneReport:
+        """Run a lane once, unless another process works in it.
+
+        A dry run works on a temporary copy of the vault, by rules alone.
+        """
+        found: LaneReport = self._run("lanes_run", locals())
+        return found
+
+    def lanes_undo(self, note: str) -> UndoneMerge:
+        """Undo a merge: serve the original notes again.
+
+        The notes are not merged again.
+        """
+        found: UndoneMerge = self._run("lanes_undo", locals())
+        return found
+
     def lifecycle_status(self) -> Status:
         """Count the documents that are served, pinned, snoozed, archived and forgotten."""
         found: Status = self._run("lifecycle_status", locals())
@@ -339,6 +408,40 @@ class Methods:
     ) -> Links:
         """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
         found: Links = self._run("links", locals())
+        return found
+
+    def models_list(self) -> LocalModels:
+        """List the known models: installed or not, and which one is used."""
+        found: LocalModels = self._run("models_list", locals())
+        return found
+
+    def models_add(self, name: str, *, source: Path | None = None) -> LocalModel:
+        """Download a model and check its published hash, or take a file.
+
+        Safe to repeat: an interrupted download continues where it stopped.
+        """
+        found: LocalModel = self._run("models_add", locals())
+        return found
+
+    def models_remove(self, name: str) -> RemovedModel:
+        """Delete an installed model that is not in use; its vectors stay."""
+        found: RemovedModel = self._run("models_remove", locals())
+        return found
+
+    def models_use(self, name: str) -> ChosenModel:
+        """Set the embedding model in the config file.
+
+        auto is the best installed model.
+        """
+        found: ChosenModel = self._run("models_use", locals())
+        return found
+
+    def models_check(self, name: str) -> CheckedModel:
+        """Check a model's files, its vectors and its speed.
+
+        The vectors are compared with those of the published weights.
+        """
+        found: CheckedModel = self._run("models_check", locals())
         return found
 
     def profile(self, *, rebuild: bool = False) -> ProfilePage:
@@ -424,6 +527,28 @@ class Methods:
     def receipt(self, id: str, *, replay: bool = False) -> Receipt:
         """Show how an answer came about; with replay, ask its question again."""
         found: Receipt = self._run("receipt", locals())
+        return found
+
+    def repair(self, *, confirm: bool = False) -> Repaired:
+        """Rebuild a damaged vault from every row that can be read.
+
+        The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the
+        files of the collections are read again. The command first lists what would be lost, and asks.
+        """
+        found: Repaired = self._run("repair", locals())
+        return found
+
+    def report(
+        self,
+        *,
+        since: str | None = None,
+        top: int = 10,
+        parquet: Path | None = None,
+        plots: Path | None = None,
+        format: Literal["png", "svg"] = "png",
+    ) -> UsageReport:
+        """Report recalls, growth, age of documents and speed."""
+        found: UsageReport = self._run("report", locals())
         return found
 
     def query(

@@ -11,7 +11,6 @@ from clawmem.app.interfaces.rest import (
     export,
     health,
     operations,
-    upkeep,
 )
 from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
 from clawmem.app.interfaces.rest.hooks import add_hook_route
@@ -26,7 +25,6 @@ ROUTES: tuple[RestRoute, ...] = (
     *health.OPERATIONS,
     *export.OPERATIONS,
     *operations.OPERATIONS,
-    *upkeep.OPERATIONS,
 )
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import Response
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from clawmem.app.interfaces.rest.routes import Json, RestRoute
 from clawmem.app.interfaces.rest.runtime import Runtime
@@ -13,18 +13,38 @@ from clawmem.app.operations.dispatch import Busy, run
 from clawmem.app.operations.operation import Operation, Request
 from clawmem.app.operations.refusals import error_record, refusal_of
 from clawmem.app.operations.table import all_operations, operation_named
-from clawmem.ports.errors import ClawmemError, IndexBusy, VaultLocked
+from clawmem.ports.errors import ClawmemError, IndexBusy, InvalidInput, VaultLocked
 
 CALLER = "rest"
 # Temporary errors: a command does not report them, because it repeats the work itself a moment later.
 TEMPORARY = (Busy, VaultLocked, IndexBusy)
 
 
+def _known_name(name: str) -> str:
+    """
+    Return *name*; it is checked before the body.
+
+    Raises:
+        NotFound: There is no such operation.
+        InvalidInput: It changes the vault, or reads or writes files of the process that calls it.
+    """
+    operation = operation_named(name)
+    if operation.reads and not operation.in_own_process:
+        return name
+    routes = [f"{operation.method} {operation.route}"] if operation.route else []
+    commands = [f"clawmem {one.words}" for one in operation.commands]
+    raise InvalidInput(
+        "INVALID_INPUT", f"Operation {name} cannot be run here. Use: {', or '.join([*routes, *commands])}"
+    )
+
+
 class OperationCall(Request):
     """A request to an operation, as the command line validated it."""
 
-    name: str = Field(description="The name of the operation.")
-    request: dict[str, Any] = Field({}, description="The parameters of the operation.")
+    name: Annotated[str, AfterValidator(_known_name)] = Field(
+        description="The name of an operation that reads, such as query, list or status."
+    )
+    request: dict[str, Any] = Field({}, description="The parameters of the operation by name.")
     vault: str | None = Field(None, description="The name of a vault; by default the usual one.")
 
 
@@ -65,7 +85,12 @@ def route_of(operation: Operation[Any, Any]) -> RestRoute:
 
 OPERATIONS = (
     RestRoute(
-        "POST", "/operations/{name}", "Run an operation for a command.", OperationCall, OperationAnswer, call
+        "POST",
+        "/operations/{name}",
+        "Run an operation that reads, by its name.",
+        OperationCall,
+        OperationAnswer,
+        call,
     ),
     *(route_of(one) for one in all_operations() if one.route),
 )

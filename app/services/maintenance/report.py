@@ -102,12 +102,5 @@ def read_since(text: str, now_ms: int) -> str:
     return iso_utc(max(since_ms, 0))
 
 
-def check_top(top: int) -> int:
-    """Return *top*. Raises `InvalidInput` unless it is 1 to `MAX_TOP`."""
-    if not 1 <= top <= MAX_TOP:
-        raise InvalidInput("OUT_OF_BOUNDS", f"--top {top} cannot be met; choose 1 to {MAX_TOP}.")
-    return top
-
-
 def _sum(table: Table, column: str) -> int:
     return sum(record[column] for record in table.records())

@@ -1,0 +1,71 @@
+"""The checks of the vault and its environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clawmem.app.environment.places import client_folder, client_servers
+from clawmem.app.environment.private_files import files_of_vault
+from clawmem.app.operations.indexing import PERSON
+from clawmem.app.operations.operation import Command, Effect, NoParameters, Opening, Operation, Result
+from clawmem.app.services.maintenance.client_checks import client_findings
+from clawmem.app.services.maintenance.disk_checks import disk_findings, permission_finding
+from clawmem.app.services.maintenance.finding import CheckResult
+from clawmem.app.settings.plain import topics_place
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+
+class Examination(Result):
+    """The findings of every check; ``way_out`` is the remedy."""
+
+    ok: bool
+    findings: list[CheckResult]
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if a check found something."""
+        return 0 if self.ok else 1
+
+
+def doctor(services: Services, request: NoParameters) -> Examination:
+    """
+    Check the vault and its environment; report remedies.
+
+    It changes one thing: files of the vault, and the config file, are made private if other users can read them.
+    """
+    settings = services.settings
+    kept = [*files_of_vault(settings.vault), Path(topics_place(os.environ)), settings.config_file]
+    private = permission_finding(kept)
+    project = Path.cwd() if services.caller == PERSON else None
+    clients = client_findings(client_folder(os.environ), client_servers(os.environ), project)
+    findings = [*disk_findings(settings.vault), *services.doctor(), private, *clients]
+    return Examination(ok=all(one.ok for one in findings), findings=findings)
+
+
+def _text(result: Examination) -> Iterator[str]:
+    for one in result.findings:
+        remedy = f" {one.way_out}" if one.way_out and not one.ok else ""
+        yield f"{'ok  ' if one.ok else 'FAIL'}  {one.check}: {one.detail}{remedy}"
+    wrong = sum(not one.ok for one in result.findings)
+    yield f"{wrong} of {len(result.findings)} checks found something." if wrong else "All is well."
+
+
+OPERATIONS = (
+    Operation(
+        name="doctor",
+        request=NoParameters,
+        result=Examination,
+        run=doctor,
+        effect=Effect.REPEATABLE,
+        route="/doctor",
+        commands=(Command("doctor"),),
+        text=_text,
+        is_tool=False,
+        opens=Opening.CURRENT,
+    ),
+)

@@ -1,0 +1,115 @@
+"""The topic of a session: notes about it are ranked first."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.client.hook_registry import SESSION_VARIABLES
+from clawmem.app.environment.session_topics import Topics
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.settings.plain import topics_place
+from clawmem.ports.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+SessionId = Annotated[str, Field(description="Session; by default the one that runs this command.")]
+
+
+class Session(Request):
+    """The session whose topic is meant."""
+
+    session_id: SessionId = ""
+
+
+class NewTopic(Request):
+    """A topic for a session."""
+
+    topic: Annotated[
+        str,
+        Field(description="The topic, up to 256 characters."),
+        Option(metavar="TOPIC...", is_argument=True),
+    ]
+    session_id: SessionId = ""
+
+
+class SessionTopic(Result):
+    """The topic of a session; null if it has none."""
+
+    session_id: str
+    topic: str | None
+
+
+def set_topic(services: Services, request: NewTopic) -> SessionTopic:
+    """Set the topic of a session: notes about it are ranked first."""
+    session = _session(request.session_id)
+    return SessionTopic(session_id=session, topic=_topics().set(session, request.topic))
+
+
+def show_topic(services: Services, request: Session) -> SessionTopic:
+    """Show the topic of a session."""
+    session = _session(request.session_id)
+    return SessionTopic(session_id=session, topic=_topics().get(session) or None)
+
+
+def clear_topic(services: Services, request: Session) -> SessionTopic:
+    """Remove the topic of a session."""
+    session = _session(request.session_id)
+    _topics().clear(session)
+    return SessionTopic(session_id=session, topic=None)
+
+
+def _topics() -> Topics:
+    return Topics(topics_place(os.environ))
+
+
+def _session(given: str) -> str:
+    known = [given, *(os.environ.get(name, "") for name in SESSION_VARIABLES)]
+    if session := next(filter(None, known), ""):
+        return session
+    raise InvalidInput("INVALID_INPUT", "No session is known here. Name it: --session-id ID")
+
+
+def _text(result: SessionTopic) -> str:
+    return result.topic or "This session keeps to no topic."
+
+
+OPERATIONS = (
+    Operation(
+        name="focus_set",
+        request=NewTopic,
+        result=SessionTopic,
+        run=set_topic,
+        effect=Effect.REPEATABLE,
+        commands=(Command("focus set"),),
+        text=_text,
+        is_tool=False,
+        opens=Opening.NOTHING,
+    ),
+    Operation(
+        name="focus_show",
+        request=Session,
+        result=SessionTopic,
+        run=show_topic,
+        effect=Effect.READS,
+        commands=(Command("focus show"),),
+        text=_text,
+        is_tool=False,
+        in_own_process=True,  # the session is known from the variables of the command
+        opens=Opening.NOTHING,
+    ),
+    Operation(
+        name="focus_clear",
+        request=Session,
+        result=SessionTopic,
+        run=clear_topic,
+        effect=Effect.REPEATABLE,
+        commands=(Command("focus clear"),),
+        text=_text,
+        is_tool=False,
+        opens=Opening.NOTHING,
+    ),
+)

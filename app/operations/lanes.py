@@ -1,0 +1,323 @@
+"""Scheduled maintenance: enrich notes, merge repeated observations, draw conclusions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from clawmem.app.bootstrap.opening import open_copy
+from clawmem.app.operations.fields import Address, Limit
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.output import Part, Table, table
+from clawmem.app.services.maintenance.choosing import ObservationSelector
+from clawmem.app.services.maintenance.lane_plan import read_plan
+from clawmem.app.services.maintenance.lanes import summarize_run
+from clawmem.app.services.maintenance.trends import trends
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.maintenance.schedule import LaneName
+from clawmem.domain.security.quoting import shown_title
+from clawmem.ports.journal import Run, RunStatus
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.maintenance.lanes import LaneTick
+    from clawmem.ports.records import Document
+    from clawmem.ports.vault import Vault
+
+FAILED = 1
+DRY_RUN = "Dry run: nothing was written, and no model was asked."
+_DOES = {
+    "enrich": "looked at",
+    "fail": "left for later",
+    "conclude": "something follows from them",
+    "merge": "the same",
+    "refuse": "kept apart",
+    "link": "contradict each other",
+    "supersede": "contradict each other, the first one holds",
+}
+_FIGURES = ("score", "threshold", "method", "confidence", "by")
+
+Runs = Annotated[Limit, Option(("-n", "--limit"), about="Number of runs.")]
+
+
+class LastRuns(Request):
+    """The number of runs to show."""
+
+    limit: Runs = 10
+
+
+class JournalRequest(Request):
+    """The runs to list."""
+
+    limit: Runs = 20
+    lane: Annotated[LaneName | None, Field(description="Of one lane: light or heavy.")] = None
+
+
+class LaneRequest(Request):
+    """The lane to run."""
+
+    lane: Annotated[LaneName, Field(description="light: small work often; heavy: large work at quiet times.")]
+    now: Annotated[
+        bool, Field(description="Run outside of the quiet hours and while questions are asked.")
+    ] = False
+    dry_run: Annotated[bool, Field(description="Show the effects of the rules; write nothing.")] = False
+
+
+class MergedNote(Request):
+    """The note that was made of several."""
+
+    note: Address
+
+
+class LaneRun(Result):
+    """A run of one phase: its counts, ``summary`` as a sentence, and its decisions with notes and reasons."""
+
+    id: int
+    lane: str
+    phase: str
+    status: RunStatus
+    reason: str
+    started_at: str
+    finished_at: str
+    selected: int
+    processed: int
+    created: int
+    rejected: int
+    null_calls: int
+    metrics: Mapping[str, Any]
+    summary: str
+    decisions: list[dict[str, Any]]
+
+
+class LaneStatus(Result):
+    """The lanes: their workers, whether a server runs them (``on``), the time until they are due, and the last runs."""
+
+    workers: dict[str, str | None]
+    on: list[str]
+    due_s: dict[str, int]
+    calls_today: int = Field(description="Calls of models today.")
+    daily_calls: int
+    trends: dict[str, int] = Field(description="Notes that stand for others, by trend.")
+    runs: list[LaneRun]
+
+
+class Journal(Result):
+    """Runs, newest first. A run without work is listed with the reason."""
+
+    runs: list[LaneRun]
+
+
+class LaneReport(Result):
+    """The runs of one attempt of a lane."""
+
+    lane: LaneName
+    dry_run: bool = False
+    runs: list[LaneRun]
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if a run failed."""
+        return FAILED if any(one.status is RunStatus.FAILED for one in self.runs) else 0
+
+
+class UndoneMerge(Result):
+    """The note whose merge was undone, and the notes that are served again."""
+
+    undone: str
+    restored: list[str]
+
+
+def status(services: Services, request: LastRuns) -> LaneStatus:
+    """
+    Show the lanes: workers, next runs, trends of merged notes.
+
+    The last runs follow.
+    """
+    plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
+    held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
+    lanes = services.lanes()
+    found = trends(vault, ObservationSelector(vault).newest(0).among, now_ms)
+    return LaneStatus(
+        workers={name: lease.holder if lease else None for name, lease in held.items()},
+        on=[one.value for one in plan.hosted],
+        due_s={one.value: round(lanes.left_ms(one) / 1000) for one in LaneName},
+        calls_today=vault.ledger.calls_on(iso_utc(now_ms)[:10]),
+        daily_calls=plan.daily_calls,
+        trends=dict(Counter(one.trend.value for one in found)),
+        runs=runs_of(vault, vault.journal.runs(request.limit)),
+    )
+
+
+def journal(services: Services, request: JournalRequest) -> Journal:
+    """
+    List the runs, newest first, with each decision and its reason.
+
+    A run without work is listed with the reason.
+    """
+    lane = request.lane.value if request.lane else ""
+    return Journal(runs=runs_of(services.vault, services.vault.journal.runs(request.limit, lane)))
+
+
+def run_lane(services: Services, request: LaneRequest) -> LaneReport:
+    """
+    Run a lane once, unless another process works in it.
+
+    A dry run works on a temporary copy of the vault, by rules alone.
+    """
+    if not request.dry_run:
+        return report_of(services, services.lanes().tick(request.lane, now=request.now))
+    with open_copy(services.settings) as copied:
+        ticked = copied.lanes(asks_models=False).tick(request.lane, now=request.now)
+        marked = (replace(one, metrics={**one.metrics, "dry_run": True}) for one in ticked.runs)
+        return report_of(copied, ticked._replace(runs=tuple(marked)), dry_run=True)
+
+
+def undo(services: Services, request: MergedNote) -> UndoneMerge:
+    """
+    Undo a merge: serve the original notes again.
+
+    The notes are not merged again.
+    """
+    target = services.lookup.target(request.note)
+    restored = services.consolidation().restore(target.id, services.caller)
+    return UndoneMerge(undone=target.display_path, restored=[one.display_path for one in restored])
+
+
+def report_of(services: Services, ticked: LaneTick, *, dry_run: bool = False) -> LaneReport:
+    """Return one attempt of a lane as a result."""
+    return LaneReport(lane=ticked.lane, dry_run=dry_run, runs=runs_of(services.vault, ticked.runs))
+
+
+def runs_of(vault: Vault, runs: Sequence[Run]) -> list[LaneRun]:
+    """Return *runs* with the notes of their decisions; a forgotten note appears as its id."""
+    decisions = [one for run in runs for one in run.metrics.get("decisions", ())]
+    numbers = {number for one in decisions for number in (*one["documents"], one.get("made", 0))}
+    known = {number: one for number, one in vault.documents.many(numbers).items() if one.title}
+    return [
+        LaneRun(
+            **asdict(run),
+            summary=summarize_run(run),
+            decisions=[_decision(one, known) for one in run.metrics.get("decisions", ())],
+        )
+        for run in runs
+    ]
+
+
+def _decision(one: Mapping[str, Any], known: Mapping[int, Document]) -> dict[str, Any]:
+    notes = [_place(number, known) for number in one["documents"]]
+    named = (shown_title(known[n]) if n in known else f"number {n}" for n in one["documents"])
+    counted = "1 note" if len(notes) == 1 else f"{len(notes)} notes"
+    made = f", now {_place(one['made'], known)}" if "made" in one else ""
+    titles = " | ".join(dict.fromkeys(named))
+    return {**one, "notes": notes, "text": f"{titles}: {_DOES[one['verdict']]}, {counted}, {_why(one)}{made}"}
+
+
+def _place(number: int, known: Mapping[int, Document]) -> str | int:
+    return known[number].display_path if number in known else number
+
+
+def _why(one: Mapping[str, Any]) -> str:
+    """Return the reason of a decision with its figures and the number of records it produced."""
+    said = [f"{name} {one[name]}" for name in _FIGURES if name in one]
+    said += [f"{name} {count}" for name, count in one.get("yields", {}).items()]
+    return f"{one['why']} ({', '.join(said)})" if said else one["why"]
+
+
+def _status_text(result: LaneStatus) -> Iterator[Part]:
+    for name, holder in result.workers.items():
+        due = f", due in {result.due_s[name]} s" if name in result.on else ", off"
+        yield f"{name}: {f'{holder} works' if holder else 'nobody works'}{due}"
+    yield f"calls of models today: {result.calls_today} of {result.daily_calls}"
+    if result.trends:
+        yield f"notes that stand for others: {', '.join(f'{n} {name}' for name, n in result.trends.items())}"
+    if result.runs:
+        yield _runs_table(result.runs)
+
+
+def _runs_table(runs: Sequence[LaneRun]) -> Table:
+    rows = [
+        (_when(one), one.lane, one.phase, one.status, one.reason, one.selected, one.created, one.rejected)
+        for one in runs
+    ]
+    return table(("when", "lane", "phase", "status", "reason", "seen", "made", "refused"), rows)
+
+
+def _journal_text(result: Journal) -> Iterator[str]:
+    for one in result.runs:
+        yield f"{_when(one)} {one.lane} {one.summary}"
+        yield from _decision_lines(one)
+
+
+def report_text(result: LaneReport) -> Iterator[str]:
+    """Yield the attempt as one line, then its decisions."""
+    if result.dry_run:
+        yield DRY_RUN
+    yield f"{result.lane}: {'; '.join(one.summary for one in result.runs)}"
+    for one in result.runs:
+        yield from _decision_lines(one)
+
+
+def _decision_lines(one: LaneRun) -> Iterator[str]:
+    yield from (f"  {decision['text']}" for decision in one.decisions)
+    if stopped := one.metrics.get("stopped"):
+        yield f"  no model was asked any more: {stopped}"
+
+
+def _when(one: LaneRun) -> str:
+    return one.started_at[:16].replace("T", " ")
+
+
+def _undone_text(result: UndoneMerge) -> str:
+    if result.restored:
+        return f"{result.undone} stands for nothing any more. Served again: {', '.join(result.restored)}"
+    return f"{result.undone} was put in the place of nothing."
+
+
+RUN = Operation(
+    name="lanes_run",
+    request=LaneRequest,
+    result=LaneReport,
+    run=run_lane,
+    effect=Effect.ADDS,
+    only_reads=lambda request: request.dry_run,
+    text=report_text,
+    is_tool=False,
+    commands=(Command("lanes run"),),
+)
+OPERATIONS = (
+    Operation(
+        name="lanes_status",
+        request=LastRuns,
+        result=LaneStatus,
+        run=status,
+        effect=Effect.READS,
+        commands=(Command("lanes status"),),
+        text=_status_text,
+        is_tool=False,
+    ),
+    Operation(
+        name="lanes_journal",
+        request=JournalRequest,
+        result=Journal,
+        run=journal,
+        effect=Effect.READS,
+        commands=(Command("lanes journal"),),
+        text=_journal_text,
+        is_tool=False,
+    ),
+    RUN,
+    Operation(
+        name="lanes_undo",
+        request=MergedNote,
+        result=UndoneMerge,
+        run=undo,
+        effect=Effect.REPEATABLE,
+        commands=(Command("lanes undo"),),
+        text=_undone_text,
+        is_tool=False,
+    ),
+)

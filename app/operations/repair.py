@@ -1,0 +1,171 @@
+"""The repair of a damaged vault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field, PrivateAttr
+
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.client.probe import is_running
+from clawmem.app.environment.places import is_there
+from clawmem.app.operations.indexing import read_folders
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result
+from clawmem.app.services.maintenance.repairing import rebuild_all, split_again
+from clawmem.ports.address_errors import ConfirmationMissing
+from clawmem.ports.errors import VaultError, VaultReadOnly
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.maintenance.repairing import Repair
+    from clawmem.ports.salvage import SalvageReport
+
+_NAMED = 20  # most notes that are listed by name
+
+
+class RepairRequest(Request):
+    """The confirmation of a repair."""
+
+    confirm: Annotated[
+        bool,
+        Field(description="Must be true. Anything else changes nothing and describes what would be lost."),
+    ] = False
+
+
+class Repaired(Result):
+    """
+    The rows that were kept and lost by table, null if their number is unknown.
+
+    ``notes`` are documents whose text is lost, ``spoilt`` those whose text is partly damaged. ``vault`` is the new
+    file, ``damaged`` the old one.
+    """
+
+    kept: dict[str, int]
+    lost: dict[str, int | None]
+    notes: list[str]
+    spoilt: list[str]
+    vault: str
+    damaged: str
+
+    _remarks: Sequence[str] = PrivateAttr(default=())
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return the warnings about the record of forgotten notes."""
+        return self._remarks
+
+
+def repair(services: Services, request: RepairRequest) -> Repaired:
+    """
+    Rebuild a damaged vault from every row that can be read.
+
+    The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the
+    files of the collections are read again. The command first lists what would be lost, and asks.
+    """
+    settings = services.settings
+    rebuild = _repair_of(services)
+    if not request.confirm:
+        raise _unconfirmed(rebuild.preview())
+    salvaged, damaged = rebuild()
+    with open_services(settings, create=False) as repaired:
+        remarks = _complete(repaired.called_by(services.caller, services.progress), salvaged)
+        served = {"/".join(place) for place in repaired.vault.documents.places()}
+    result = Repaired(
+        kept=dict(salvaged.kept),
+        lost=dict(salvaged.lost),
+        notes=[one for one in salvaged.notes if one not in served],
+        spoilt=[one for one in salvaged.spoilt if one not in served],
+        vault=str(settings.vault),
+        damaged=damaged,
+    )
+    result._remarks = remarks
+    return result
+
+
+def _repair_of(services: Services) -> Repair:
+    """
+    Return the repair of the chosen vault.
+
+    Raises:
+        VaultError: There is no vault, it is opened for reading only, or a server has it open.
+    """
+    vault = services.settings.vault
+    if not is_there(vault):
+        raise VaultError(str(vault), f"There is no vault at {vault}. Run: clawmem bootstrap PATH")
+    if services.settings.read_only:
+        raise VaultReadOnly(str(vault))
+    if is_running(vault):
+        raise VaultError(
+            str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then clawmem repair"
+        )
+    return services.adapters.repair()
+
+
+def _unconfirmed(found: SalvageReport) -> ConfirmationMissing:
+    lines = [*_lines(found.kept, found.lost, found.notes, found.spoilt, "would be lost")]
+    sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
+    return ConfirmationMissing(
+        f"Nothing was repaired. {sentences}",
+        {"lost": dict(found.lost), "notes": found.notes, "spoilt": found.spoilt},
+        remedy="To repair the vault, repeat with confirm: true.",
+        preview=lines,
+        question="Repair the vault?",
+        confirmed={"confirm": True},
+    )
+
+
+def _complete(services: Services, salvaged: SalvageReport) -> list[str]:
+    """Rebuild the data derived from records and files; return the warnings about forgotten notes."""
+    services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))
+    split_again(services.vault)
+    read_folders(services, services.folders, force=True)
+    rebuild_all(services.vault)
+    return [*services.forgotten_places.warnings()]
+
+
+def _text(result: Repaired) -> Iterator[str]:
+    yield from _lines(result.kept, result.lost, result.notes, result.spoilt, "lost")
+    yield f"Repaired: {result.vault}"
+    yield f"Damaged file: {result.damaged}"
+
+
+def _lines(
+    kept: Mapping[str, int],
+    lost: Mapping[str, int | None],
+    notes: Sequence[str],
+    spoilt: Sequence[str],
+    verb: str,
+) -> Iterator[str]:
+    yield f"Kept rows: {', '.join(f'{name} {count}' for name, count in sorted(kept.items())) or 'none'}"
+    if not kept:
+        yield f"{verb.capitalize()}: pins, the diary, captured memories, and the history of questions and changes"
+        yield "Notes are read from your files again."
+        return
+    for name, count in sorted(lost.items()):
+        yield f"{name}: {'an unknown number of' if count is None else count} rows {verb}"
+    yield from _named(f"Text {verb}", notes)
+    yield from _named("Text damaged, kept in the archive", spoilt)
+    if not (lost or notes or spoilt):
+        yield "Every record can be read."
+
+
+def _named(what: str, notes: Sequence[str]) -> Iterator[str]:
+    if notes:
+        more = f" and {len(notes) - _NAMED} more" if len(notes) > _NAMED else ""
+        yield f"{what}: {', '.join(notes[:_NAMED])}{more}"
+
+
+OPERATIONS = (
+    Operation(
+        name="repair",
+        request=RepairRequest,
+        result=Repaired,
+        run=repair,
+        effect=Effect.DESTROYS,
+        commands=(Command("repair"),),
+        text=_text,
+        is_tool=False,
+        opens=Opening.NOTHING,
+    ),
+)

@@ -1,0 +1,199 @@
+"""The report about the use and the growth of a vault."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
+
+from pydantic import Field
+
+from clawmem.app.bootstrap.adapters import report_plots
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.output import Part, plural, table
+from clawmem.app.services.maintenance.report import MAX_TOP, read_since
+from clawmem.ports.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+
+class ReportRequest(Request):
+    """The period of a report, and the files to write."""
+
+    since: Annotated[
+        str | None, Field(description="Count questions from then on: a day, or days such as 30d.")
+    ] = None
+    top: Annotated[
+        int, Field(ge=1, le=MAX_TOP, description=f"Rows of the tables that are long, 1 to {MAX_TOP}.")
+    ] = 10
+    parquet: Annotated[
+        Path | None,
+        Field(description="Write documents, recalls and hits to this folder, as Parquet."),
+        Option(metavar="DIR"),
+    ] = None
+    plots: Annotated[
+        Path | None, Field(description="Draw the answers in this folder."), Option(metavar="DIR")
+    ] = None
+    format: Annotated[Literal["png", "svg"], Field(description="Of the plots: png or svg.")] = "png"
+
+
+class UsageReport(Result):
+    """The recalls, growth, age of documents and speed of a vault, as tables of records; ``files`` were written."""
+
+    now: str
+    since: str | None
+    documents: int
+    recalls: int
+    top: int
+    tables: dict[str, list[dict[str, Any]]]
+    files: list[str]
+
+
+class Section(NamedTuple):
+    """A table of the report: the question that it answers, its columns, and the condition on its rows."""
+
+    title: str
+    question: str
+    columns: str  # column names, separated by blanks
+    latest: bool = False  # whether a long table shows its last rows instead of its first
+    where: Mapping[str, str] = {}
+
+
+_GROWTH = "month collection documents bytes documents_total bytes_total"
+SECTIONS = (
+    Section(
+        "Recalled most",
+        "most_recalled",
+        "document content_type recalls questions best_rank last_recalled_at",
+    ),
+    Section("Never recalled, oldest first", "never_recalled", "document content_type authored_at age_days"),
+    Section(
+        "By collection and type",
+        "coverage",
+        "collection content_type documents bytes pinned unembedded recalled recalls",
+    ),
+    Section("Growth, by the month written", "growth", _GROWTH, latest=True, where={"basis": "authored"}),
+    Section("Growth, by the month indexed", "growth", _GROWTH, latest=True, where={"basis": "indexed"}),
+    Section(
+        "Documents by age in days",
+        "ages",
+        "collection future under_7 under_30 under_90 under_365 older median_days",
+    ),
+    Section("Age by type", "staleness", "content_type documents median_days oldest_days overdue"),
+    Section("No longer served", "inactive", "collection reason documents bytes"),
+    Section("Recalls by month", "use", "month collection content_type recalls documents", latest=True),
+    Section("Speed", "speed", "verb recalls unanswered degraded p50_ms p95_ms slowest_ms"),
+    Section("Speed by day", "days", "day verb recalls unanswered degraded p50_ms p95_ms", latest=True),
+    Section("Degraded answers", "degraded", "verb leg recalls share last_at"),
+)
+
+# Headings for columns whose names are unclear.
+HEADINGS = {
+    "under_7": "<7",
+    "under_30": "<30",
+    "under_90": "<90",
+    "under_365": "<365",
+    "older": "≥365",
+    "unembedded": "without vectors",
+    "documents_total": "in all",
+    "bytes_total": "size in all",
+    "bytes": "size",
+}
+
+
+def report(services: Services, request: ReportRequest) -> UsageReport:
+    """Report recalls, growth, age of documents and speed."""
+    since = read_since(request.since, services.clock.now_ms()) if request.since is not None else None
+    folder = _folder(request.parquet) if request.parquet else None
+    with services.progress("Reading") as step:
+        found = services.report(since=since, top=request.top, export=folder, progress=step)
+    drawn = report_plots()(found, _folder(request.plots), request.format) if request.plots else []
+    return UsageReport(
+        now=found.now,
+        since=found.since,
+        documents=found.documents,
+        recalls=found.recalls,
+        top=request.top,
+        tables={question.value: one.records() for question, one in found.tables.items()},
+        files=[*found.files, *drawn],
+    )
+
+
+def _folder(path: Path) -> str:
+    try:
+        path.expanduser().mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput("INVALID_PATH", f"{path} cannot be written: {error.strerror}.") from error
+    return str(path.expanduser())
+
+
+def _text(result: UsageReport) -> Iterator[Part]:
+    period = f"since {result.since}" if result.since else "so far"
+    yield f"{plural(result.documents, 'document')}, {plural(result.recalls, 'recorded question')} {period}."
+    if not result.documents:
+        yield "The vault serves nothing yet. Next: clawmem update"
+    if not result.recalls:
+        yield "Nothing can be said of recalls: search, vsearch and query are recorded as they are asked."
+    for section in SECTIONS:
+        if result.recalls or section.question != "never_recalled":  # else it would list all documents
+            yield from _section(result, section)
+    for path in result.files:
+        yield f"Written: {path}"
+
+
+def _section(result: UsageReport, section: Section) -> Iterator[Part]:
+    records = [
+        one
+        for one in result.tables[section.question]
+        if all(one[column] == value for column, value in section.where.items())
+    ]
+    if not records:
+        return
+    shown = records[-result.top :] if section.latest else records[: result.top]
+    cut = f" ({len(shown)} of {len(records)}; --json has all)" if len(shown) < len(records) else ""
+    columns = section.columns.split()
+    yield f"\n{section.title}{cut}"
+    yield table(_headings(columns), [[_cell(one, record[one]) for one in columns] for record in shown])
+
+
+def _headings(columns: Sequence[str]) -> list[str]:
+    return [HEADINGS.get(one, one.replace("_at", "").replace("_", " ")) for one in columns]
+
+
+def _cell(column: str, value: Any) -> str:
+    for ending, shown in _SHOWN.items():
+        if column.endswith(ending):
+            return shown(value)
+    return str(value)
+
+
+def _size(count: int) -> str:
+    for unit, length in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= length:
+            return f"{count / length:.1f} {unit}"
+    return f"{count} B"
+
+
+_SHOWN: Mapping[str, Callable[[Any], str]] = {
+    "_at": lambda time: str(time)[:10],
+    "_ms": lambda ms: f"{ms:.1f}",
+    "share": lambda share: f"{share:.0%}",
+    "bytes": _size,
+    "bytes_total": _size,
+}
+
+
+OPERATIONS = (
+    Operation(
+        name="report",
+        request=ReportRequest,
+        result=UsageReport,
+        run=report,
+        effect=Effect.READS,
+        commands=(Command("report"),),
+        text=_text,
+        is_tool=False,
+        in_own_process=True,  # relative folders are those of the command
+    ),
+)
