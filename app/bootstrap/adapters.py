@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.files.disk import DiskFiles
     from clawmem.adapters.files.forget_log import ForgetFile
     from clawmem.adapters.files.memory_folder import MemoryFolder
+    from clawmem.adapters.files.new_files import NewDiskFiles
     from clawmem.adapters.models.catalogue import Selection
     from clawmem.adapters.models.static_words import StaticWords
     from clawmem.adapters.system.clock import SystemClock
@@ -53,6 +54,7 @@ class Adapters:
         self.clock = providers.Singleton(_clock)
         self.holder = providers.Singleton(_holder)
         self.files = providers.Singleton(_files)
+        self.new_files = providers.Singleton(_new_files)
         self.memory_files = providers.Factory(_memory_files)
         self.forget_log = providers.Singleton(_forget_log, f"{settings.vault}.forgotten")
         self.late_interaction = providers.Singleton(_late_interaction)
@@ -241,6 +243,12 @@ def _files() -> DiskFiles:
     from clawmem.adapters.files.disk import DiskFiles
 
     return DiskFiles()
+
+
+def _new_files() -> NewDiskFiles:
+    from clawmem.adapters.files.new_files import NewDiskFiles
+
+    return NewDiskFiles()
 
 
 def _memory_files(folder: str) -> MemoryFolder:

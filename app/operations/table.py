@@ -33,6 +33,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "profile": ("profile",),
         "recall": ("retrieve", "intent-search", "plan"),
         "receipts": ("why",),
+        "remembering": ("remember",),
         "search": ("search", "vsearch", "query"),
         "similar": ("similar",),
         "vault": ("init", "status", "index-stats", "path"),
