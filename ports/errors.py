@@ -22,6 +22,7 @@ Exceptions that clawmem raises deliberately:
     + IndexDamaged               an index is broken and must be rebuilt from the records
     + IndexBusy                  another process holds an index's write lock
   x SourceUnreadable           a file of the user's cannot be read as text
+  x FileNotCreated             a new file cannot be written
   x EmbeddingError             an operation on vectors failed
     + ModelMismatch              the vault holds another model's vectors
     + BadVector                  wrong length, NaN or not unit length

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.files.disk import DiskFiles
     from clawmem.adapters.files.forget_log import ForgetFile
     from clawmem.adapters.files.memory_folder import MemoryFolder
+    from clawmem.adapters.files.new_files import NewDiskFiles
     from clawmem.adapters.files.transcripts import DiskTranscripts
     from clawmem.adapters.models.catalogue import Selection
     from clawmem.adapters.models.static_words import StaticWords
@@ -54,6 +55,7 @@ class Adapters:
         self.clock = providers.Singleton(system_clock)
         self.holder = providers.Singleton(_holder)
         self.files = providers.Singleton(_files)
+        self.new_files = providers.Singleton(_new_files)
         self.memory_files = providers.Factory(_memory_files)
         self.forget_log = providers.Singleton(_forget_log, f"{settings.vault}.forgotten")
         self.transcripts = providers.Singleton(_transcripts)
@@ -232,6 +234,12 @@ def _files() -> DiskFiles:
     from clawmem.adapters.files.disk import DiskFiles
 
     return DiskFiles()
+
+
+def _new_files() -> NewDiskFiles:
+    from clawmem.adapters.files.new_files import NewDiskFiles
+
+    return NewDiskFiles()
 
 
 def _memory_files(folder: str) -> MemoryFolder:

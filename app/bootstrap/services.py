@@ -17,6 +17,7 @@ from clawmem.ports.clock import Clock
 if TYPE_CHECKING:
     from clawmem.app.services.briefing.profile import Profile
     from clawmem.app.services.capture.diary import Diary
+    from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
     from clawmem.app.services.graph.build import BuildGraphs
@@ -242,30 +243,9 @@ class Services:
 
     def lanes(self, *, asks_models: bool = True) -> Lanes:
         """Return the scheduled maintenance; without *asks_models* it works by rules alone."""
-        from clawmem.adapters.system.clock import local_hour
-        from clawmem.app.services.maintenance.lane_plan import read_plan
-        from clawmem.app.services.maintenance.lanes import Lanes
-        from clawmem.app.services.maintenance.phases import NO_MODEL, NOT_ASKED, Phases
-        from clawmem.app.services.maintenance.synthesis import Synthesis
-        from clawmem.app.services.maintenance.tidying import Cleanup
+        from clawmem.app.bootstrap.maintenance import lanes_of
 
-        plan = read_plan(self.settings.lanes)
-        calls = plan.daily_calls
-        generator = self.adapters.generator() if asks_models else None
-        days = self.settings.retention_days, self.settings.kept_receipt_days
-        cleanup = Cleanup(self.vault, self.clock, *days, forgets=not self.settings.read_only)
-        phases = Phases(
-            self.vault,
-            self.clock,
-            plan,
-            self.consolidation(asks_models=asks_models),
-            cleanup,
-            synthesis=Synthesis(self.vault, self.clock, generator, calls_a_day=calls) if generator else None,
-            by_rules=self.enrich(with_model=False) if plan.enriches else None,
-            by_model=self.enrich(calls_a_day=calls) if generator and plan.enriches else None,
-            no_model=NO_MODEL if asks_models else NOT_ASKED,
-        )
-        return Lanes(self.vault, self.clock, self.lane, phases, local_hour, plan)
+        return lanes_of(self, asks_models=asks_models)
 
     @property
     def diary(self) -> Diary:
@@ -274,6 +254,14 @@ class Services:
         from clawmem.app.services.capture.redacted_transcripts import without_secrets
 
         return Diary(self.vault, self.clock, without_secrets)
+
+    @property
+    def remember(self) -> Remember:
+        """Service that saves texts as files of the user."""
+        from clawmem.app.services.capture.remembering import Remember
+
+        files, update, inbox = self.adapters.new_files(), self.update, self.settings.inbox
+        return Remember(self.vault, self.clock, files, update, self.lookup, lambda: self.folders, inbox)
 
     @property
     def profile(self) -> Profile:

@@ -118,6 +118,7 @@ class Option(NamedTuple):
     is_address: bool = False  # names a document; on a terminal the user may choose a candidate
     about: str = ""  # the help text, where it is not the description of the field
     parser: Callable[[str], Any] | None = None  # checks the text that was typed
+    from_stdin: bool = False  # an argument `-` reads stdin
 
 
 def option_of(field: FieldInfo) -> Option:

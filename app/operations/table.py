@@ -37,6 +37,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "profile": ("profile",),
         "recall": ("retrieve", "intent-search", "plan"),
         "receipts": ("why",),
+        "remembering": ("remember",),
         "repair": ("repair",),
         "report": ("report",),
         "search": ("search", "vsearch", "query"),

@@ -115,6 +115,19 @@ class Settings(BaseModel):
                 raise ValueError(f"{fault} Rename the collection")
         return collections
 
+    inbox: str = Field(
+        default="",
+        description="Folder of notes that `remember` writes: below a collection, or absolute in one of them.",
+    )
+
+    @field_validator("inbox")
+    @classmethod
+    def _inbox(cls, inbox: str) -> str:
+        path = Path(inbox).expanduser()
+        if ".." in path.parts:
+            raise ValueError("must not contain ..")
+        return str(path) if inbox.strip() else ""
+
     global_context: str = Field(default="", description="Description of all collections.")
     vaults: dict[str, Path] = Field(default_factory=dict, description="Further vaults by name.")
     sync_folders: list[Path] = Field(

@@ -107,14 +107,15 @@ def facts(raw: Mapping[str, object]) -> Facts:
     ``content_type``: other programs use the key for other things.
 
     A title and a content type must be strings, since YAML converts ``2026-04-02`` or ``no``. A date is a date, a time
-    stamp or a string that `times.parse_iso` accepts. Tags, aliases and participants are a list or a comma-separated
-    string; duplicates count once. Addresses of notes are a string or a list of strings. Only ``true`` pins. A
-    confidence outside [0, 1] is ignored. Scalars are printed the YAML way (``true``), dates in ISO 8601, lists joined
-    by ``", "``, mappings as their values. At most 1000 values of a key are read.
+    stamp or a string that `times.parse_iso` accepts; without a ``date``, ``created`` is read. Tags, aliases and
+    participants are a list or a comma-separated string; duplicates count once. Addresses of notes are a string or a
+    list of strings. Only ``true`` pins. A confidence outside [0, 1] is ignored. Scalars are printed the YAML way
+    (``true``), dates in ISO 8601, lists joined by ``", "``, mappings as their values. At most 1000 values of a key are
+    read.
     """
     return Facts(
         title=_string(raw.get("title")),
-        date=_date(raw.get("date")),
+        date=_date(raw.get("date")) or _date(raw.get("created")),
         tags=_words(raw.get("tags")),
         aliases=tuple(dict.fromkeys((*_words(raw.get("aliases")), *_words(raw.get("alias"))))),
         domain=_printable(raw.get("domain")) or None,

@@ -6,7 +6,6 @@ from clawmem.domain.security.patterns import AnyCase
 
 PRIVATE = ("_PRIVATE/", "experiments/")
 MACHINE_MADE = "_clawmem/"
-HIDDEN = (*PRIVATE, MACHINE_MADE)
 # Machine-written notes are mostly about the assistant's own work and stay hidden. These types are exceptions: decisions
 # and preferences of the user, and problems with their causes, which need not be investigated again.
 SETTLED = frozenset({"decision", "preference", "antipattern", "problem"})
@@ -26,11 +25,15 @@ def is_private(display_path: str) -> bool:
 
 
 def is_hidden(display_path: str, content_type: str) -> bool:
-    """Whether a document is in a hidden folder; machine-written documents of the `SETTLED` types are not hidden."""
-    if not any(part in display_path for part in HIDDEN):
-        return False
-    settled = content_type in SETTLED and display_path.startswith(MACHINE_MADE)
-    return not settled or any(part in display_path for part in HIDDEN if part != MACHINE_MADE)
+    """
+    Whether a document is in a private folder or machine-written; machine-written documents of `SETTLED` types are not
+    hidden.
+
+    A folder ``_clawmem`` within a collection has notes that the user saved.
+    """
+    if is_private(display_path):
+        return True
+    return display_path.startswith(MACHINE_MADE) and content_type not in SETTLED
 
 
 def is_noise(text: str) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.files.disk import DiskFiles
+from clawmem.adapters.files.new_files import NewDiskFiles
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.contracts.clock import ClockContract
@@ -26,6 +27,7 @@ from clawmem.contracts.files import (
     Place,
     Seal,
 )
+from clawmem.contracts.new_files import NewFilesContract
 
 
 class OnDisk:
@@ -90,6 +92,23 @@ class TestDiskLinks(OnDisk, FileLinkContract):
 
 class TestDiskSeals(OnDisk, FileSealContract):
     pass
+
+
+class TestNewDiskFiles(NewFilesContract):
+    @pytest.fixture
+    def new_files(self) -> NewDiskFiles:
+        return NewDiskFiles()
+
+
+class TestNewDiskFilesWithoutHardLinks(TestNewDiskFiles):
+    @pytest.fixture(autouse=True)
+    def no_hard_links(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Refuse hard links, as some file systems do."""
+
+        def refuse(*_: object) -> None:
+            raise PermissionError
+
+        monkeypatch.setattr(os, "link", refuse)
 
 
 class TestSystemClock(ClockContract):

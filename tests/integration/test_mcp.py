@@ -54,6 +54,11 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("reindex", {"enrich": True}, "nriched"),
     ("embed", {}, "Vectors: "),
     ("diary_write", {"entry": "The ferry to Moss leaves at nine.", "topic": "boats"}, "-boats.md"),
+    (
+        "memory_remember",
+        {"text": "The ferry takes bicycles.", "collection": "notes"},
+        "Saved: notes/_clawmem/",
+    ),
     ("diary_read", {"last_n": 1}, "agent: The ferry"),
     ("memory_pin", {"query": POSTGRES}, "pinned"),
     ("memory_pin", {"query": POSTGRES, "unpin": True}, "unpinned"),

@@ -54,6 +54,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /profile": ("/profile", {"rebuild": True}),
     "POST /diary": ("/diary", {"entry": "The ferry leaves at nine.", "topic": "boats"}),
     "GET /diary": ("/diary", {}),
+    "POST /remember": ("/remember", {"text": "The ferry to Moss takes bicycles.", "tag": "boats"}),
     "GET /lifecycle/status": ("/lifecycle/status", {}),
     "POST /lifecycle/sweep": ("/lifecycle/sweep", {}),
     "POST /documents/{query:path}/pin": (f"/documents/{REDIS}/pin", {"why": "often asked"}),

@@ -35,6 +35,7 @@ SAID: dict[str, Any] = {
     "docid": FILE,
     "pattern": "**/*.md",
     "entity": "Animal",
+    "text": "The animal was fed.",
     "entry": "The animal was seen again.",
     "act": 1,
     "id": 1,
@@ -105,6 +106,7 @@ REFUSED: dict[str, list[str]] = {
     "watch": [],
     "install-service": [],
     "curate": [],
+    "remember": ["The animal was fed."],
 }
 # Those that open no vault, or whose vault the environment alone names; and the other doors.
 OF_NO_VAULT = {

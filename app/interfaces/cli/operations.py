@@ -243,7 +243,9 @@ def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Reques
         if isinstance(value, list) and not has_words:
             _refuse_empty(_spelling(operation, name), value)
         if value is not None or not _may_be_missing(fields[name]):
-            values[name] = _decodable(" ".join(value) if isinstance(value, list) and has_words else value)
+            text = " ".join(value) if isinstance(value, list) and has_words else value
+            is_dash = text == "-" and option_of(fields[name]).from_stdin
+            values[name] = _decodable(_stdin() if is_dash else text)
     try:
         made: Request = operation.request.model_validate(values)
     except ValidationError as error:
@@ -254,6 +256,17 @@ def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Reques
 def _decodable(value: Any) -> Any:
     """Return *value*; in a text, bytes that are not UTF-8 become question marks."""
     return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
+
+
+def _stdin() -> str:
+    """Return the text on stdin."""
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"stdin is not UTF-8 text (byte {error.start}). Convert it, for example with iconv.",
+        ) from error
 
 
 def _refuse_empty(option: str, values: list[str]) -> None:

@@ -29,6 +29,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "get": "Read a document, or lines of it.",
         "multi-get": "Read several documents.",
         "links": "List the links of a note, or broken links.",
+        "remember": "Save a thought as a Markdown file.",
         "diary": "Write and read the diary.",
         "profile": "Show the profile of the user.",
         "graph": "Show entities, facts, causes and relations.",

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
+    from clawmem.app.operations.remembering import SavedNote
     from clawmem.app.operations.repair import Repaired
     from clawmem.app.operations.report import UsageReport
     from clawmem.app.operations.similar import SimilarDocuments
@@ -527,6 +528,24 @@ class Methods:
     def receipt(self, id: str, *, replay: bool = False) -> Receipt:
         """Show how an answer came about; with replay, ask its question again."""
         found: Receipt = self._run("receipt", locals())
+        return found
+
+    def remember(
+        self,
+        text: str,
+        *,
+        title: str = "",
+        tag: str | list[str] = "",
+        collection: str = "",
+        supersedes: str = "",
+        anyway: bool = False,
+    ) -> SavedNote:
+        """Save a text as a Markdown file in a folder of the user; it can be found at once.
+
+        Nothing is saved if a note states the same already; the answer names that note. Secrets are redacted. Correct a
+        note by saving the new text with supersedes.
+        """
+        found: SavedNote = self._run("memory_remember", locals())
         return found
 
     def repair(self, *, confirm: bool = False) -> Repaired:

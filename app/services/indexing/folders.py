@@ -10,7 +10,8 @@ from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.ports.files import FileSource
 from clawmem.ports.origin import Origin
-from clawmem.ports.records import Scan
+from clawmem.ports.records import Document, Scan
+from clawmem.ports.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,7 @@ class Folder:
     ``inside`` are the folders of other collections below it. Files that match their patterns belong to them.
     ``origin`` is the recorded origin of its notes, which decides how far they are trusted.
     ``exclude`` are patterns of files that are not read; ``gitignore`` is whether .gitignore files exclude files.
+    ``only`` limits a pass to these paths; no other file is read, and no other document removed.
     ``is_configured`` returns, during a pass, whether the collection is still configured with this folder.
     """
 
@@ -31,6 +33,7 @@ class Folder:
     origin: Origin = Origin.USER
     exclude: tuple[str, ...] = ()
     gitignore: bool = True
+    only: frozenset[str] | None = None
     is_configured: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
 
@@ -41,13 +44,14 @@ def scan_folder(
     exclusions: Exclusions | None = None,
 ) -> Scan:
     """
-    Return the files that *folder* owns, those of *only* if it is given.
+    Return the files that *folder* owns, those of *only* if that is given.
 
     A file is owned if the pattern matches, no rule excludes it, and no nested folder owns it. *exclusions* collects the
     rules, and counts the excluded files.
     """
     rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
+    only = folder.only if only is None else only
     above = None if only is None else {path[:end] for path in only for end in _ends_of_folders(path)}
 
     def enter(path: str) -> bool:
@@ -72,3 +76,11 @@ def misnamed_sentence(path: str) -> str:
 
 def _ends_of_folders(path: str) -> list[int]:
     return [place for place, character in enumerate(path) if character == "/"]
+
+
+def known_sources(vault: Vault, folder: Folder) -> dict[str, Document]:
+    """Return the records of the files of *folder*, by path."""
+    if folder.only is None:
+        return vault.documents.sources(folder.name)
+    found = {path: vault.documents.at(folder.name, path) for path in folder.only}
+    return {path: document for path, document in found.items() if document}

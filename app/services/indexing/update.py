@@ -10,7 +10,7 @@ from types import MappingProxyType
 from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.claims import aimed_claims
 from clawmem.app.services.indexing.exclusions import Exclusions
-from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
+from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.linking import aim_links
 from clawmem.app.services.indexing.moves import (
     MoveDetection,
@@ -179,7 +179,7 @@ class _Pass:
 
     def _run(self, progress: Progress) -> None:
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
-        known = self._vault.documents.sources(self._folder.name)
+        known = known_sources(self._vault, self._folder)
         exclusions = Exclusions(self._files, self._folder)
         scan = scan_folder(self._files, self._folder, exclusions=exclusions)
         if not scan.root_exists:

@@ -1,0 +1,134 @@
+"""Notes that are saved as files in a folder of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from clawmem.app.operations.fields import DocumentReference, Names, listed, place_of
+from clawmem.app.operations.indexing import PERSON, embed_texts
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request
+from clawmem.ports.errors import EmbeddingError, ModelError
+from clawmem.ports.origin import Origin
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+NOTHING_WRITTEN = 1  # exit code
+
+
+class NoteToSave(Request):
+    """A text that becomes a note."""
+
+    text: Annotated[
+        str,
+        Field(description="Text to remember, as Markdown."),
+        Option(
+            metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin."
+        ),
+    ]
+    title: Annotated[str, Field(description="Its title; the first line of the text otherwise.")] = ""
+    tag: Annotated[Names, Field(description="Its tags.")] = ""
+    collection: Annotated[
+        str,
+        Field(description="Its collection; that of the inbox, or the only one, otherwise."),
+        Option(("--in",)),
+    ] = ""
+    supersedes: Annotated[
+        str, Field(description="The note that it replaces: path, #docid, title, alias or [[wikilink]].")
+    ] = ""
+    anyway: Annotated[bool, Field(description="Save it although a note states it already.")] = False
+
+
+class SavedNote(DocumentReference):
+    """
+    The note that was saved; with the action ``known``, the note that states the text already, and nothing was saved.
+
+    ``redacted`` says whether secrets in the text were replaced.
+    """
+
+    action: Literal["saved", "known"]
+    line: int | None = Field(default=None, description="Line of a known note that states the text.")
+    redacted: bool = False
+    supersedes: str | None = Field(default=None, description="The path of the replaced note.")
+    not_embedded: str = Field(default="", description="Why it is found by words only, if so.")
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 if nothing was saved."""
+        return NOTHING_WRITTEN if self.action == "known" else 0
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return sentences about secrets and missing vectors."""
+        secret = (
+            "The text held a secret, which is not in the note: [redacted: …] marks its place. Keep secrets in a "
+            "password manager, and note where."
+        )
+        words = f"The note is found by words only: {self.not_embedded} Next: clawmem embed"
+        return [*([secret] if self.redacted else []), *([words] if self.not_embedded else [])]
+
+
+def remember(services: Services, request: NoteToSave) -> SavedNote:
+    """
+    Save a text as a Markdown file in a folder of the user; it can be found at once.
+
+    Nothing is saved if a note states the same already; the answer names that note. Secrets are redacted. Correct a
+    note by saving the new text with supersedes.
+    """
+    from clawmem.app.services.capture.remembering import NewNote
+
+    origin = Origin.USER if services.caller == PERSON else Origin.ASSISTANT
+    note = NewNote(
+        request.text, request.title, listed(request.tag), request.collection, request.supersedes, origin
+    )
+    saved = services.remember(note, anyway=request.anyway)
+    place = place_of(services, saved.document)
+    if saved.line is not None:
+        return SavedNote(action="known", line=saved.line, **place)
+    return SavedNote(
+        action="saved",
+        redacted=saved.redacted,
+        supersedes=saved.superseded.display_path if saved.superseded else None,
+        not_embedded=_embedded(services),
+        **place,
+    )
+
+
+def _embedded(services: Services) -> str:
+    """Embed the new texts if the vault has vectors; return why they could not be embedded, if so."""
+    if services.vault.embeddings.fingerprint() is None:
+        return ""
+    try:
+        return embed_texts(services).error or ""
+    except (EmbeddingError, ModelError) as error:
+        return str(error)
+
+
+def _text(result: SavedNote) -> str:
+    if result.action == "known":
+        return (
+            f"Known already: {result.file}:{result.line}  {result.docid}  {result.title}\n"
+            "Nothing was written. To write it all the same, add --anyway; to replace that note, "
+            f'--supersedes "{result.docid}".'
+        )
+    replaced = f", superseding {result.supersedes}" if result.supersedes else ""
+    return f"Saved: {result.file}  {result.docid}{replaced}"
+
+
+OPERATIONS = (
+    Operation(
+        name="memory_remember",
+        request=NoteToSave,
+        result=SavedNote,
+        run=remember,
+        effect=Effect.ADDS,
+        route="/remember",
+        commands=(Command("remember"),),
+        text=_text,
+        opens=Opening.CREATED,
+        any_vault=False,
+    ),
+)

@@ -1,0 +1,106 @@
+"""Form of a note that a person or an agent saves: its checks, its title, its file name and its front matter."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from itertools import chain, count
+from typing import TYPE_CHECKING
+
+from clawmem.ports.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FOLDER = "_clawmem"  # of a collection, without the setting `inbox`
+MOST_CHARACTERS = 100_000  # of a text
+TITLE_CHARS = 80
+_NAME_CHARS = 60  # of the words of a file name, at most four bytes each; file systems allow 255 bytes
+
+# Line ends and tabs are allowed, and so are marks of writing direction, which some languages need.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
+_OTHER = re.compile(r"[^\w]+")
+_HEADING_MARKS = re.compile(r"\A(?:#{1,6}|[-*+>]|\d+[.)])\s+")
+
+
+def checked_text(text: str) -> str:
+    """
+    Return *text* with line feeds as line ends and without blank lines around it.
+
+    Raises:
+        InvalidInput: ``INVALID_INPUT`` for a text that is blank or has control characters, ``INPUT_TOO_LONG`` for
+            more than `MOST_CHARACTERS` characters.
+    """
+    text = text.replace("\r\n", "\n").strip("\n").rstrip()
+    if not text.strip():
+        raise InvalidInput("INVALID_INPUT", "The text is empty. Write what there is to remember.")
+    if len(text) > MOST_CHARACTERS:
+        raise InvalidInput(
+            "INPUT_TOO_LONG",
+            f"The text has {len(text)} characters; a note may have {MOST_CHARACTERS}. Save it as a file in a folder "
+            "of yours and run: clawmem update",
+        )
+    if control := _CONTROL.search(text):
+        line = text.count("\n", 0, control.start()) + 1
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"The text has the control character U+{ord(control[0]):04X} in line {line}. Remove it, and repeat.",
+        )
+    return text
+
+
+def checked_name(what: str, name: str) -> str:
+    """Return *name*, a title or a tag, without blanks around it; raise `InvalidInput` if it is not one line of text."""
+    name = name.strip()
+    if not name or "\n" in name or _CONTROL.search(name):
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"The {what} is empty, or has a line break or a control character. Write it on one line.",
+        )
+    return name
+
+
+def title_of(text: str) -> str:
+    """Return the first line of *text* without marks of Markdown, cut after a word at 80 characters."""
+    line = next(filter(None, map(str.strip, text.splitlines())), "")
+    line = " ".join(_HEADING_MARKS.sub("", line).split())
+    if len(line) <= TITLE_CHARS:
+        return line
+    cut = line[:TITLE_CHARS]
+    return f"{cut.rpartition(' ')[0] or cut}…"
+
+
+def file_names(title: str, day: str) -> Iterator[str]:
+    """
+    Yield file names for a note, ``<day>-<words of the title>.md`` and then numbered ones.
+
+    Letters and digits of every script are kept in lower case; every other run of characters becomes a hyphen, so
+    that a title cannot name another folder, a hidden file or a device.
+    """
+    words = _OTHER.sub("-", title.lower()).strip("-_")
+    if len(words) > _NAME_CHARS:
+        words = words[:_NAME_CHARS].rpartition("-")[0] or words[:_NAME_CHARS]
+    stem = f"{day}-{words.strip('-_') or 'note'}"
+    return chain([f"{stem}.md"], (f"{stem}-{number}.md" for number in count(2)))
+
+
+def note_text(
+    text: str, title: str, *, tags: Sequence[str], created: datetime, supersedes: str | None = None
+) -> str:
+    """Return the content of the file of a note: front matter with double-quoted values, and *text*."""
+    fields: dict[str, object] = {
+        "title": title,
+        "tags": list(tags),
+        "created": created.isoformat("T", "seconds"),
+    }
+    if supersedes:
+        fields["supersedes"] = f"[[{supersedes}]]"
+    # JSON is YAML. Dates are not quoted, so that programs read them as dates.
+    lines = [
+        f"{key}: {value if key == 'created' else json.dumps(value, ensure_ascii=False)}"
+        for key, value in fields.items()
+        if value
+    ]
+    return "\n".join(["---", *lines, "---", "", text, ""])

@@ -1,0 +1,254 @@
+"""Saving a thought: a file of the user's that can be found at once, by every interface."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+from interface_world import InterfaceWorld, interface_world
+from typer.testing import CliRunner
+
+from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.domain.documents.frontmatter import split
+from clawmem.domain.documents.times import parse_iso
+
+THOUGHT = "Haruka prefers the green ticket machine, the red one sticks."
+INBOX = "_clawmem"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
+    """A served vault over two notes."""
+    home = tmp_path_factory.mktemp("remembering")
+    write_notes(
+        home / "notes", {"rent.md": "# Rent\n\nThe rent is 850 a month.\n", "b.md": "# Boat\n\nIt is red.\n"}
+    )
+    with interface_world(home) as world:
+        yield world
+
+
+def saved_files(notes: Path, folder: str = INBOX) -> list[Path]:
+    """Return the saved files, drafts included, in the order of their names."""
+    return sorted((notes / folder).iterdir()) if (notes / folder).exists() else []
+
+
+def front_matter(file: Path) -> dict[str, object]:
+    return parse_yaml(split(file.read_text("utf-8")).text)
+
+
+def test_a_thought_becomes_a_note_of_the_user(remembered: Invoke, notes: Path) -> None:
+    """Title, tags, time and the replaced note are in the file, which words and meaning find at once."""
+    redis = "decisions/2026-02-11-redis.md"
+
+    said = ask_json(remembered, "remember", THOUGHT, "--tag", "#team,taste", "--supersedes", redis)
+
+    [file] = saved_files(notes)
+    head = front_matter(file)
+    assert file.name.endswith("-haruka-prefers-the-green-ticket-machine-the-red-one-sticks.md")
+    assert (head["title"], head["tags"], head["supersedes"]) == (THOUGHT, ["team", "taste"], f"[[{redis}]]")
+    assert split(file.read_text("utf-8")).body == f"\n{THOUGHT}\n"
+    assert (said["action"], said["origin"], said["supersedes"]) == ("saved", "user", f"notes/{redis}")
+    for verb in ("search", "vsearch"):
+        [found] = ask_json(remembered, verb, "-n", 1, "green or red ticket machine that sticks")["results"]
+        assert found["file"] == said["file"] == f"notes/{INBOX}/{file.name}"
+    found = ask_json(remembered, "search", "sessions Redis", "--all")["results"]
+    by_file = {one["file"]: one for one in found}
+    assert by_file[f"notes/{redis}"]["superseded_by"]["file"] == said["file"]
+    [listed] = [one for one in ask_json(remembered, "list")["documents"] if one["file"] == said["file"]]
+    assert parse_iso(listed["authored_at"]) == parse_iso(str(head["created"]))
+    assert ask_json(remembered, "update")["unchanged"] == 4
+
+
+def test_every_interface_saves_and_names_who_wrote(world: InterfaceWorld) -> None:
+    """A person at the command line is the user, programs are assistants; a second saying is known to each of them."""
+    said = {
+        "user": world.json("remember", "The spare key lies below the blue flower pot."),
+        "assistant": world.mcp("memory_remember", text="The neighbour waters the plants on Sundays.")[1],
+        "rest": world.rest("POST", "/remember", text="Parcels are left with the bakery.", title="Parcels"),
+    }
+
+    assert {name: one["origin"] for name, one in said.items()} == {
+        "user": "user", "assistant": "assistant", "rest": "assistant"
+    }  # fmt: skip
+    for question, one in (("spare key flower pot", "user"), ("who waters the plants", "assistant")):
+        [found, *_] = world.rest("POST", "/search", query=question)["results"]
+        assert (found["file"], found["origin"]) == (said[one]["file"], said[one]["origin"])
+        assert said[one]["file"] in world.hook(
+            "context-surfacing", "UserPromptSubmit", prompt=f"{question} today?"
+        )
+    again = world.rest("POST", "/remember", text="the neighbour waters the plants on sundays")
+    assert (again["action"], again["file"]) == ("known", said["assistant"]["file"])
+
+
+def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> None:
+    """The note and its line are named; --anyway writes under a free name, and --supersedes replaces nothing by itself."""
+    known = remembered("remember", "login sessions live in Redis, for 14 days")
+
+    assert known.exit_code == 1
+    assert "Known already: notes/decisions/2026-02-11-redis.md:3 " in known.stdout
+    assert saved_files(notes) == []
+    same = ("remember", "Login sessions live in Redis for 14 days.")
+    assert remembered(*same, "--supersedes", "haruka").exit_code == 1
+    for _ in range(2):
+        assert remembered(*same, "--anyway").exit_code == 0
+    first, second = sorted(saved_files(notes), key=lambda file: len(file.name))
+    assert second.stem == f"{first.stem}-2"
+    assert remembered("remember", "Login sessions live in Redis for 30 days.").exit_code == 0
+
+
+def test_a_secret_is_not_written(remembered: Invoke, notes: Path) -> None:
+    """Neither into text, title, file name nor tags; the remark says so."""
+    key = "ghp_" + "a8Kq2mZ0xW4v" * 3
+    done = remembered("remember", f"The token is {key}", "--title", f"Token {key}", "--tag", key)
+
+    [file] = saved_files(notes)
+    assert done.exit_code == 0
+    assert "The text held a secret" in done.stderr
+    assert key not in file.read_text("utf-8") + file.name
+    assert "[redacted: " in file.read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin", "remedy"),
+    [
+        (["  "], b"", "Write what there is to remember."),
+        (["-"], b"", "Write what there is to remember."),
+        (["-"], b"\xff\xfe", "Convert it"),
+        (["a\x1b[2Jb"], b"", "the control character U+001B in line 1. Remove it"),
+        (["-"], b"word " * 20_001, "Save it as a file"),
+        (["x", "--title", "a\nb"], b"", "The title is empty, or has a line break"),
+        (["x", "--tag", "a\x07"], b"", "The tag is empty, or has a line break"),
+        (["x", "--in", "nowhere"], b"", "Did you mean: notes?"),
+        (["x", "--supersedes", "sessions"], b"", "Keep sessions in Redis"),
+        (["x", "--supersedes", "2026"], b"", ""),
+        ([], b"", "TEXT"),
+    ],
+)  # fmt: skip
+def test_bad_input_writes_nothing(
+    remembered: Invoke, notes: Path, arguments: list[str], stdin: bytes, remedy: str
+) -> None:
+    """The error says what is wrong and what to do."""
+    from clawmem.app.interfaces.cli.command_line import cli
+
+    done = CliRunner().invoke(cli, ["remember", *arguments], input=stdin)
+
+    assert done.exit_code in (2, 3), done.output
+    assert remedy in done.stderr
+    assert not (notes / INBOX).exists()
+
+
+def test_text_comes_from_a_pipe(remembered: Invoke, notes: Path) -> None:
+    """Lines, blank lines and a byte order mark of stdin; the first line is the title."""
+    from clawmem.app.interfaces.cli.command_line import cli
+
+    text = "\ufeff\n## Straße 東京\r\n\r\nA line.\n\n"
+    assert CliRunner().invoke(cli, ["remember", "-"], input=text.encode()).exit_code == 0
+
+    [file] = saved_files(notes)
+    assert file.stem.endswith("-straße-東京")
+    assert front_matter(file)["title"] == "Straße 東京"
+    assert split(file.read_text("utf-8")).body == "\n## Straße 東京\n\nA line.\n"
+
+
+def configured(home: Path) -> Path:
+    return next(home.rglob("config.yaml"))
+
+
+def narrowed(notes: Path, config: Path) -> None:
+    config.write_text(config.read_text("utf-8").replace("**/*.md", "decisions/*.md"), "utf-8")
+
+
+def taken_by_a_file(notes: Path, config: Path) -> None:
+    (notes / INBOX).write_text("", "utf-8")
+
+
+def link_to_elsewhere(notes: Path, config: Path) -> None:
+    (notes / INBOX).symlink_to(notes.parent)
+
+
+def unmounted(notes: Path, config: Path) -> None:
+    notes.rename(notes.with_name("away"))
+
+
+def foreign_inbox(notes: Path, config: Path) -> None:
+    config.write_text(config.read_text("utf-8") + f"inbox: {notes.parent / 'other'}\n", "utf-8")
+
+
+def distrusted(notes: Path, config: Path) -> None:
+    config.write_text(config.read_text("utf-8").replace("pattern", "trust: shared\n    pattern"), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("change", "remedy"),
+    [
+        (narrowed, "Set inbox: FOLDER"),
+        (taken_by_a_file, "No file can be written at"),
+        (link_to_elsewhere, "it lies outside of"),
+        (unmounted, "its disk is not mounted"),
+        (foreign_inbox, "clawmem collection add"),
+        (distrusted, "clawmem trust set notes user"),
+    ],
+)  # fmt: skip
+def test_a_place_that_cannot_take_a_note(
+    remembered: Invoke, home: Path, notes: Path, change: Callable[[Path, Path], None], remedy: str
+) -> None:
+    """No file remains that would not be found, and the error names the way out."""
+    change(notes, configured(home))
+    before = sorted(map(str, notes.parent.rglob("*.md")))
+
+    done = remembered("remember", THOUGHT, "--supersedes", "people/haruka.md")
+
+    assert done.exit_code != 0
+    assert remedy in done.stderr, done.output
+    assert sorted(map(str, notes.parent.rglob("*.md"))) == before
+
+
+def test_the_inbox_decides_collection_and_folder(
+    remembered: Invoke, home: Path, notes: Path, tmp_path: Path
+) -> None:
+    """A folder below each collection, or an absolute one, whose collection is the usual one."""
+    other = tmp_path / "other"
+    write_notes(other, {"a.md": "# A\n\nText.\n"})
+    remembered("bootstrap", other)
+    config = configured(home)
+    plain = config.read_text("utf-8")
+
+    several = remembered("remember", THOUGHT)
+    assert several.exit_code == 2
+    assert "notes, other" in several.stderr
+
+    def said(*arguments: Any) -> str:
+        return str(ask_json(remembered, "remember", *arguments, "--anyway")["file"]).rpartition("/")[0]
+
+    assert said(THOUGHT, "--in", "other") == f"other/{INBOX}"
+    config.write_text(f"{plain}inbox: 00 Inbox/new\n", "utf-8")
+    assert said(THOUGHT, "--in", "other") == "other/00 Inbox/new"
+    config.write_text(f"{plain}inbox: {os.fspath(other / 'In')}\n", "utf-8")
+    assert said(THOUGHT) == "other/In"
+    assert said(THOUGHT, "--in", "notes") == f"notes/{INBOX}"
+
+
+def test_without_a_collection_there_is_no_folder(invoke: Invoke) -> None:
+    """The error names the command that adds one, and no vault is filled."""
+    done = invoke("remember", THOUGHT)
+
+    assert done.exit_code == 4
+    assert "clawmem collection add PATH" in done.stderr
+
+
+def test_a_forgotten_text_does_not_return(remembered: Invoke, notes: Path) -> None:
+    """Whoever forgets a note is not given it back by saving it again."""
+    assert remembered("remember", THOUGHT).exit_code == 0
+    [file] = saved_files(notes)
+    assert remembered("forget", f"notes/{INBOX}/{file.name}", "--yes").exit_code == 0
+    file.unlink()
+
+    done = remembered("remember", THOUGHT)
+
+    assert done.exit_code == 2
+    assert "forgotten on request" in done.stderr
+    assert saved_files(notes) == []

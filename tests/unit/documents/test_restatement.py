@@ -1,0 +1,34 @@
+"""Detection of a text that a note states already."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.domain.documents.restatement import restating_line
+
+LONG = (
+    "The boiler in the cellar was serviced by Okafor, who cleaned the burner, set the pressure to 1.4 bar and asked us "
+    "to call again before the winter begins."
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "body", "line"),
+    [
+        ("The ferry leaves at dawn.", "\nThe ferry leaves at dawn\n", 2),
+        ("the ferry LEAVES at dawn", "# Ferry\n\nBring a coat.\n- The ferry leaves at dawn!\n", 4),
+        (LONG.replace("cleaned", "has cleaned"), f"# Boiler\n\n{LONG}\n", 3),
+        (f"{LONG}\n\nBring a coat.", f"{LONG}\n\nBring a coat.", 1),
+        ("👍", "Well done\n\n👍\n", 3),
+        (LONG.replace("1.4", "1.6"), LONG, None),
+        ("The ferry leaves at dusk.", "The ferry leaves at dawn.", None),
+        ("The ferry leaves.", "The ferry leaves from the northern harbour at dawn on every day of the week.", None),
+        ("The ferry leaves at dawn.", "", None),
+        ("👍", "👎", None),
+    ],
+    ids=["marks", "a line of a list", "one more word", "paragraphs", "no word", "another number", "another word",
+         "more than that", "nothing", "other signs"],
+)  # fmt: skip
+def test_a_text_is_restated_by_a_line_a_paragraph_or_a_note(text: str, body: str, line: int | None) -> None:
+    """Marks, blanks and capitals do not count; another number does, however long the text is."""
+    assert restating_line(text, body) == line
