@@ -33,6 +33,13 @@ _CUT_OFF_BY_AN_APOSTROPHE = (
     "s t d m re ve ll don didn doesn isn wasn weren won wouldn couldn shouldn hasn haven hadn aren ain"
 )
 STOP_WORDS = frozenset(f"{_FUNCTION_WORDS} {_CUT_OFF_BY_AN_APOSTROPHE}".split())
+# Words that tell which of several answers a question wants, but not its topic: a note that contains "latest" is no better
+# answer to "the latest price".
+_ASKING_WORDS = """
+now nowadays currently presently latest newest recent recently lately last formerly originally initially previously
+must might shall much many
+"""
+UNSEARCHED_WORDS = STOP_WORDS | frozenset(_ASKING_WORDS.split())
 
 # The pattern is unambiguous, so that a long word is rejected in linear time.
 _IDENTIFIER = Pattern(
@@ -69,11 +76,11 @@ def query_forms(query: str) -> QueryForms:
     """
     Parse *query* into words; no input reaches a search engine's query syntax.
 
-    Stop words are dropped unless there are no other words. The precise form keeps them, because they may be part of a
-    name (``before_compaction``). Words keep their order, each once.
+    Stop words and words such as "latest" are dropped unless there are no other words. The precise form keeps them,
+    because they may be part of a name (``before_compaction``). Words keep their order, each once.
     """
     every = list(dict.fromkeys(words(query)))
-    content = tuple([word for word in every if word not in STOP_WORDS] or every)[:MAX_TERMS]
+    content = tuple([word for word in every if word not in UNSEARCHED_WORDS] or every)[:MAX_TERMS]
     precise = is_precise(query)
     return QueryForms(
         words=content,
@@ -88,7 +95,7 @@ def is_precise(query: str) -> bool:
     """Whether *query* is a name rather than a question: only identifiers, or up to three bare terms."""
     typed = normalise(query).rstrip()
     parts = typed.split()
-    if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in STOP_WORDS for part in parts):
+    if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in UNSEARCHED_WORDS for part in parts):
         return False
     return len(parts) <= MAX_BARE_TERMS or all(_IDENTIFIER.compiled.fullmatch(part) for part in parts)
 

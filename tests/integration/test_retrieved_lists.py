@@ -117,6 +117,7 @@ class TestList:
                     "judge",
                     "score",
                     "successors first",
+                    "versions",
                     "diversify",
                     "newest first",
                     "named time first",

@@ -27,6 +27,7 @@ from clawmem.app.services.retrieval.stages.newest_first import newest_matching_f
 from clawmem.app.services.retrieval.stages.precise_first import precise_first
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors_first import successors_first
+from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.vault import Vault
@@ -62,6 +63,7 @@ def query(
             "judge": judge(vault),
             "score": score(vault),
             "successors first": successors_first(vault),
+            "versions": versions_in_order(vault),
             "diversify": diversify(vault),
             "newest first": newest_matching_first(vault),
             "named time first": named_time_first(vault),

@@ -12,6 +12,7 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Work
 from clawmem.domain.briefing.profile import is_profile_asked, is_profile_page
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.intent import TimeIntent, has_recency_intent, time_intent
+from clawmem.domain.retrieval.standing import standing
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
@@ -68,4 +69,12 @@ def _scored(
         return candidate._replace(document=document, score=score)
     current = wanted is TimeIntent.CURRENT
     terms = calibrated.parts(candidate.relevance, signals, recency_intent=recent, current_intent=current)
+    kept = standing(
+        document.path,
+        document.tags,
+        document.content_type,
+        request.forms.words,
+        of_the_past=wanted is TimeIntent.HISTORY,
+    )
+    terms["standing"] = (kept - 1) * terms["relevance"]
     return candidate._replace(document=document, score=math.fsum(terms.values()), terms=terms)

@@ -1,0 +1,60 @@
+"""Standing of a note among notes that match alike: drafts, copies, clippings and overviews come after the notes themselves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from functools import lru_cache
+
+# Shares of the relevance. Fitted on one of the two judged vaults and judged on the other; between 0.7 and 0.9 the
+# figures hardly differ.
+SET_ASIDE = 0.8
+OVERVIEW = 0.8
+FULL = 1.0
+
+# Names of folders, and words of file names and tags, for notes that are not the owner's last word.
+_ASIDE_FOLDERS = frozenset(
+    "draft drafts archive archived inbox old trash scratch clip clips clipping clippings copy copies backup backups import"
+    " imports entwurf entwürfe archiv brouillon brouillons borrador borradores rascunhos".split()
+)
+_ASIDE_WORDS = frozenset(
+    "draft copy kopie copie copia clip clipping entwurf brouillon borrador rascunho".split()
+)
+_PAST_FOLDERS = frozenset("archive archived archiv old".split())
+HUB = "hub"
+
+_WORD = re.compile(r"[^\W_]+")
+
+
+def standing(
+    path: str, tags: Iterable[str], content_type: str, asked: Collection[str], *, of_the_past: bool = False
+) -> float:
+    """
+    Return the share of its relevance that a note keeps, in (0, 1].
+
+    Args:
+        path: Path within its collection; the folders and the words of the file name count.
+        tags: Tags of the note.
+        content_type: Type of the note.
+        asked: Words of the question. A question that names drafts wants them ("the draft of the offer").
+        of_the_past: Whether the question asks for a former state, which the archive may hold.
+    """
+    if content_type == HUB and HUB not in asked and "overview" not in asked:
+        return OVERVIEW
+    aside = _aside(path) | (_ASIDE_WORDS & {tag.casefold() for tag in tags})
+    if of_the_past:
+        aside -= _PAST_FOLDERS
+    return SET_ASIDE if aside and not _is_asked(aside, asked) else FULL
+
+
+@lru_cache(4096)
+def _aside(path: str) -> frozenset[str]:
+    *folders, file = path.casefold().split("/")
+    named = {word for folder in folders for word in _WORD.findall(folder)} & _ASIDE_FOLDERS
+    return frozenset(named | (_ASIDE_WORDS & set(_WORD.findall(file.rpartition(".")[0]))))
+
+
+def _is_asked(aside: Iterable[str], asked: Collection[str]) -> bool:
+    """Whether the question names one of the words, in singular or plural."""
+    stems = {word.removesuffix("s") for word in asked}
+    return any(word.removesuffix("s") in stems for word in aside)

@@ -1,0 +1,143 @@
+"""
+Notes that describe the same subject at different times, and the one that a question means.
+
+Owners often keep the old note when its subject changes: "energy 2025" beside "energy 2026", "travel rules before" beside
+"travel rules". Nothing in them says which one is current, but their names and dates do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.intent import TimeIntent, time_intent
+from clawmem.domain.retrieval.newest import content_words
+from clawmem.domain.security.patterns import AnyCase
+
+# Share of the best version's relevance. A note that matches worse is about something else, or names the event that ended
+# the former state.
+COMPARABLE = 0.45
+
+# Words in file names that tell versions of a subject apart. Months and days are not among them: notes that are dated to
+# the month or day are records, of which each stays true.
+_VERSION_WORDS = frozenset(
+    "a before the old older former previous earlier original first initial new newer current now last this year from since"
+    " until alt alte alter neu neue vieux ancien ancienne nouveau nouvelle antes viejo vieja nuevo nueva antigo velho novo".split()
+)
+_YEAR = re.compile(r"(?:19|20)[0-9]{2}\Z")
+_FROM_ON = re.compile(
+    r"\b(?:from|since|until|ab|seit|bis)\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
+)
+_EARLIEST = AnyCase(
+    r"\b(?:original(?:ly)?|initial(?:ly)?|in\s+the\s+beginning|to\s+begin\s+with|first\W*\Z"
+    r"|when\s+(?:we|i|they|it)\s+(?:start|began|open)\w*"
+    r"|(?:the|my|our|your|her|his|its|at|very)\s+first)\b",
+    "original|initial|beginning|begin|first|start|began|open",
+)
+_BEFORE = re.compile(
+    r"\b(?:before|until|till|ahead\s+of|prior\s+to)\b(?P<event>.*)", re.IGNORECASE | re.DOTALL
+)
+_FORMER = AnyCase(
+    r"\b(?:before|formerly|previous(?:ly)?|earlier|used?\s+to|back\s+then|in\s+the\s+past)\b",
+    "before|former|previous|earlier|use|back|past",
+)
+_WHY = AnyCase(r"\A\W*why\b", "why")
+_PAST_TENSE = AnyCase(r"\b(?:was|were|did|had)\b", "was|were|did|had")
+
+
+class Wanted(StrEnum):
+    """Version of a subject that a question asks for."""
+
+    CURRENT = "current"
+    ANY = "any"  # the best match: a question in the past tense may mean each of them
+    FORMER = "former"
+    EARLIEST = "earliest"
+
+
+class WantedVersion(NamedTuple):
+    """
+    The version of a subject that a question asks for.
+
+    ``event`` contains the words for the event that ended it ("before Stripe"). ``until`` is the end of the time that the
+    question names, an ISO time: the version that was valid then is meant.
+    """
+
+    wanted: Wanted
+    event: frozenset[str] = frozenset()
+    until: str | None = None
+
+
+class Version(NamedTuple):
+    """One note of a subject: when it was written, the words of its names, and its relevance."""
+
+    written: str
+    names: frozenset[str]
+    relevance: float
+
+
+def subject_name(path: str) -> tuple[str, str] | None:
+    """
+    Return the folder and the subject that the file name of *path* names, without the words for its version.
+
+    ``None`` if only such words are left, as in ``2025.md``.
+    """
+    folder, _, file = path.rpartition("/")
+    name = _FROM_ON.sub(" ", file.rpartition(".")[0].casefold().replace("-", " ").replace("_", " "))
+    subject = [word for word in words(name) if word not in _VERSION_WORDS and not _YEAR.match(word)]
+    return (folder, " ".join(subject)) if any(word.isalpha() and len(word) > 1 for word in subject) else None
+
+
+def wanted_version(query: str, named_until: str | None = None) -> WantedVersion:
+    """
+    Return the version that *query* asks for.
+
+    Args:
+        named_until: End of the time that the question names, ``None`` if it names none.
+    """
+    if named_until is not None:
+        return WantedVersion(Wanted.CURRENT, until=named_until)
+    if _WHY.search(query):
+        return WantedVersion(Wanted.CURRENT)
+    if _EARLIEST.search(query):
+        return WantedVersion(Wanted.EARLIEST)
+    if not _FORMER.search(query):
+        is_undecided = _PAST_TENSE.search(query) and time_intent(query) in (
+            TimeIntent.ANY,
+            TimeIntent.HISTORY,
+        )
+        return WantedVersion(Wanted.ANY if is_undecided else Wanted.CURRENT)
+    before = _BEFORE.search(query)
+    return WantedVersion(Wanted.FORMER, frozenset(content_words(before["event"])) if before else frozenset())
+
+
+def in_wanted_order(versions: Mapping[int, Version], asked: WantedVersion) -> list[int]:
+    """
+    Return the documents of one subject, the one that the question means first.
+
+    The current version is the last written one, or the last one written before the end of the named time. A former
+    version is the one directly before the version that the question names, else the best match of all but the current.
+    """
+    newest = sorted(versions, key=lambda one: (versions[one].written, one), reverse=True)
+    if asked.until is not None:
+        known = [one for one in newest if versions[one].written < asked.until]
+        return [*known, *(one for one in newest[::-1] if one not in known)]
+    if asked.wanted is Wanted.EARLIEST:
+        return newest[::-1]
+    if asked.wanted is Wanted.CURRENT:
+        return newest
+    if asked.wanted is Wanted.ANY:
+        return sorted(versions, key=lambda one: -versions[one].relevance)
+    after = _after_the_event(newest, versions, asked.event)
+    former = newest[after + 1 :]
+    if not asked.event or not any(asked.event & versions[one].names for one in newest):
+        former = sorted(former, key=lambda one: -versions[one].relevance)
+    return [*former, *newest[: after + 1]]
+
+
+def _after_the_event(newest: Sequence[int], versions: Mapping[int, Version], event: frozenset[str]) -> int:
+    """Return the place of the oldest version that *event* names, if an older one exists, else that of the newest."""
+    named = [place for place, one in enumerate(newest[:-1]) if event & versions[one].names]
+    return max(named, default=0)

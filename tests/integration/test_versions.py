@@ -1,0 +1,49 @@
+"""Versions of a subject, drafts and overviews in the answers of ``query``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from command_line import Invoke, write_notes
+
+NOTES = {
+    "house/lease-2024.md": "---\ndate: 2024-04-01\n---\n# Lease of the shop\n\nThe shop costs 900 a month, landlord Ruiz.\n",
+    "house/lease-2026.md": "---\ndate: 2026-02-01\n---\n# Lease of the shop, again\n\nThe shop now costs 1 050.\n",
+    "drafts/shop.md": "---\ndate: 2026-03-01\n---\n# Shop\n\nIt could cost 700 a month if Ruiz agrees.\n",
+    "hub/places.md": "---\ndate: 2026-03-01\ncontent_type: hub\n---\n# Places\n\nshop costs, van costs, stall costs a month\n",
+    "house/van.md": "---\ndate: 2026-01-05\n---\n# The van\n\nInsurance of the van: 310 a year.\n",
+}
+
+
+@pytest.fixture
+def asked(invoke: Invoke, tmp_path: Path) -> Callable[[str], list[str]]:
+    """Paths of the answers to a question, best first."""
+    write_notes(tmp_path / "vault", NOTES)
+    assert invoke("bootstrap", tmp_path / "vault").exit_code == 0
+
+    def ask(question: str) -> list[str]:
+        shown = invoke("query", question, "--json", "--all")
+        assert shown.exit_code == 0, shown.output
+        return [one["path"] for one in json.loads(shown.stdout)["results"]]
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("how much does the shop cost a month", "house/lease-2026.md"),
+        ("what does the shop cost these days", "house/lease-2026.md"),
+        ("what did the shop cost before", "house/lease-2024.md"),
+        ("what did the shop cost in 2025", "house/lease-2024.md"),
+        ("the draft about what the shop costs", "drafts/shop.md"),
+    ],
+)
+def test_the_version_that_a_question_means(
+    asked: Callable[[str], list[str]], question: str, best: str
+) -> None:
+    """Neither the draft nor the overview comes first, unless the question names it."""
+    assert asked(question)[0] == best

@@ -1,0 +1,98 @@
+"""The version of a subject that a question means, among notes whose names differ only in their version."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.domain.retrieval.versions import (
+    Version,
+    Wanted,
+    WantedVersion,
+    in_wanted_order,
+    subject_name,
+    wanted_version,
+)
+
+OLD, MIDDLE, NEW = 1, 2, 3
+STORES = {
+    MIDDLE: Version("2025-09-09", frozenset({"readings", "timescale"}), 0.7),
+    NEW: Version("2026-05-12", frozenset({"readings", "clickhouse"}), 0.9),
+    OLD: Version("2025-02-18", frozenset({"readings", "influxdb"}), 0.8),
+}
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("house/energy-2025.md", "house/energy-2026.md"),
+        ("house/school.md", "house/school-2026.md"),
+        ("Lab/travel rules before.md", "Lab/travel rules.md"),
+        ("House/rent 2025.md", "House/rent from july.md"),
+        ("plans/Roadmap (old).md", "plans/roadmap_new.md"),
+    ],
+)
+def test_versions_have_one_subject(one: str, other: str) -> None:
+    """Years and words such as "old" and "before" do not belong to the subject."""
+    assert subject_name(one) == subject_name(other) is not None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("chats/session-01.md", "chats/session-02.md"),
+        ("meetings/2026-03-04-broker.md", "meetings/2026-03-11-broker.md"),
+        ("house/energy-2025.md", "boat/energy-2026.md"),
+        ("journal/2025-07.md", "journal/2026-07.md"),
+    ],
+)
+def test_records_are_no_versions(one: str, other: str) -> None:
+    """Numbered and dated notes each stay true, and so do notes of different folders; a bare date names no subject."""
+    assert subject_name(one) != subject_name(other) or subject_name(one) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("what is our rent", Wanted.CURRENT),
+        ("what did we last settle about the login", Wanted.CURRENT),
+        ("why did we leave the cluster", Wanted.CURRENT),
+        ("how was the bread that came out flat", Wanted.ANY),
+        ("which broker did we use before", Wanted.FORMER),
+        ("what did Pixel use to eat", Wanted.FORMER),
+        ("which broker did the gateways talk to originally", Wanted.EARLIEST),
+        ("what did a dairy pay when we started", Wanted.EARLIEST),
+    ],
+)
+def test_the_wanted_version(question: str, wanted: Wanted) -> None:
+    """A reason is found with the new state; a question in the past tense may mean each version."""
+    assert wanted_version(question).wanted is wanted
+
+
+def test_the_version_before_an_event() -> None:
+    """The version directly before the one that the question names comes first, whichever matches best."""
+    asked = wanted_version("where were readings stored before ClickHouse?")
+
+    assert in_wanted_order(STORES, asked) == [MIDDLE, OLD, NEW]
+    assert in_wanted_order(STORES, wanted_version("what did we use before Timescale?"))[0] == OLD
+
+
+def test_a_former_version_without_an_event() -> None:
+    """Of the former versions the best match comes first, and the current one last."""
+    assert in_wanted_order(STORES, wanted_version("where did we formerly store readings")) == [
+        OLD,
+        MIDDLE,
+        NEW,
+    ]
+
+
+def test_the_version_of_a_named_time() -> None:
+    """It is the last one written before the end of that time; if there is none, the first one after it."""
+    assert in_wanted_order(STORES, WantedVersion(Wanted.CURRENT, until="2026-01-01")) == [MIDDLE, OLD, NEW]
+    assert in_wanted_order(STORES, WantedVersion(Wanted.CURRENT, until="2025-01-01"))[0] == OLD
+
+
+def test_the_current_and_the_earliest_version() -> None:
+    """By date; without a wanted version the best match comes first."""
+    assert in_wanted_order(STORES, WantedVersion(Wanted.CURRENT)) == [NEW, MIDDLE, OLD]
+    assert in_wanted_order(STORES, WantedVersion(Wanted.EARLIEST)) == [OLD, MIDDLE, NEW]
+    assert in_wanted_order(STORES, WantedVersion(Wanted.ANY)) == [NEW, OLD, MIDDLE]
