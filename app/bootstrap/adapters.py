@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.model_failures import ModelRole
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from clawmem.adapters.duckdb.analytics import DuckdbAnalytics
@@ -106,6 +107,13 @@ class Adapters:
         from clawmem.adapters.system.commands import failure_of_command
 
         return failure_of_command(command, folder)
+
+    @staticmethod
+    def open_in_editor(environ: Mapping[str, str], file: str, line: int) -> None:
+        """Open *file* at *line* in the editor that *environ* names, and wait for its end."""
+        from clawmem.adapters.system.editor import editor_of, open_in_editor
+
+        open_in_editor(editor_of(environ), file, line)
 
     def local_models(self) -> LocalModels:
         """Return where large models in this process are, and whether they may be run and downloaded."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.operations.answers import FoundDocument, SearchAnswer
 from clawmem.app.operations.fields import successor_mark
+from clawmem.app.operations.operation import Result
 from clawmem.app.operations.output import Part, Styled, bold, confidence_text, dim, plural, table
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
@@ -51,12 +52,12 @@ def answer_parts(answer: SearchAnswer) -> Iterator[Part]:
         yield f"receipt: {kept}  (clawmem why {kept})" if kept else "receipt: none was kept"
 
 
-def is_unlikely(answer: SearchAnswer) -> bool:
+def is_unlikely(answer: Result) -> bool:
     """
     Whether *answer* was judged and has only unlikely results; without confidences of results, that of the answer
     decides.
     """
-    if answer.answered is None:
+    if not isinstance(answer, SearchAnswer) or answer.answered is None or not answer.results:
         return False
     words = {one.likelihood for one in answer.results if one.likelihood is not None}
     return (words or {likelihood_of(answer.answered)}) == {Likelihood.UNLIKELY}
@@ -125,7 +126,7 @@ def result_parts(result: FoundDocument) -> Iterator[Part]:
     yield f"  {_headline(result)}"
     if result.superseded_by:
         yield f"  {successor_mark(result.superseded_by)}"
-    shown = lines_to_read(result.snippet.strip("\n"), result.origin)
+    shown = lines_to_read((result.body or result.snippet).strip("\n"), result.origin)
     yield "\n".join(f"    {line}".rstrip() for line in shown)
     if result.ranks is not None:
         from clawmem.app.operations.explaining import score_lines

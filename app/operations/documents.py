@@ -347,14 +347,7 @@ def _listing_parts(result: Listing) -> list[Part]:
     if not result.documents:
         return [NO_DOCUMENTS]
     rows = [
-        (
-            one.docid,
-            one.authored_at[:10],
-            one.content_type,
-            one.file,
-            _title(one),
-        )
-        for one in result.documents
+        (one.docid, one.authored_at[:10], one.content_type, one.file, _title(one)) for one in result.documents
     ]
     return [table(("docid", "written", "type", "file", "title"), rows)]
 
@@ -396,5 +389,6 @@ OPERATIONS = (
         commands=(Command("list"),),
         text=_listing_text,
         terminal=_listing_parts,
+        documents=lambda listing: listing.documents,
     ),
 )

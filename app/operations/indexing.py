@@ -12,7 +12,7 @@ from clawmem.app.operations.operation import Command, Effect, Opening, Operation
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.leftovers import leftover_sentence
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
-from clawmem.ports.errors import EmbeddingError, InvalidInput, NotFound
+from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -241,6 +241,16 @@ def embed_after(
 ) -> EmbedReport | None:
     """Embed the texts without vectors after *collections* were read, if it *is_asked* or set for one of them."""
     return embed_texts(services) if is_asked or services.settings.embeds(collections) else None
+
+
+def embed_new(services: Services) -> str:
+    """Embed the texts without vectors if the vault has vectors; return why they could not be embedded, if so."""
+    if services.vault.embeddings.fingerprint() is None:
+        return ""
+    try:
+        return embed_texts(services).error or ""
+    except (EmbeddingError, ModelError) as error:
+        return str(error)
 
 
 def lagging_indexes(services: Services) -> dict[str, str]:

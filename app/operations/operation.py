@@ -16,6 +16,7 @@ from clawmem.app.operations.output import Text
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.operations.fields import DocumentReference
     from clawmem.app.settings.model import Settings
 
 Q = TypeVar("Q", bound="Request")
@@ -161,6 +162,7 @@ class Operation(Generic[Q, R]):
     ``terminal`` for people alone, where that differs. The docstring of ``run`` describes the operation in every
     interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
     ``attachments`` are texts that a tool adds to its answer. ``any_vault`` is false for what only the usual vault has.
+    ``documents`` returns the listed documents of a result, whose format people may choose on the command line.
     ``in_own_process`` is true where a command shows people more than the record has, so that no server answers for it.
     ``only_reads`` returns whether a request changes nothing, where some requests change the vault.
     A parameter ``vault`` of the request chooses the vault. ``question`` returns what a command asks on a terminal before
@@ -183,6 +185,7 @@ class Operation(Generic[Q, R]):
     in_own_process: bool = False
     only_reads: Callable[[Q], bool] | None = None
     attachments: Callable[[R], Sequence[Attachment]] | None = None
+    documents: Callable[[R], Sequence[DocumentReference]] | None = None
     opens: Opening = Opening.EXISTING
     question: Callable[[Services, Q], str] | None = None
     settings: Callable[[Settings, Q, str], Settings] | None = None

@@ -54,9 +54,9 @@ class Question(Request):
         bool, Field(description="Show also unlikely results below a likely one."), Option(("--all",))
     ] = False
     compact: Compact = True
-    body: Annotated[bool, Field(description="Add the whole text of each document."), Option(tool=None)] = (
-        False
-    )
+    body: Annotated[
+        bool, Field(description="Add the whole text of each document."), Option(("--full",), tool=None)
+    ] = False
     explain: Annotated[
         bool,
         Field(description="Show how each score and the list came about; never compact."),

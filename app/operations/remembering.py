@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.operations.fields import DocumentReference, Names, listed, place_of
-from clawmem.app.operations.indexing import PERSON, embed_texts
+from clawmem.app.operations.indexing import PERSON, embed_new
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request
-from clawmem.ports.errors import EmbeddingError, ModelError
 from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
@@ -92,19 +91,9 @@ def remember(services: Services, request: NoteToSave) -> SavedNote:
         action="saved",
         redacted=saved.redacted,
         supersedes=saved.superseded.display_path if saved.superseded else None,
-        not_embedded=_embedded(services),
+        not_embedded=embed_new(services),
         **place,
     )
-
-
-def _embedded(services: Services) -> str:
-    """Embed the new texts if the vault has vectors; return why they could not be embedded, if so."""
-    if services.vault.embeddings.fingerprint() is None:
-        return ""
-    try:
-        return embed_texts(services).error or ""
-    except (EmbeddingError, ModelError) as error:
-        return str(error)
 
 
 def _text(result: SavedNote) -> str:

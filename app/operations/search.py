@@ -182,7 +182,7 @@ def search_operation(
     about: str = "",
 ) -> Operation[Any, SearchAnswer]:
     """Return a search; without a *command* it is a REST route alone."""
-    commands = (Command(command, fixed={"compact": False, "body": False}, about=about),) if command else ()
+    commands = (Command(command, fixed={"compact": False}, about=about),) if command else ()
     return Operation(
         name=run.__name__,
         request=request,
@@ -191,6 +191,7 @@ def search_operation(
         effect=Effect.READS,
         text=answer_text,
         terminal=answer_parts,
+        documents=lambda answer: answer.results,
         route=route,
         by_post=True,
         commands=commands,

@@ -78,6 +78,7 @@ OPERATIONS = (
         effect=Effect.READS,
         text=_text,
         terminal=_parts,
+        documents=lambda found: found.results,
         route="/graph/similar/{file:path}",
         commands=(Command("similar", fixed={"compact": False}),),
     ),

@@ -106,6 +106,7 @@ REFUSED: dict[str, list[str]] = {
     "watch": [],
     "install-service": [],
     "curate": [],
+    "edit": ["."],
     "remember": ["The animal was fed."],
 }
 # Those that open no vault, or whose vault the environment alone names; and the other doors.

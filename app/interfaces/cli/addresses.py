@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -12,7 +12,9 @@ from clawmem.app.interfaces.cli.session import wants_json
 
 if TYPE_CHECKING:
     from clawmem.ports.errors import Ambiguous, NotFound
-    from clawmem.ports.records import Candidate, Document
+    from clawmem.ports.records import Candidate
+
+T = TypeVar("T")
 
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 
@@ -21,9 +23,9 @@ Note = Annotated[str, typer.Argument(metavar="NOTE", help=ADDRESS, show_default=
 Why = Annotated[str, typer.Option("--why", help="The reason, kept with the act.", show_default=False)]
 
 
-def named_note(ctx: typer.Context, resolve: Callable[[str], Document], words: Sequence[str]) -> Document:
+def named_note(ctx: typer.Context, resolve: Callable[[str], T], words: Sequence[str]) -> T:
     """
-    Return the note that *words* name; if they name none exactly, let the user choose a candidate on a terminal.
+    Return the result of *resolve* for the note that *words* name; if they name none exactly, let the user choose a candidate on a terminal.
 
     Raises:
         InvalidInput: *words* are not an exact address, and the user chose no candidate. A command then changes

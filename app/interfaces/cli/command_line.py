@@ -30,6 +30,7 @@ from clawmem.ports.errors import ClawmemError, InvalidInput
 CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"
 FAMILIES = {
     f"{CLI}.vault": ("bootstrap",),
+    f"{CLI}.editing": ("edit",),
     f"{CLI}.bench": ("bench",),
     f"{CLI}.conformance": ("conformance",),
     f"{CLI}.lanes": ("lanes",),

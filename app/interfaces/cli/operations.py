@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 import typer
 from pydantic import ValidationError
 
+from clawmem.app.interfaces.cli import formats
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.confirming import CONFIRM, OPTIONS, run_confirmed
-from clawmem.app.interfaces.cli.session import chosen_by, opened_for, tell, wants_json
+from clawmem.app.interfaces.cli.session import chosen_by, opened_for, settings_of, tell, wants_json
 from clawmem.app.operations.operation import (
     Command,
     Flag,
@@ -87,12 +88,22 @@ def operations_about(module: str) -> str:
 def command_of(operation: Operation[Any, Any], command: Command) -> Any:
     """Return the function of *command* for typer."""
 
-    def run(ctx: typer.Context, *, yes: bool = False, preview: bool = False, **given: Any) -> None:
+    def run(
+        ctx: typer.Context,
+        *,
+        yes: bool = False,
+        preview: bool = False,
+        shape: str = "",
+        opens: bool = False,
+        **given: Any,
+    ) -> None:
         if command.otherwise and any(given[name] is None for name in required):
             _answer(ctx, command.otherwise, command.otherwise.request())
             return
         given = {**given, **command.fixed}
-        if operation.reads:
+        if operation.documents:
+            _list(ctx, operation, _request(operation, given), shape, opens=opens)
+        elif operation.reads:
             _answer(ctx, operation, _request(operation, given))
         else:
             _execute(ctx, operation, _request(operation, given), agreed=yes, only_preview=preview)
@@ -110,8 +121,8 @@ def command_of(operation: Operation[Any, Any], command: Command) -> Any:
         without={*command.fixed, *flags.values(), CONFIRM},
         defaults=defaults,
     )
-    questions = OPTIONS if operation.asks_first else ()
-    return with_signature(run, [ctx, *options, *map(_flag_parameter, flags), *questions])
+    more = [*(OPTIONS if operation.asks_first else ()), *(formats.OPTIONS if operation.documents else ())]
+    return with_signature(run, [ctx, *options, *map(_flag_parameter, flags), *more])
 
 
 def _flags(request: type[Request]) -> dict[Flag, str]:
@@ -128,24 +139,44 @@ def _parameter_of(flag: Flag) -> str:
     return flag.name.strip("-").replace("-", "_")
 
 
-def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request) -> None:
-    """Write the result of an operation that reads; a running server runs it, if there is one."""
+def _list(
+    ctx: typer.Context, operation: Operation[Any, Any], request: Request, shape: str, *, opens: bool
+) -> None:
+    """Write the documents of a result in the format *shape*; with *opens* open the first one in the editor."""
+    is_full = getattr(request, "body", False)
+    chosen = formats.checked_format(shape, is_json=wants_json(ctx), is_full=is_full)
+    result = _answer(ctx, operation, request, chosen)
+    if opens and operation.documents:
+        from clawmem.app.interfaces.cli.editing import edit_first
+
+        edit_first(ctx, operation.documents(result))
+
+
+def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request, shape: str = "") -> Result:
+    """Write and return the result of an operation that reads; a running server runs it, if there is one."""
     from clawmem.app.interfaces.cli.rendering import show_said
 
     chosen = chosen_by(ctx)
+    results: list[Result] = []
+
+    def said(result: Result) -> CommandOutput:
+        results.append(result)
+        return _said(ctx, operation, result, shape)
+
     if not (chosen.alone or chosen.backend or operation.in_own_process):
         from clawmem.app.client.operations import result_from_server
 
         parameters = request.model_dump(mode="json", exclude_unset=True)
         record = result_from_server(operation.name, parameters, chosen.vault)
         if record is not None:
-            show_said(_said(ctx, operation, operation.result.model_validate(record)))
-            return
+            show_said(said(operation.result.model_validate(record)))
+            return results[0]
     tell(
         ctx,
-        lambda services: _said(ctx, operation, operation.run(services.called_by(CALLER), request)),
+        lambda services: said(operation.run(services.called_by(CALLER), request)),
         lambda: opened_for(ctx, operation, request),
     )
+    return results[0]
 
 
 def _execute(
@@ -310,12 +341,20 @@ def _address_of(operation: Operation[Any, Any]) -> str:
     return next((name for name, field in fields if option_of(field).is_address), "")
 
 
-def _said(ctx: typer.Context, operation: Operation[Any, Any], result: Result) -> CommandOutput:
+def _said(
+    ctx: typer.Context, operation: Operation[Any, Any], result: Result, shape: str = ""
+) -> CommandOutput:
     from clawmem.app.interfaces.cli.rendering import CommandOutput, json_part
+    from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely
     from clawmem.app.operations.output import parts_of
 
-    if wants_json(ctx):
-        parts: list[Part] = [json_part(result.record())]
+    asides = list(result.remarks)
+    parts: list[Part]
+    if shape == "json" or wants_json(ctx):
+        parts = [json_part(result.record())]
+    elif shape and operation.documents:
+        parts, more = formats.parts_in(shape, operation.documents(result), settings_of(ctx).roots)
+        asides += [*more, *([NO_CONFIDENT_ANSWER] if is_unlikely(result) else [])]
     else:
         parts = parts_of((operation.terminal or operation.text)(result))
-    return CommandOutput(parts, result.left_out, list(result.remarks), result.finish)
+    return CommandOutput(parts, result.left_out, asides, result.finish)

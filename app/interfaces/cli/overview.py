@@ -30,6 +30,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "multi-get": "Read several documents.",
         "links": "List the links of a note, or broken links.",
         "remember": "Save a thought as a Markdown file.",
+        "edit": "Open a note in your editor, then index it.",
         "diary": "Write and read the diary.",
         "profile": "Show the profile of the user.",
         "graph": "Show entities, facts, causes and relations.",

@@ -1,0 +1,183 @@
+"""Formats of listed documents: tables, JSON, lines of JSON, CSV, Markdown and paths."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Mapping, Sequence
+from inspect import Parameter
+from io import StringIO
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from clawmem.app.interfaces.cli.session import one_of
+from clawmem.app.operations.output import Part, Verbatim, confidence_text, printable, table
+from clawmem.domain.security.quoting import lines_to_read, title_to_read
+from clawmem.ports.display import one_line
+from clawmem.ports.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from clawmem.app.operations.fields import DocumentReference
+
+# The columns of CSV, as far as the documents have them.
+COLUMNS = (
+    *(
+        "file",
+        "start_line",
+        "end_line",
+        "docid",
+        "title",
+        "collection",
+        "path",
+        "content_type",
+        "authored_at",
+    ),
+    *(
+        "modified_at",
+        "age",
+        "confidence",
+        "likelihood",
+        "score",
+        "origin",
+        "trusted",
+        "superseded_by",
+        "snippet",
+    ),
+    "body",
+)
+TEXT_FORMATS = ("json", "jsonl", "csv", "md")  # of these with room for the whole text
+FORMATS = ("table", *TEXT_FORMATS, "paths")
+OPTIONS = (
+    Parameter(
+        "shape",
+        Parameter.KEYWORD_ONLY,
+        default="",
+        annotation=Annotated[
+            str,
+            typer.Option(
+                "--format", metavar="FORMAT", help=f"One of {', '.join(FORMATS)}.", show_default=False
+            ),
+        ],
+    ),
+    Parameter(
+        "opens",
+        Parameter.KEYWORD_ONLY,
+        default=False,
+        annotation=Annotated[bool, typer.Option("--open", help="Open the first document in your editor.")],
+    ),
+)
+
+Documents = Sequence["DocumentReference"]
+
+
+def checked_format(shape: str, *, is_json: bool, is_full: bool) -> str:
+    """
+    Return the format *shape*; ``json`` for an empty one if *is_json*.
+
+    Raises:
+        InvalidInput: It is unknown, contradicts ``--json``, or has no room for the whole texts of *is_full*.
+    """
+    if not shape:
+        return "json" if is_json else ""
+    one_of("--format", shape, FORMATS)
+    if is_json and shape != "json":
+        raise InvalidInput("INVALID_INPUT", f"--json contradicts --format {shape}. Leave out one of them.")
+    if is_full and shape not in TEXT_FORMATS:
+        fitting = ", ".join(TEXT_FORMATS)
+        raise InvalidInput("INVALID_INPUT", f"--format {shape} has no room for --full. Choose: {fitting}.")
+    return shape
+
+
+def parts_in(shape: str, documents: Documents, roots: Mapping[str, str]) -> tuple[list[Part], list[str]]:
+    """
+    Return *documents* in the format *shape*, and sentences for stderr.
+
+    Args:
+        roots: The folder of each collection by name.
+    """
+    if shape == "paths":
+        files = {one.file: file_of(one.file, roots) for one in documents}
+        absent = [name for name, file in files.items() if file is None]
+        asides = [f"{name} is in no folder of the config file and was left out." for name in absent]
+        return [Verbatim(file) for file in files.values() if file], asides
+    written = _WRITERS[shape](documents)
+    return written, [] if documents else ["Nothing found."]
+
+
+def file_of(name: str, roots: Mapping[str, str]) -> str | None:
+    """Return the absolute path of the file with the *name* ``collection/path``; ``None`` without a folder."""
+    above = [one for one in roots if name.startswith(f"{one}/")]
+    collection = max(above, key=len, default=None)
+    return None if collection is None else f"{roots[collection]}/{name.removeprefix(f'{collection}/')}"
+
+
+def _table(documents: Documents) -> list[Part]:
+    rows = [
+        (
+            _place(one),
+            one.docid,
+            confidence_text(getattr(one, "confidence", None)),
+            (getattr(one, "authored_at", None) or "")[:10],
+            title_to_read(one.title, one.origin),
+        )
+        for one in documents
+    ]
+    return [table(("place", "docid", "confidence", "written", "title"), rows)] if rows else []
+
+
+def _json_lines(documents: Documents) -> list[Part]:
+    return [json.dumps(one.record(), ensure_ascii=False) for one in documents]
+
+
+def _csv(documents: Documents) -> list[Part]:
+    records = [_flat(one.record()) for one in documents]
+    names = {name for record in records for name in record} or set(COLUMNS).difference(["body"])
+    columns = [name for name in COLUMNS if name in names]
+    text = StringIO()
+    writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(records)
+    return [Verbatim(printable(text.getvalue().removesuffix("\n")))]
+
+
+def _flat(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *record* with the path of a successor instead of its record, and booleans as JSON has them."""
+    newer = record.get("superseded_by")
+    flat = {**record, "superseded_by": newer["file"]} if newer else record
+    return {name: json.dumps(value) if isinstance(value, bool) else value for name, value in flat.items()}
+
+
+def _markdown(documents: Documents) -> list[Part]:
+    return [printable("\n".join(_item(one))) for one in documents]
+
+
+def _item(one: DocumentReference) -> list[str]:
+    """Return a list item with a link and the text as a quotation."""
+    title = one_line(title_to_read(one.title, one.origin)).replace("[", "\\[").replace("]", "\\]")
+    facts = (
+        _place(one),
+        one.docid,
+        confidence_text(getattr(one, "confidence", None)),
+        getattr(one, "age", ""),
+    )
+    target = (getattr(one, "path", None) or one.file).replace(">", "%3E")
+    head = f"- [{title}](<{target}>) {', '.join(filter(None, facts))}"
+    text = getattr(one, "body", None) or getattr(one, "snippet", "")
+    lines = lines_to_read(text.strip("\n"), one.origin) if text else []
+    return [head, *(f"  > {line}".rstrip() for part in lines for line in part.split("\n"))]
+
+
+def _place(one: DocumentReference) -> str:
+    first, last = getattr(one, "start_line", None), getattr(one, "end_line", None)
+    if not first:
+        return one.file
+    return f"{one.file}:{first}" if not last or last == first else f"{one.file}:{first}-{last}"
+
+
+_WRITERS: Mapping[str, Callable[[Documents], list[Part]]] = {
+    "table": _table,
+    "jsonl": _json_lines,
+    "csv": _csv,
+    "md": _markdown,
+}
