@@ -15,7 +15,6 @@ from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.model_failures import ModelRole
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from clawmem.adapters.duckdb.analytics import DuckdbAnalytics

@@ -25,7 +25,9 @@ Why = Annotated[str, typer.Option("--why", help="The reason, kept with the act."
 
 def named_note(ctx: typer.Context, resolve: Callable[[str], T], words: Sequence[str]) -> T:
     """
-    Return the result of *resolve* for the note that *words* name; if they name none exactly, let the user choose a candidate on a terminal.
+    Return the result of *resolve* for the note that *words* name.
+
+    If they name none exactly, the user chooses a candidate on a terminal.
 
     Raises:
         InvalidInput: *words* are not an exact address, and the user chose no candidate. A command then changes

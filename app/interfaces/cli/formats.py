@@ -21,30 +21,9 @@ if TYPE_CHECKING:
     from clawmem.app.operations.fields import DocumentReference
 
 # The columns of CSV, as far as the documents have them.
-COLUMNS = (
-    *(
-        "file",
-        "start_line",
-        "end_line",
-        "docid",
-        "title",
-        "collection",
-        "path",
-        "content_type",
-        "authored_at",
-    ),
-    *(
-        "modified_at",
-        "age",
-        "confidence",
-        "likelihood",
-        "score",
-        "origin",
-        "trusted",
-        "superseded_by",
-        "snippet",
-    ),
-    "body",
+COLUMNS = tuple(
+    "file start_line end_line docid title collection path content_type authored_at modified_at age confidence likelihood"
+    " score origin trusted superseded_by snippet body".split()
 )
 TEXT_FORMATS = ("json", "jsonl", "csv", "md")  # of these with room for the whole text
 FORMATS = ("table", *TEXT_FORMATS, "paths")
