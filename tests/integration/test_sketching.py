@@ -21,7 +21,7 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.sketch import SketchPending
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.grains import COVERAGE, WHOLE
 from clawmem.domain.retrieval.sketches import READ, read_rows

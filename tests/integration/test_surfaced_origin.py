@@ -9,8 +9,7 @@ import pytest
 from surfacing_home import Home
 
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.app.services.surfacing.composing import Composer
 from clawmem.app.services.surfacing.settling import guarded
 from clawmem.domain.security.orders import gives_orders

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from itertools import islice
 
-from clawmem.app.services.retrieval.legs.lexical import PRECISE
-from clawmem.app.services.retrieval.legs.vector import VECTOR
 from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
 from clawmem.app.services.retrieval.stages.judge import (
     QuestionStatistics,
     above_the_floor,
@@ -14,8 +13,7 @@ from clawmem.app.services.retrieval.stages.judge import (
     with_confidences,
     words_of,
 )
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.query_forms import identifiers, query_forms
 from clawmem.domain.surfacing.answerability import PromptMatch, answerability
 from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form, proper_names

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.rerank import RERANKER, rerank
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval import blending, chunk_choice
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing import deepening as policy
@@ -16,7 +15,7 @@ from clawmem.ports.records import FragmentKey, Grain, Hit
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.app.services.retrieval.pipelines.with_models import Models
+    from clawmem.app.services.retrieval.models import Models
     from clawmem.app.services.surfacing.watch import Watch
     from clawmem.ports.clock import Clock
     from clawmem.ports.generator import Generator

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from clawmem.app.services.retrieval.legs.ask_all import Retriever
-from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
+from clawmem.app.services.retrieval.retrievers import lexical_retriever
+from clawmem.app.services.retrieval.scheduling import Retriever
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.vault import Vault
@@ -16,8 +16,7 @@ def legs_of(vault: Vault, embedder: Embedder | None, profile: Profile) -> Mappin
     words = lexical_retriever(vault)
     if embedder is None or not profile.by_meaning:
         return {"lexical": words}
-    from clawmem.app.services.retrieval.legs.temporal import temporal_retriever
-    from clawmem.app.services.retrieval.legs.vector import vector_retriever
+    from clawmem.app.services.retrieval.retrievers import temporal_retriever, vector_retriever
 
     return {
         "lexical": words,

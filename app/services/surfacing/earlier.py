@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.app.services.surfacing.turns import Earlier
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing.look_back import ADDED_SHARE, LEAST_SHARE, looking_back

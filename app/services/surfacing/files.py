@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing.named_files import RESULTS_EACH, named_files
 from clawmem.ports.records import FragmentKey, Grain

@@ -12,8 +12,7 @@ from math import inf
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.retrieval.diversity import without_copies
 from clawmem.domain.security.origin import UNVERIFIED
 from clawmem.ports.origin import VERIFIED

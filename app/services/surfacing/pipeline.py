@@ -7,15 +7,13 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import NamedTuple
 
-from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
-from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
-from clawmem.app.services.retrieval.legs.threads import NamedThreads
-from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
+from clawmem.app.services.retrieval.models import NO_MODELS, Models, comparison_stage
+from clawmem.app.services.retrieval.retrievers import local_retrievers
+from clawmem.app.services.retrieval.scheduling import NamedThreads, RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut_by_note
-from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.precise_first import precise_first
+from clawmem.app.services.retrieval.stages.fuse import fuse, precise_first
 from clawmem.app.services.retrieval.stages.score import score
-from clawmem.app.services.retrieval.stages.successors_first import successors_first
+from clawmem.app.services.retrieval.stages.successors import successors_above, successors_first
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.app.services.surfacing.answering import answering
 from clawmem.app.services.surfacing.choices import Choices
@@ -31,7 +29,6 @@ from clawmem.app.services.surfacing.settling import (
     varied,
     visible,
 )
-from clawmem.app.services.surfacing.superseded import successors_above
 from clawmem.app.services.surfacing.wishing import wished
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.ports.embedder import Embedder
@@ -73,7 +70,7 @@ def finding(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dic
     return {
         "search": _asking(vault, means, embedder, choices),
         "fuse": fuse(vault),
-        **(_compared(vault, means.late, embedder) if profile.by_meaning else {}),
+        **(comparison_stage(vault, means.late, embedder) if profile.by_meaning else {}),
         "precise first": precise_first(vault),
         "named files": about_named_files(vault),
         "judge": answering(vault, choices.prompt),
@@ -107,11 +104,3 @@ def _asking(vault: Vault, means: RetrievalDependencies, embedder: Embedder | Non
         threads=means.threads,
         at_hand=partial(local_retrievers, vault, embedder),
     )
-
-
-def _compared(vault: Vault, late: LateInteraction | None, embedder: Embedder | None) -> dict[str, Stage]:
-    if late is None:
-        return {}
-    from clawmem.app.services.retrieval.stages.compare import compare
-
-    return {"compare": compare(vault, late, embedder)}

@@ -7,12 +7,11 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
-from clawmem.app.services.retrieval.asking_models import reason_of
+from clawmem.app.services.retrieval.models import reason_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.composing import BlockContent, Clean, Composer, RedactPart
 from clawmem.app.services.surfacing.earlier import depends_on_earlier, is_fragment, with_earlier

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.settling import text_of
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.tiers import Tier, tier_of
