@@ -360,7 +360,7 @@ class Services:
 
         A named vault has none: its collections are synced and never configured.
         """
-        from clawmem.app.services.indexing.leftovers import leftover_collections
+        from clawmem.app.services.indexing.collections import leftover_collections
 
         if self.settings.named or self.settings.vault in self.settings.vaults.values():
             return {}

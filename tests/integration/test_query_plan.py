@@ -30,8 +30,7 @@ from clawmem.app.services.retrieval.pipelines.query_plan import (
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
-from clawmem.domain.retrieval.decomposition import SCHEMA
-from clawmem.domain.retrieval.planning import Clause, ClauseKind
+from clawmem.domain.retrieval.planning import SCHEMA, Clause, ClauseKind
 from clawmem.ports.errors import ClawmemError, EmbeddingError
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.relations import Relation, RelationKind

@@ -24,6 +24,9 @@ from clawmem.ports.vault import Vault
 OLDER_NAMES = {"intent": "purpose"}  # of parameters, in receipts of earlier versions
 _APART = frozenset({"query", "forms", "now_ms", "zone"})  # the question, its words, its time and time zone
 
+DIGITS = 4  # decimal places; more would double the size of a receipt
+Ranked = tuple[int, FragmentKey, float]
+
 
 def request_to_json(request: RetrievalRequest) -> dict[str, Any]:
     """Return the parameters of *request* that differ from their defaults, by name, as JSON values."""
@@ -75,9 +78,6 @@ def _typed(usual: Any, value: Any) -> Any:
     return kind(**_chosen(kind, value)) if isinstance(usual, Scope) else kind(value)
 
 
-DIGITS = 4  # decimal places; more would double the size of a receipt
-
-
 class AnswerContext(NamedTuple):
     """Context of an answer: the verb, its duration in milliseconds, and the version of clawmem."""
 
@@ -122,9 +122,6 @@ class Explain:
             return [_found(by_leg, result, None) for result in answer.results]
         spans = self._vault.documents.spans(key for hits in by_leg.values() for _, key, _ in hits)
         return [_found(by_leg, result, spans) for result in answer.results]
-
-
-Ranked = tuple[int, FragmentKey, float]
 
 
 def _ranked(hits: Sequence[Hit], wanted: Iterable[int]) -> list[Ranked]:

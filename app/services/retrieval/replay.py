@@ -28,6 +28,11 @@ INACTIVE = {
     InactiveReason.SUPERSEDED: "superseded",
 }
 
+Place = tuple[int, int]  # document id; first line if results are lines, else 0
+Ranked = tuple[int, ReceiptItem]
+SUGGESTIONS = 5
+Ask = Callable[[str, RetrievalRequest], Answer]
+
 
 class ChangeKind(StrEnum):
     """Change of one result between two answers."""
@@ -75,9 +80,6 @@ class Replay:
     voice: SilenceChange | None = None
 
 
-Place = tuple[int, int]  # document id; first line if results are lines, else 0
-
-
 def compared(then: Receipt, now: Receipt, documents: Mapping[int, Document], limit: int) -> Replay:
     """
     Compare the receipt *now* with *then*, which is of the same question.
@@ -100,9 +102,6 @@ def _voice(then: Receipt, now: Receipt) -> SilenceChange | None:
     if bool(then.items) == bool(now.items):
         return None
     return SilenceChange.SPEAKS if now.items else SilenceChange.FELL_SILENT
-
-
-Ranked = tuple[int, ReceiptItem]
 
 
 def _ranked(receipt: Receipt) -> dict[Place, Ranked]:
@@ -171,11 +170,6 @@ def _circumstances(then: Receipt, now: Receipt) -> list[str]:
     found = [text.format(a or "none", b or "none") for a, b, text in told if a != b]
     found += [f"degraded then: {leg}: {why}" for leg, why in then.degraded.items()]
     return [*found, *(f"degraded now: {leg}: {why}" for leg, why in now.degraded.items())]
-
-
-SUGGESTIONS = 5
-
-Ask = Callable[[str, RetrievalRequest], Answer]
 
 
 class ReceiptEntry(NamedTuple):

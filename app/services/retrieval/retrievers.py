@@ -19,11 +19,18 @@ from clawmem.ports.vault import Vault
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
 
-
 # Deep enough that the first results do not depend on the limit.
 LEXICAL_DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
 
 PRECISE = "precise"
+
+VECTOR_DEPTH = 100
+VECTOR_ALONE_DEPTH = 600  # fragments; a document may have several, and no other retriever adds documents
+VECTOR = "vector"
+ATTEMPTS = 3  # attempts within one embedding space; a change of space is rare, so one retry usually suffices
+TEMPORAL_DEPTH = 200  # latest documents of the named time
+NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
+BY_WORDS = frozenset({"search", "keyword", "timeline"})  # modes that need no vectors
 
 
 def lexical_retriever(vault: Vault) -> Retriever:
@@ -43,14 +50,6 @@ def lexical_retriever(vault: Vault) -> Retriever:
         return answered(searches)
 
     return search
-
-
-VECTOR_DEPTH = 100
-VECTOR_ALONE_DEPTH = 600  # fragments; a document may have several, and no other retriever adds documents
-
-VECTOR = "vector"
-
-ATTEMPTS = 3  # attempts within one embedding space; a change of space is rare, so one retry usually suffices
 
 
 def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Retriever:
@@ -105,9 +104,6 @@ def _still_serving(vault: Vault, stored: str) -> str:
     if building is None:
         return ""
     return f"the vectors are of {stored!r}; those of {building.fingerprint!r} are {building.share:.0%} made"
-
-
-TEMPORAL_DEPTH = 200  # latest documents of the named time
 
 
 def temporal_retriever(vault: Vault) -> Retriever:
@@ -168,11 +164,6 @@ def local_retrievers(vault: Vault, embedder: Embedder | None) -> set[str]:
     if is_in_process(embedder) and is_in_process(vault.vectors):
         found.add("vector")
     return found
-
-
-NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
-
-BY_WORDS = frozenset({"search", "keyword", "timeline"})  # modes that need no vectors
 
 
 def lacks_vectors(vault: Vault) -> bool:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from clawmem.domain.retrieval.expansion import Variant
     from clawmem.domain.retrieval.intent import Classification
 
-
 HIDDEN = "unlikely, below a likely one"  # reason of a drop
 DROPS_NAMED = 5  # drops recorded per stage and reason; the others are only counted
 

@@ -13,8 +13,8 @@ from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, rewind_request
 from clawmem.domain.capture.handoff import is_empty
+from clawmem.domain.retrieval.by_date import asks_for_handoff
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.domain.retrieval.named_time import asks_for_handoff
 from clawmem.domain.retrieval.routing import Route, route
 from clawmem.domain.security.patterns import AnyCase
 from clawmem.ports.errors import ClawmemError
@@ -25,6 +25,25 @@ from clawmem.ports.vault import Vault
 _NEXT = r"(?:next|to-?do|still\s+open|open|left|remaining|pending|follow-?ups?|offen|nächste\w*|siguientes?|pendientes?)"
 _ABOUT_NEXT = AnyCase(rf"\b{_NEXT}\b")
 _SAYS_NEXT = AnyCase(rf"\A[\W_]*{_NEXT}\b[^.\n:]{{0,20}}:")
+
+Ask = Callable[[RetrievalRequest], Answer]
+SEARCH, VSEARCH, QUERY = "search", "vsearch", "query"
+WAYS: Mapping[Route, str] = MappingProxyType(
+    {
+        Route.TIMELINE: QUERY,  # in addition to the latest sessions
+        Route.CAUSAL: "intent_search",
+        Route.DISCOVERY: VSEARCH,
+        Route.COMPLEX: "query_plan",
+        Route.KEYWORD: SEARCH,
+        Route.SEMANTIC: VSEARCH,
+        Route.HYBRID: QUERY,
+    }
+)
+HANDOFF = "handoff"
+HANDOFF_QUERY = "what is the latest handoff"
+HANDOFFS_LOOKED_AT = 20  # handoffs searched for one that is not empty
+NOTHING_NEAR = "no vector is near enough; found by words"
+NO_SESSIONS = "no session is recorded; the results are documents"
 
 
 def with_next_steps(vault: Vault, result: Result) -> Result:
@@ -54,29 +73,6 @@ def _steps(lines: list[Fragment]) -> list[Fragment]:
     if under:
         return [one for one in under if one.heading == under[0].heading]
     return [one for one in lines if _SAYS_NEXT.search(one.text)][:1]
-
-
-Ask = Callable[[RetrievalRequest], Answer]
-
-SEARCH, VSEARCH, QUERY = "search", "vsearch", "query"
-WAYS: Mapping[Route, str] = MappingProxyType(
-    {
-        Route.TIMELINE: QUERY,  # in addition to the latest sessions
-        Route.CAUSAL: "intent_search",
-        Route.DISCOVERY: VSEARCH,
-        Route.COMPLEX: "query_plan",
-        Route.KEYWORD: SEARCH,
-        Route.SEMANTIC: VSEARCH,
-        Route.HYBRID: QUERY,
-    }
-)
-
-HANDOFF = "handoff"
-HANDOFF_QUERY = "what is the latest handoff"
-HANDOFFS_LOOKED_AT = 20  # handoffs searched for one that is not empty
-
-NOTHING_NEAR = "no vector is near enough; found by words"
-NO_SESSIONS = "no session is recorded; the results are documents"
 
 
 class RoutedAnswer(Answer):

@@ -29,15 +29,18 @@ from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.knowledge.llm_answer import json_answer
-from clawmem.domain.retrieval.decomposition import (
+from clawmem.domain.retrieval.planning import (
     MAX_TOKENS,
     READABLE,
     SCHEMA,
     TEMPERATURE,
+    Clause,
+    ClauseKind,
     decomposition_prompt,
+    is_simple,
+    plan,
     read_clauses,
 )
-from clawmem.domain.retrieval.planning import Clause, ClauseKind, is_simple, plan
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
@@ -46,6 +49,9 @@ from clawmem.ports.vault import Vault
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 
 NO_USE = "the model's answer could not be used"
+
+DEADLINE_S = 5.0  # for all clauses together
+ANCHORS = 5  # documents from which the graph is traversed per clause
 
 
 class Plan(NamedTuple):
@@ -113,10 +119,6 @@ class ByModel:
 
 def _last_session(vault: Vault) -> str:
     return "".join(session.summary for session in vault.sessions.recent(1))
-
-
-DEADLINE_S = 5.0  # for all clauses together
-ANCHORS = 5  # documents from which the graph is traversed per clause
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,21 +14,19 @@ from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.bm25 import rarity
-from clawmem.domain.retrieval.named_time import (
+from clawmem.domain.retrieval.by_date import (
+    ANY_KIND,
     BY_TIME_OF_FILE,
     IN_ITS_TIME,
-    OUT_OF_ITS_TIME,
-    time_share,
-    topic_besides,
-)
-from clawmem.domain.retrieval.newest import (
-    ANY_KIND,
     OF_ITS_KIND,
+    OUT_OF_ITS_TIME,
     NewestQuestion,
     matching,
     names_the_same,
     newest_first,
     newest_question,
+    time_share,
+    topic_besides,
 )
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.succession import successors

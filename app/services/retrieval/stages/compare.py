@@ -15,9 +15,17 @@ from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.late_interaction import around, line_coverage, name_contributions
+from clawmem.domain.retrieval.late_interaction import (
+    READ,
+    Rows,
+    agreement,
+    around,
+    line_coverage,
+    name_contributions,
+    nearest_words,
+    read_rows,
+)
 from clawmem.domain.retrieval.query_forms import STOP_WORDS, asks_for_number, holds_number
-from clawmem.domain.retrieval.sketches import READ, Rows, agreement, nearest_words, read_rows
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
@@ -25,6 +33,17 @@ from clawmem.ports.sketches import Sketcher, sketcher_of
 from clawmem.ports.vault import Vault
 
 Names = Mapping[int, tuple[str, ...]]
+
+Seen = Mapping[str, Mapping[FragmentKey, float]]  # score by name of the signal and by line
+NAMES_SKETCHED = 16  # documents whose names are sketched per question; a name takes about a millisecond
+LEAST_KNOWN = 0.5  # least share of lines with a sketch; with fewer, the order would be arbitrary
+LATE_INTERACTION = "late interaction"
+# Independent of the limit, so that the first results do not depend on it.
+LINES = 60
+SKETCHED_LINES = 100
+DOCUMENTS = 40
+LINE_HITS = 100  # line hits from which the lines of documents are chosen
+TEXTS_KEPT = 3_000  # texts whose words are cached for later questions: 3 MB
 
 
 def names_of(vault: Vault, keys: Iterable[FragmentKey]) -> Names:
@@ -37,12 +56,6 @@ def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
     """Return the contribution of *names* to each word of *question*, by document id; see `name_contributions`."""
     held = {number: frozenset(words(" ".join(some))) for number, some in names.items()}
     return name_contributions(tuple(question), held)
-
-
-Seen = Mapping[str, Mapping[FragmentKey, float]]  # score by name of the signal and by line
-
-NAMES_SKETCHED = 16  # documents whose names are sketched per question; a name takes about a millisecond
-LEAST_KNOWN = 0.5  # least share of lines with a sketch; with fewer, the order would be arbitrary
 
 
 def serving_sketcher(vault: Vault, embedder: Embedder | None) -> Sketcher | None:
@@ -115,17 +128,6 @@ def _named(
 def _completed(known: Mapping[FragmentKey, float], keys: Sequence[FragmentKey]) -> dict[FragmentKey, float]:
     middle = sum(known.values()) / len(known)
     return {key: known.get(key, middle) for key in keys}
-
-
-LATE_INTERACTION = "late interaction"
-
-# Independent of the limit, so that the first results do not depend on it.
-LINES = 60
-SKETCHED_LINES = 100
-DOCUMENTS = 40
-LINE_HITS = 100  # line hits from which the lines of documents are chosen
-
-TEXTS_KEPT = 3_000  # texts whose words are cached for later questions: 3 MB
 
 
 class LineComparison(NamedTuple):

@@ -14,6 +14,8 @@ from clawmem.ports.vault import Vault
 
 WIDER = (grains.PASSAGE, grains.VECTOR)
 
+PRECISE_SHARE = 0.55  # lifts precise matches above all others by more than metadata can change a score
+
 
 def lines_located(vault: Vault, work: Work) -> Work:
     """Return *work* with the spans of its line hits, of adjacent lines, and of wider hits in the same documents."""
@@ -91,9 +93,6 @@ def _documents(vault: Vault, request: RetrievalRequest, work: Work) -> list[Cand
     speakers = grains.named_speakers(words(request.query))
     fused = grains.fuse_documents(work.legs, labels, weights, speakers)
     return [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in fused]
-
-
-PRECISE_SHARE = 0.55  # lifts precise matches above all others by more than metadata can change a score
 
 
 def precise_first(vault: Vault) -> Stage:

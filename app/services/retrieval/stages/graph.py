@@ -21,6 +21,12 @@ from clawmem.ports.records import FragmentKey, Scope, Vector
 from clawmem.ports.relations import Relation, RelationKind, RelationStore
 from clawmem.ports.vault import Vault
 
+ANCHORS = 10
+PUSH_BUDGET = 20
+COMPANIONS = 15
+EDGES = 10  # heaviest edges per document, kind and direction; as many as a push may use
+GRAPH = "graph"
+
 
 class CachedQueryEmbedder:
     """``Embedder`` that caches its last query vector, so that a server is not asked twice for it."""
@@ -83,14 +89,6 @@ class QuestionSimilarity:
 
     def _product(self, vector: Vector) -> float:
         return math.fsum(map(mul, self._question, array("f", vector)))
-
-
-ANCHORS = 10
-PUSH_BUDGET = 20
-COMPANIONS = 15
-EDGES = 10  # heaviest edges per document, kind and direction; as many as a push may use
-
-GRAPH = "graph"
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from clawmem.app.services.retrieval.models import (
 )
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.domain.retrieval import blending, chunk_choice
+from clawmem.domain.retrieval import chunk_choice, fusion
 from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, intent_terms
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InputTooLong
@@ -25,6 +25,12 @@ from clawmem.ports.vault import Vault
 
 RERANKED = 40  # candidates to rerank, independent of the limit, so that the first results do not depend on it
 LINE_CHARS = 400  # characters around a line; with more, lines of one note would get the same text
+
+RERANKER = "reranker"
+PURPOSE = "rerank"
+DEADLINE_S = 5.0
+BATCH = 4  # texts per call; small enough for common context sizes and for the deadline
+SHORT_CHARS = 400  # characters per text if the model rejects the whole texts as too long
 
 
 def choose_chunk(vault: Vault, reranker: Reranker) -> Stage:
@@ -64,13 +70,6 @@ def _chunk(
         chars=chars,
         overlap=min(OVERLAP_CHARS, chars // 2),
     )
-
-
-RERANKER = "reranker"
-PURPOSE = "rerank"
-DEADLINE_S = 5.0
-BATCH = 4  # texts per call; small enough for common context sizes and for the deadline
-SHORT_CHARS = 400  # characters per text if the model rejects the whole texts as too long
 
 
 def rerank(
@@ -173,9 +172,9 @@ def blend(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     if not reranked:
         return work
     if request.ranking is Ranking.PUBLISHED:
-        relevance = blending.published_blend(places, reranked)
+        relevance = fusion.published_blend(places, reranked)
     else:
-        relevance = blending.blend({n: work.candidates[n].relevance for n in places}, reranked)
+        relevance = fusion.blend({n: work.candidates[n].relevance for n in places}, reranked)
     ordered = sorted(places, key=lambda n: (-relevance[n], n))
     return work.with_candidates(
         [work.candidates[n]._replace(relevance=relevance[n], score=relevance[n]) for n in ordered]
