@@ -12,8 +12,7 @@ from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.query import query
-from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.pipelines.search import query, vsearch
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.embeddings import EmbeddingCounts

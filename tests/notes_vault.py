@@ -22,9 +22,7 @@ from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.query import query
-from clawmem.app.services.retrieval.pipelines.search import search
-from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.ports.clock import Clock
 from clawmem.ports.embedder import Embedder

@@ -9,17 +9,14 @@ from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, list
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
-from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
-from clawmem.app.services.retrieval.stages.blend import blend
-from clawmem.app.services.retrieval.stages.choose_chunk import choose_chunk
+from clawmem.app.services.retrieval.retrievers import lexical_retriever
+from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.rerank import rerank
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.app.services.retrieval.stages.rerank import blend, choose_chunk, rerank
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.ports.model_answers import ModelAnswers
 from clawmem.ports.reranker import Reranker
 
@@ -47,10 +44,12 @@ def run(stages: dict[str, Stage], vault: SqliteVault, asked: RetrievalRequest) -
 
 
 def reranking(vault: SqliteVault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
+    found = {"search": RunRetrievers({"lexical": lexical_retriever(vault)}), "fuse": fuse(vault)}
+    if reranker is None:
+        return {**found, "cut": cut}
     answers: ModelAnswers = rest.pop("answers", vault.answers)
     return {
-        "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
-        "fuse": fuse(vault),
+        **found,
         "chunk": choose_chunk(vault, reranker),
         "rerank": rerank(reranker, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
         "blend": blend,

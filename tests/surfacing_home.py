@@ -16,14 +16,13 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
+from clawmem.app.services.retrieval.models import NO_MODELS, Models
 from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
+from clawmem.app.services.surfacing.filters import confident
 from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
-from clawmem.app.services.surfacing.settling import confident
 from clawmem.app.services.surfacing.surface import BlockRendering, SurfaceContext, Surfaced
 from clawmem.app.services.surfacing.turns import turns_of
 from clawmem.domain.surfacing.profiles import PROFILES, Profile, ThresholdMode

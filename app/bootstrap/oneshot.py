@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from clawmem.adapters.files.conversation import ConversationFiles
     from clawmem.app.services.indexes.vault import ServedVault
-    from clawmem.app.services.retrieval.legs.threads import NamedThreads
+    from clawmem.app.services.retrieval.scheduling import NamedThreads
     from clawmem.ports.clock import Clock
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.late_interaction import LateInteraction

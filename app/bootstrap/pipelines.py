@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.adapters import Adapters
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
+    from clawmem.app.services.retrieval.models import Models
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.pipelines.intent_search import IntentSearch
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
     from clawmem.app.services.retrieval.pipelines.query_plan import QueryPlan
-    from clawmem.app.services.retrieval.pipelines.with_models import Models
     from clawmem.domain.retrieval.intent import Intent
 
 
@@ -53,21 +53,21 @@ class Pipelines:
     @cached_property
     def vsearch(self) -> Pipeline:
         """Vectors."""
-        from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+        from clawmem.app.services.retrieval.pipelines.search import vsearch
 
         return vsearch(self._vault, self.embedder)
 
     @cached_property
     def query(self) -> Pipeline:
         """All retrievers, with the models that there are."""
-        from clawmem.app.services.retrieval.pipelines.query import query
+        from clawmem.app.services.retrieval.pipelines.search import query
 
         return query(self._vault, self.embedder, self._adapters.late_interaction(), self._models)
 
     @cached_property
     def query_without_models(self) -> Pipeline:
         """All retrievers, without a generator and a reranker."""
-        from clawmem.app.services.retrieval.pipelines.query import query
+        from clawmem.app.services.retrieval.pipelines.search import query
 
         return query(self._vault, self.embedder, self._adapters.late_interaction())
 
@@ -79,8 +79,7 @@ class Pipelines:
     @cached_property
     def query_plan(self) -> QueryPlan:
         """Clauses of a question of several topics."""
-        from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
-        from clawmem.app.services.retrieval.plans import planner
+        from clawmem.app.services.retrieval.pipelines.query_plan import planner, query_plan
 
         return query_plan(self._vault, self.embedder, planner(self._vault, self._adapters.generator()))
 
@@ -110,6 +109,6 @@ class Pipelines:
 
     @property
     def _models(self) -> Models:
-        from clawmem.app.services.retrieval.pipelines.with_models import Models
+        from clawmem.app.services.retrieval.models import Models
 
         return Models(self._adapters.generator(), self._adapters.reranker(), self._adapters.clock())

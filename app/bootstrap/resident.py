@@ -13,7 +13,7 @@ from clawmem.ports.errors import ClawmemError, EmbeddingError
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
-    from clawmem.app.services.retrieval.legs.threads import NamedThreads
+    from clawmem.app.services.retrieval.scheduling import NamedThreads
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.vault import RecordVault
 
@@ -47,7 +47,7 @@ class CachedModels(PromptModels):
     threads: NamedThreads
 
     def __init__(self) -> None:
-        from clawmem.app.services.retrieval.legs.threads import NamedThreads
+        from clawmem.app.services.retrieval.scheduling import NamedThreads
 
         self.threads = NamedThreads()
         self._known: dict[str, Embedder | None] = {}

@@ -49,8 +49,8 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.explain import Explain
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.recalls import Recalls
+    from clawmem.app.services.retrieval.replay import ReceiptReader
     from clawmem.app.services.retrieval.similar import FindSimilar
-    from clawmem.app.services.retrieval.why import ReceiptReader
     from clawmem.ports.files import FileSource
 
 
@@ -297,7 +297,7 @@ class Services:
     @property
     def why(self) -> ReceiptReader:
         """Reader of stored receipts."""
-        from clawmem.app.services.retrieval.why import ReceiptReader
+        from clawmem.app.services.retrieval.replay import ReceiptReader
 
         return ReceiptReader(self.vault, self.clock)
 
@@ -360,7 +360,7 @@ class Services:
 
         A named vault has none: its collections are synced and never configured.
         """
-        from clawmem.app.services.indexing.leftovers import leftover_collections
+        from clawmem.app.services.indexing.collections import leftover_collections
 
         if self.settings.named or self.settings.vault in self.settings.vaults.values():
             return {}

@@ -14,7 +14,7 @@ from clawmem.domain.security.safety import safe
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.models.watching import Watch
-    from clawmem.app.services.retrieval.pipelines.with_models import Models
+    from clawmem.app.services.retrieval.models import Models
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
@@ -88,7 +88,7 @@ class Surfacing:
         """Yield the configured model servers. Local models are not used, as every prompt would load them again."""
         from clawmem.app.bootstrap.models import ModelContext, served
         from clawmem.app.services.models.watching import REST_MS
-        from clawmem.app.services.retrieval.pipelines.with_models import Models
+        from clawmem.app.services.retrieval.models import Models
         from clawmem.app.settings.sections import ModelServer, RerankServer, servers_in
         from clawmem.ports.model_failures import ModelRole
 
@@ -151,7 +151,7 @@ class EmbedServer:
         """Record a timeout of the server, if *degraded* reports one."""
         if not self._was_asked:
             return
-        from clawmem.app.services.retrieval.legs.ask_all import LATE
+        from clawmem.app.services.retrieval.scheduling import LATE
 
         if (reason := degraded.get(VECTOR, "")).startswith(LATE):
             self._watch.gave_up(reason)

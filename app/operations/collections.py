@@ -19,8 +19,7 @@ from clawmem.app.operations.operation import (
     Result,
 )
 from clawmem.app.operations.output import Table, table
-from clawmem.app.services.indexing.leftovers import distrust_stamps, withdraw_collection
-from clawmem.app.services.indexing.trusting import record_trust
+from clawmem.app.services.indexing.collections import distrust_stamps, record_trust, withdraw_collection
 from clawmem.app.settings.config_file import (
     add_collection,
     breadth_warning,

@@ -18,7 +18,7 @@ from clawmem.app.services.graph.build import SIMILAR
 from clawmem.app.services.graph.export import whole_graph
 from clawmem.app.services.graph.graphml import graphml
 from clawmem.app.services.graph.json_ld import json_ld
-from clawmem.app.services.retrieval.lacking import NO_VECTORS, lacks_vectors
+from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.errors import InvalidInput

@@ -9,8 +9,8 @@ from pydantic import Field
 
 from clawmem.app.operations.enriching import Enriched, EnrichRequest, enrich, enriched_text
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.app.services.indexing.leftovers import leftover_sentence
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
 from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
 

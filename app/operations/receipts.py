@@ -17,8 +17,7 @@ from clawmem.app.services.retrieval.replay import ResultChange
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval import receipts
-    from clawmem.app.services.retrieval.replay import Replay
-    from clawmem.app.services.retrieval.why import ReceiptEntry
+    from clawmem.app.services.retrieval.replay import ReceiptEntry, Replay
 
 NONE_YET = "No receipts. They are kept for every answer, unless that is switched off."
 UNREADABLE = "cannot be read"

@@ -11,8 +11,7 @@ from clawmem.app.version import VERSION
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval.receipts import Receipt
-    from clawmem.app.services.retrieval.replay import Replay
-    from clawmem.app.services.retrieval.why import Ask
+    from clawmem.app.services.retrieval.replay import Ask, Replay
 
 
 def asked_again(services: Services, receipt: Receipt) -> Replay:

@@ -15,8 +15,8 @@ from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.fields import listed, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option
 from clawmem.app.operations.questions import MinScore, Question, Search
-from clawmem.app.services.retrieval.lacking import report_missing_vectors, require_vectors
 from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
+from clawmem.app.services.retrieval.retrievers import report_missing_vectors, require_vectors
 from clawmem.app.version import VERSION
 
 if TYPE_CHECKING:

@@ -1,8 +1,11 @@
-"""
-Late interaction: how well a text covers the words of a question.
+"""Late interaction: how well a text covers the words of a question.
 
 Each word of the question is matched with the most similar word of the text (the MaxSim of ColBERT, Khattab & Zaharia
 2020), so that a synonym counts almost as much as the word itself.
+
+Sketches replace the cosine of two vectors: the share of equal signs under random hyperplanes estimates their angle
+(Charikar 2002). This allows late interaction over a transformer's word vectors with 48 bytes per word and about ten
+microseconds per line.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from clawmem.ports.records import FragmentKey
 
@@ -22,6 +25,8 @@ NEIGHBOUR_SHARES = (1.0, 0.8, 0.5)
 NAME_SHARE = 1.0
 
 Row = Sequence[float]
+
+READ = 2000  # characters of a line that are sketched; the rest rarely matters and costs as much to compare
 
 
 def coverage(weights: Row, nearest: Row) -> float:
@@ -108,3 +113,42 @@ def _best(
     ]
     lent = [[share * near for near in row] for share, row in found]
     return [max(word) for word in zip(named or [0.0] * width, *lent, strict=True)]
+
+
+class Rows(NamedTuple):
+    """A decoded sketch: ``whole`` and each of ``words`` is an integer of ``bits`` bits."""
+
+    bits: int
+    whole: int
+    words: tuple[int, ...]
+
+
+def read_rows(sketch: bytes, dimensions: int) -> Rows | None:
+    """
+    Return the rows of a sketch; ``None`` for an empty sketch.
+
+    Raises:
+        ValueError: *dimensions* is not a positive multiple of 8, or the sketch ends in the middle of a row.
+    """
+    width, rest = divmod(dimensions, 8)
+    if rest or width < 1 or len(sketch) % width:
+        raise ValueError(f"a sketch of {len(sketch)} bytes does not consist of rows of {dimensions} bits")
+    if not sketch:
+        return None
+    whole, *words = (int.from_bytes(sketch[at : at + width]) for at in range(0, len(sketch), width))
+    return Rows(dimensions, whole, tuple(words))
+
+
+def agreement(one: int, other: int, bits: int) -> float:
+    """Return the similarity of two rows: 1 if all *bits* are equal, 0 if half of them or fewer are."""
+    return max(0.0, 1.0 - 2.0 * (one ^ other).bit_count() / bits)
+
+
+def nearest_words(question: Rows, line: Rows) -> tuple[float, ...]:
+    """Return for each word of the question its similarity to the nearest word of the line, in [0, 1]."""
+    return tuple(_nearest(word, line.words, question.bits) for word in question.words)
+
+
+def _nearest(word: int, others: Sequence[int], bits: int) -> float:
+    differing = min(((word ^ other).bit_count() for other in others), default=bits)
+    return max(0.0, 1.0 - 2.0 * differing / bits)

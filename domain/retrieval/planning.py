@@ -1,5 +1,4 @@
-"""
-Rule-based plan of a search: splits a question about several topics into several questions, without a model.
+"""Plans of a search: a question about several topics is split into several questions, by rules or by a language model.
 
 "What did we decide about caching as well as logging, and why did we drop the queue?" becomes three questions. A part
 that is no complete question ("logging") gets the beginning of the first part.
@@ -11,10 +10,12 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from clawmem.domain.documents.tokens import is_unspaced, words
 from clawmem.domain.retrieval.intent import Intent, classify_intent
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.ports.generator import JsonSchema
 
 MAX_SIMPLE_WORDS = 5
 LONG_WORD = 3  # letters; shorter words are mostly function words and do not make a question complex
@@ -51,6 +52,29 @@ _LEAD = re.compile(
 )
 _PREPOSITION = re.compile(r"\A(?:about|for|on|with|of|in|to|from|at|by|regarding)\s+", re.IGNORECASE)
 
+TEMPERATURE = 0.3
+MAX_TOKENS = 300
+MAX_CONTEXT = 300  # characters of the session's subject
+# Schema for reading: one wrong clause does not affect the others, and many models omit the wrapping object.
+READABLE: JsonSchema = {
+    "type": ["object", "array"],
+    "properties": {"clauses": {"type": "array"}},
+    "required": ["clauses"],
+}
+_PROMPT = """\
+Somebody asks a question of their own notes. Take it apart into 2 to 4 short questions that can be looked up
+one by one, and say for each how:
+- "bm25": by its words; names, identifiers, exact terms
+- "vector": by its meaning; described in other words than the notes may use
+- "graph": along causes, decisions and people; why something happened, who it has to do with
+Priority 1 is the most important, 5 the least. Keep names and terms as they are written. Add nothing that
+was not asked.
+{context}
+Question: {query}
+
+Answer with JSON only:
+{{"clauses": [{{"type": "bm25", "query": "...", "priority": 1}}, ...]}}"""
+
 
 class ClauseKind(StrEnum):
     """Retriever that answers a clause."""
@@ -72,6 +96,23 @@ class Clause:
     def weight(self) -> int:
         """Weight of its ranking among those of the other clauses: 6 minus the priority, 5 to 1."""
         return WEIGHT - self.priority
+
+
+_CLAUSE = {
+    "type": "object",
+    "properties": {
+        "type": {"type": "string", "enum": [kind.value for kind in ClauseKind]},
+        "query": {"type": "string"},
+        "priority": {"type": "integer"},
+        "reasoning": {"type": "string"},
+    },
+    "required": ["type", "query", "priority"],
+}
+SCHEMA: JsonSchema = {
+    "type": "object",
+    "properties": {"clauses": {"type": "array", "items": _CLAUSE}},
+    "required": ["clauses"],
+}
 
 
 def has_several_topics(query: str) -> bool:
@@ -175,3 +216,39 @@ def _begun_as(first: str, part: str) -> str:
 
 def _has_content(part: str) -> bool:
     return any(word not in STOP_WORDS for word in words(part))
+
+
+def decomposition_prompt(query: str, context: str = "") -> str:
+    """Return the prompt for decomposing *query*; the first 300 characters of *context* name the session's subject."""
+    about = context.strip()[:MAX_CONTEXT]
+    return _PROMPT.format(query=query, context=f"\nThe session is about: {about}\n" if about else "")
+
+
+def read_clauses(answer: Any) -> tuple[Clause, ...]:
+    """
+    Return the clauses of an answer with the schema `READABLE`, most important first, at most four; none if malformed.
+
+    A clause of an unknown type or without words is dropped, and so are duplicates. A priority is clamped to 1..5; one
+    that is not an integer counts as 5.
+    """
+    given = answer.get("clauses") if isinstance(answer, dict) else answer
+    read = [_clause(one) for one in given] if isinstance(given, list) else []
+    distinct: dict[tuple[ClauseKind, str], Clause] = {}
+    for clause in sorted(filter(None, read), key=lambda clause: clause.priority):
+        distinct.setdefault((clause.kind, clause.query.casefold()), clause)
+    return tuple(distinct.values())[:MAX_CLAUSES]
+
+
+def _clause(given: Any) -> Clause | None:
+    if not isinstance(given, dict):
+        return None
+    kind, query = given.get("type"), given.get("query")
+    if kind not in tuple(ClauseKind) or not isinstance(query, str) or not query.strip():
+        return None
+    return Clause(ClauseKind(kind), query.strip(), _priority(given.get("priority")))
+
+
+def _priority(given: Any) -> int:
+    if isinstance(given, bool) or not isinstance(given, int):
+        return LEAST_IMPORTANT
+    return min(max(given, MOST_IMPORTANT), LEAST_IMPORTANT)

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.by_date import content_words
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
-from clawmem.domain.retrieval.newest import content_words
 from clawmem.domain.security.patterns import AnyCase
 
 # Share of the best version's relevance. A note that matches worse is about something else, or names the event that ended

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from clawmem.domain.surfacing.tiers import HOT_ABOVE
+from clawmem.domain.surfacing.packing import HOT_ABOVE
 
 Key = TypeVar("Key", int, str)
 

@@ -1,12 +1,18 @@
-"""Packing of whole passages and whole lines into a token budget."""
+"""Packing of whole passages and whole lines into a token budget, and the tiers that limit the length of each."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from enum import StrEnum
 
 from clawmem.domain.documents.tokens import token_count
 
 SEPARATOR = "\n\n---\n\n"
+
+HOT_ABOVE, WARM_ABOVE = 0.8, 0.6
+# If the budget is too small for all texts, at least this share goes to texts at the full length of their tier; texts
+# after them may be cut to the warm length. Otherwise, if all scores are close, all texts would be hot and few would fit.
+FULL_SHARE = 0.5
 
 
 def pack(count: int, text_of: Callable[[int], str], budget: int) -> int:
@@ -58,3 +64,21 @@ def pack_lines(lines: Iterable[str], budget: int, frame: str = "") -> list[str]:
             break
         kept.append(line)
     return kept
+
+
+class Tier(StrEnum):
+    """Tier of an answer; `CHARACTERS` maps tiers to text lengths."""
+
+    HOT = "hot"
+    WARM = "warm"
+    COLD = "cold"
+
+
+CHARACTERS = {Tier.HOT: 300, Tier.WARM: 150, Tier.COLD: 0}  # of text; title and place are always shown
+
+
+def tier_of(score: float) -> Tier:
+    """Return the tier of *score*, a share of the best score in [0, 1]; a bound belongs to the lower tier."""
+    if score > HOT_ABOVE:
+        return Tier.HOT
+    return Tier.WARM if score > WARM_ABOVE else Tier.COLD

@@ -1,5 +1,4 @@
-"""
-Form of a prompt: a request about the current task, or a question about the user's knowledge.
+"""Form of a prompt: a request about the current task, or a question about the user's knowledge; names and files in it.
 
 "Add a docstring to this function" and "where do we keep backups?" may share equally many words with a vault, but the
 first is answered by the open code and the second by a note. Only English is recognised; prompts in other languages
@@ -13,6 +12,7 @@ from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.security.patterns import Pattern
 
 # Verbs that open a request to make, change or explain something.
 _TASK_VERBS = frozenset(
@@ -52,6 +52,30 @@ _TIMES = frozenset(
 _OURS = frozenset("we our ours us did was were had decided agreed ago".split())
 _OWN = frozenset("i my mine".split())
 _ASKING = frozenset("who when where which why what whose how".split())
+
+MOST_FILES = 3
+RESULTS_EACH = 2
+EXTENSIONS = (
+    "ts",
+    "js",
+    "py",
+    "md",
+    "sh",
+    "yaml",
+    "yml",
+    "json",
+    "toml",
+    "rs",
+    "go",
+    "tsx",
+    "jsx",
+    "css",
+    "html",
+)
+_FILE = Pattern(
+    rf"(?<![\w./-])(?:[\w.-]{{1,80}}/){{0,12}}[\w.-]{{1,80}}\.(?:{'|'.join(sorted(EXTENSIONS, reverse=True))})(?![\w/])",
+    "|".join(f".{extension}" for extension in EXTENSIONS),
+)
 
 
 class PromptForm(NamedTuple):
@@ -120,3 +144,9 @@ def proper_names(prompt: str) -> list[str]:
             found += [word for word in words(bare.partition("'")[0]) if len(word) > 1]
         opens = part.endswith((".", "!", "?"))
     return found
+
+
+def named_files(prompt: str) -> tuple[str, ...]:
+    """Return up to `MOST_FILES` distinct paths and file names in *prompt*, in order of occurrence."""
+    found = _FILE.compiled.findall(prompt) if _FILE.may_match(prompt) else ()
+    return tuple(dict.fromkeys(found))[:MOST_FILES]

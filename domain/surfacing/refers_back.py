@@ -1,5 +1,4 @@
-"""
-Whether a prompt can only be understood with the prompts before it.
+"""Prompts that can only be understood with the prompts before them, and the queries that combine both.
 
 "Why was it changed?" and "and for payments?" depend on earlier prompts; "where do we keep login sessions these days?"
 never does. A pronoun refers back if the words before it do not name its antecedent. English, German and Spanish are
@@ -18,6 +17,15 @@ COMPLETE = 2  # content words before a pronoun that suffice to name its antecede
 MOST_CONTINUED = (
     2  # content words of "and for payments?"; a longer sentence that begins with "and" is complete
 )
+
+LOOK_BACK = 2  # questions
+MOST_MINUTES = 10  # since they were asked
+MOST_CHARS = 2000
+# Minimum relevance of an added candidate, as a share of the best candidate of the combined query.
+LEAST_SHARE = 0.7
+# Maximum relevance of an added candidate, as a share of the least relevant candidate of the prompt alone.
+ADDED_SHARE = 0.9
+APART = "\n\n"
 
 
 class _Language(NamedTuple):
@@ -156,3 +164,23 @@ _EXPLETIVE = _set(
     "possible true ok okay fine safe better worth necessary normal allowed important seems takes take makes rains hot cold"
     " möglich wahr sicher nötig besser gibt regnet"
 )
+
+
+def looking_back(
+    current: str, before: Sequence[str], *, look_back: int = LOOK_BACK, most: int = MOST_CHARS
+) -> str:
+    """
+    Return *current* and up to *look_back* earlier questions, newest first, separated by blank lines.
+
+    Whole questions are dropped, the oldest first, until at most *most* characters are left; a longer *current* is
+    truncated. Empty questions and those equal to *current* are ignored.
+
+    Args:
+        before: Earlier questions, newest first.
+    """
+    if not current.strip():
+        return current
+    others = [text for text in before if text.strip() and text != current][:look_back]
+    while others and len(APART.join([current, *others])) > most:
+        others.pop()
+    return APART.join([current, *others])[:most]

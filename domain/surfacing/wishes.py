@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from clawmem.domain.surfacing.tiers import CHARACTERS, Tier
+from clawmem.domain.surfacing.packing import CHARACTERS, Tier
 
 MOST = 3  # preferences near the top; the other places are for answers
 TOP = 3  # answers that stay before the promoted preferences

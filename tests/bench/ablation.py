@@ -56,8 +56,7 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.stages import compare
-from clawmem.app.services.retrieval.trace import StageTrace, Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval import calibrated, grains, late_interaction
 
 TABLES = FOLDER / "ablation"

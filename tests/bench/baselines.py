@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, RunRetrievers, answered
-from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, vector_retriever
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers, answered
 from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.nearest import nearest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.stages.fuse import nearest
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import FragmentKey, FragmentKind, Grain, Hit, Scope
 from clawmem.ports.vault import Vault

@@ -31,7 +31,7 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.app.services.retrieval.stages.judge import evidence_of, words_of
-from clawmem.app.services.surfacing.answering import match_of
+from clawmem.app.services.surfacing.candidates import match_of
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.pipeline import RetrievalDependencies, finding
 from clawmem.domain.retrieval.relevance import Evidence

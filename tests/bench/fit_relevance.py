@@ -99,7 +99,7 @@ def ask_vault(
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.update import UpdateCollection
-    from clawmem.app.services.retrieval.pipelines.query import query
+    from clawmem.app.services.retrieval.pipelines.search import query
 
     sys.stderr.write(f"{collection}, {name}\n")
     with tempfile.TemporaryDirectory() as place:

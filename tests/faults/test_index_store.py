@@ -15,7 +15,7 @@ import pytest
 from command_line import Invoke
 from typer.testing import Result
 
-from clawmem.app.services.retrieval.legs.ask_all import DEADLINE_S
+from clawmem.app.services.retrieval.scheduling import DEADLINE_S
 
 SLACK_S = 4.0  # for opening the vault, and a busy machine
 ANIMALS = "zebra yak gnu ibex lynx otter".split()

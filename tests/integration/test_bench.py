@@ -40,7 +40,7 @@ from clawmem.app.bench.measures import interval, measure
 from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.domain.retrieval import grains
 

@@ -19,7 +19,7 @@ from surfacing_home import PROMPT, Home, places
 
 from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
-from clawmem.app.services.retrieval.pipelines.with_models import Models
+from clawmem.app.services.retrieval.models import Models
 from clawmem.app.services.retrieval.stages.expand import EXPANSION
 from clawmem.app.services.retrieval.stages.rerank import RERANKER
 from clawmem.app.services.surfacing.surface import Surfaced

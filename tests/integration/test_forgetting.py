@@ -14,7 +14,7 @@ from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.recalls import ANSWERS_FORGOTTEN_AT_ONCE, Recalls, Retention
-from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Trace
 from clawmem.contracts.samples import save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.records import InactiveReason

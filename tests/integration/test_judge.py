@@ -18,10 +18,8 @@ from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import Ask, MemoryRetrieve
-from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
-from clawmem.app.services.retrieval.pipelines.search import search
-from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.retrieval.routing import Route

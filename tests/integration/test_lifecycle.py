@@ -25,7 +25,7 @@ from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.lifecycle.forgetting import ForgetReport, Traces
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.surfacing.settling import visible
+from clawmem.app.services.surfacing.filters import visible
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.domain.capture.notes import COLLECTION

@@ -32,22 +32,21 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
-from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
-from clawmem.app.services.retrieval.legs.variants import is_variant, variant_name, variant_retrievers
-from clawmem.app.services.retrieval.legs.vector import vector_retriever
-from clawmem.app.services.retrieval.pipelines import with_models
-from clawmem.app.services.retrieval.pipelines.with_models import (
+from clawmem.app.services.retrieval.models import (
     NO_MODELS,
     expansion_stage,
     reformulation_retrievers,
     reranking_stages,
 )
-from clawmem.app.services.retrieval.stages.choose_chunk import choose_chunk
+from clawmem.app.services.retrieval.models import (
+    Models as RetrievalModels,
+)
+from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
+from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.expand import EXPANSION, expand
 from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.rerank import RERANKER, rerank
-from clawmem.app.services.retrieval.stages.unchanged import unchanged
+from clawmem.app.services.retrieval.stages.rerank import RERANKER
+from clawmem.app.services.retrieval.variants import is_variant, variant_name, variant_retrievers
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant, VariantKind
 from clawmem.domain.retrieval.grains import retriever_of
@@ -80,7 +79,11 @@ def vault(notes_vault: NotesVault) -> SqliteVault:
 def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> dict[str, Stage]:
     answers = rest.pop("answers", vault.answers)
     return {
-        "expand": expand(vault, generator, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
+        **(
+            {"expand": expand(vault, generator, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest})}
+            if generator
+            else {}
+        ),
         "search": RunRetrievers(
             {
                 "lexical": lexical_retriever(vault),
@@ -97,31 +100,11 @@ def writing(text: str) -> Callable[[ReceivedRequest], ScriptedReply]:
 
 
 class TestWithoutModels:
-    def test_every_stage_is_nothing(self, vault: SqliteVault) -> None:
-        """A stage without its model is the one function that changes nothing: no thread, no memory, no reading."""
-        stages = [
-            expand(vault, None, vault.answers, ManualClock()),
-            choose_chunk(vault, None),
-            rerank(None, vault.answers, ManualClock()),
-        ]
-
-        assert stages == [unchanged] * 3
-
     def test_rows_are_empty(self, vault: SqliteVault) -> None:
         """A pipeline without models has no stage and no leg for them."""
         assert expansion_stage(vault, NO_MODELS) == {}
         assert reformulation_retrievers(vault, HashingEmbedder(), NO_MODELS) == {}
         assert reranking_stages(vault, NO_MODELS) == {}
-
-    def test_the_order_is_the_indexes_own(self, vault: SqliteVault) -> None:
-        """Without a model the candidates are those that fusing left, each in every respect."""
-        plain = {"search": RunRetrievers({"lexical": lexical_retriever(vault)}), "fuse": fuse(vault)}
-
-        expected, _ = run(plain, vault, request())
-        actual, trace = run(reranking(vault, None), vault, request())
-
-        assert actual.candidates == expected.candidates
-        assert trace.degraded == {}
 
 
 class TestBoth:
@@ -129,7 +112,7 @@ class TestBoth:
         """Both rows in one pipeline: what the other words found is there, and the answer is at the top."""
         generator = models.factory(http_generator, models.serve(writing(OTHER_WORDS)).url)
         reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
-        helping = with_models.Models(generator, reranker, models.clock)
+        helping = RetrievalModels(generator, reranker, models.clock)
         legs = {
             "lexical": lexical_retriever(vault),
             **reformulation_retrievers(vault, HashingEmbedder(), helping),

@@ -35,7 +35,7 @@ from clawmem.app.bench.measures import measure
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import Ranking, read_request
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.domain.documents.content_type import TYPES

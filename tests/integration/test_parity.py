@@ -33,8 +33,7 @@ from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.retrieval.pipelines.query import query
-from clawmem.app.services.retrieval.pipelines.search import search
+from clawmem.app.services.retrieval.pipelines.search import query, search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.backend import IndexPlace

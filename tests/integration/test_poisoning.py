@@ -8,7 +8,7 @@ import pytest
 from poison import MARK, WAYS, measure, unmarked_lines
 from surfacing_home import PROMPT, Home
 
-from clawmem.app.services.indexing.trusting import record_trust
+from clawmem.app.services.indexing.collections import record_trust
 from clawmem.domain.security.origin import TRUST
 
 QUESTIONS = 12

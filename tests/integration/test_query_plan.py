@@ -15,16 +15,22 @@ from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.retrieval.clauses import DEPTH, AskClauses
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, QueryPlan, query_plan
-from clawmem.app.services.retrieval.plans import NO_USE, ByModel, Plan, Planner, by_rules, planner
+from clawmem.app.services.retrieval.pipelines.clauses import DEPTH, AskClauses
+from clawmem.app.services.retrieval.pipelines.query_plan import (
+    NO_USE,
+    ByModel,
+    Plan,
+    PlanAnswer,
+    Planner,
+    QueryPlan,
+    by_rules,
+    planner,
+    query_plan,
+)
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.stages.unchanged import unchanged
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Work
-from clawmem.domain.retrieval.decomposition import SCHEMA
-from clawmem.domain.retrieval.planning import Clause, ClauseKind
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
+from clawmem.domain.retrieval.planning import SCHEMA, Clause, ClauseKind
 from clawmem.ports.errors import ClawmemError, EmbeddingError
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.relations import Relation, RelationKind
@@ -152,7 +158,7 @@ def fixed_plan(
 ) -> QueryPlan:
     pipeline = Fixed(vault, act)
     clauses = AskClauses(dict.fromkeys(ClauseKind, pipeline), SHORT_S)
-    return QueryPlan(vault, clauses, unchanged, planned(*given))
+    return QueryPlan(vault, clauses, lambda request, work, trace: work, planned(*given))
 
 
 TWO = ((ClauseKind.LEXICAL, "good", 1), (ClauseKind.VECTOR, "bad", 2))

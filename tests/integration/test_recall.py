@@ -23,10 +23,8 @@ from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
     MemoryRetrieve,
     RoutedAnswer,
 )
-from clawmem.app.services.retrieval.pipelines.query import query
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
-from clawmem.app.services.retrieval.pipelines.search import search
-from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.similar import SNIPPET, FindSimilar
 from clawmem.domain.retrieval.intent import Intent

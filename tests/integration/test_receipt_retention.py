@@ -14,7 +14,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.recalls import FORGOTTEN_AT_ONCE, Recalls, Retention
-from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Trace
 from clawmem.contracts.telemetry import recall
 from clawmem.domain.documents.times import iso_utc
 

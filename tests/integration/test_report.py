@@ -15,7 +15,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.maintenance.report import read_since
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.recalls import Recalls, query_hash
-from clawmem.app.services.retrieval.trace import Trace
+from clawmem.app.services.retrieval.work import Trace
 from clawmem.ports.errors import InvalidInput, VaultLocked
 from clawmem.ports.telemetry import Recall, RecallHit
 

@@ -18,10 +18,16 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.request import Ranking, Unit
-from clawmem.app.services.retrieval.stages.choose_chunk import LINE_CHARS, RERANKED
-from clawmem.app.services.retrieval.stages.rerank import BATCH, RERANKER, SHORT_CHARS, rerank, rerank_question
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.app.services.retrieval.stages.rerank import (
+    BATCH,
+    LINE_CHARS,
+    RERANKED,
+    RERANKER,
+    SHORT_CHARS,
+    rerank,
+    rerank_question,
+)
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.ports.errors import InputTooLong
 from clawmem.ports.records import FragmentKey
 

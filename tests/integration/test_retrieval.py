@@ -13,15 +13,12 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, RunRetrievers
-from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
-from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
-from clawmem.app.services.retrieval.legs.vector import vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
+from clawmem.app.services.retrieval.retrievers import lexical_retriever, local_retrievers, vector_retriever
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Work
+from clawmem.app.services.retrieval.work import Trace, Work
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
 from clawmem.ports.records import InactiveReason
 

@@ -11,8 +11,7 @@ from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
-from clawmem.app.services.retrieval.stages.signals import signals_of
-from clawmem.domain.retrieval.composite import published
+from clawmem.domain.retrieval.composite import published, signals_of
 
 
 def lines(answer: Answer) -> list[tuple[str, int, int]]:

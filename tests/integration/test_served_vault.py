@@ -17,9 +17,7 @@ from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.query import query
-from clawmem.app.services.retrieval.pipelines.search import search
-from clawmem.app.services.retrieval.pipelines.vsearch import vsearch
+from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.ports.in_process import is_in_process
 from clawmem.ports.records import Grain, InactiveReason
 

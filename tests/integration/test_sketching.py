@@ -16,15 +16,14 @@ from clawmem.adapters.models.minilm.build import build
 from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.indexing.embed import EmbedPending
+from clawmem.app.services.indexing.embed import EmbedPending, SketchPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.sketch import SketchPending
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.query import query
+from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.grains import COVERAGE, WHOLE
-from clawmem.domain.retrieval.sketches import READ, read_rows
+from clawmem.domain.retrieval.late_interaction import READ, read_rows
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.sketches import Sketch, SketchCounts, Sketcher

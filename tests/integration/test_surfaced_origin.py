@@ -9,10 +9,9 @@ import pytest
 from surfacing_home import Home
 
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Work
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.app.services.surfacing.composing import Composer
-from clawmem.app.services.surfacing.settling import guarded
+from clawmem.app.services.surfacing.filters import guarded
 from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.security.origin import LEADS, SOURCES, as_tag
 from clawmem.domain.security.promptguard import inspect

@@ -17,8 +17,8 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
 from clawmem.app.services.capture.session import Session
+from clawmem.app.services.indexing.collections import record_trust
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.indexing.trusting import record_trust
 from clawmem.app.services.knowledge.ending import end_replaced_facts
 from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.contracts.samples import fetch, save

@@ -8,21 +8,25 @@ from zoneinfo import ZoneInfo
 
 from clawmem.domain.graph.merging import cooccurrence_score
 from clawmem.domain.maintenance import lease
-from clawmem.domain.retrieval.blending import blend, published_blend
 from clawmem.domain.retrieval.bm25 import lexical_score
+from clawmem.domain.retrieval.by_date import newest_question
 from clawmem.domain.retrieval.calibrated import calibrated, parts
 from clawmem.domain.retrieval.chunk_choice import choose_chunk, intent_terms
 from clawmem.domain.retrieval.composite import Signals, published
 from clawmem.domain.retrieval.confidence import blend_stored, computed_confidence
-from clawmem.domain.retrieval.decomposition import read_clauses
 from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.retrieval.expansion import is_strong_signal, read_expansion
-from clawmem.domain.retrieval.fusion import min_max, rrf
+from clawmem.domain.retrieval.fusion import blend, min_max, published_blend, rrf
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, refine, with_variants
 from clawmem.domain.retrieval.intent import classify_intent, has_recency_intent, time_intent
-from clawmem.domain.retrieval.late_interaction import coverage, line_coverage
-from clawmem.domain.retrieval.newest import newest_question
-from clawmem.domain.retrieval.planning import is_simple, plan
+from clawmem.domain.retrieval.late_interaction import (
+    agreement,
+    coverage,
+    line_coverage,
+    nearest_words,
+    read_rows,
+)
+from clawmem.domain.retrieval.planning import is_simple, plan, read_clauses
 from clawmem.domain.retrieval.query_forms import asks_for_number, holds_number
 from clawmem.domain.retrieval.recency import recency
 from clawmem.domain.retrieval.relevance import (
@@ -34,7 +38,6 @@ from clawmem.domain.retrieval.relevance import (
     results_to_show,
 )
 from clawmem.domain.retrieval.routing import route
-from clawmem.domain.retrieval.sketches import agreement, nearest_words, read_rows
 from clawmem.domain.retrieval.snippets import snippet
 from clawmem.domain.retrieval.succession import current_first
 from clawmem.domain.retrieval.temporal import temporal_range

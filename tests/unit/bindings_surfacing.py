@@ -13,11 +13,10 @@ from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, read_topic, topic_tokens
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.hints import nudge, routing_hint
-from clawmem.domain.surfacing.look_back import looking_back
-from clawmem.domain.surfacing.named_files import named_files
+from clawmem.domain.surfacing.packing import CHARACTERS, tier_of
 from clawmem.domain.surfacing.profiles import ThresholdMode, least_kept, profile_named
-from clawmem.domain.surfacing.refers_back import refers_back
-from clawmem.domain.surfacing.tiers import CHARACTERS, tier_of
+from clawmem.domain.surfacing.prompt_form import named_files
+from clawmem.domain.surfacing.refers_back import looking_back, refers_back
 from clawmem.domain.surfacing.variety import MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
 from clawmem.domain.surfacing.wishes import states_wish, wishes_first

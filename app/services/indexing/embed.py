@@ -1,12 +1,15 @@
-"""Embedding of texts without vectors, in the serving embedding space and in one under construction."""
+"""Embedding and sketching of pending texts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from clawmem.app.services.documents.walking import pages
-from clawmem.app.services.indexing.sketch import SketchPending
+from clawmem.domain.documents.tables import with_columns
+from clawmem.domain.retrieval.late_interaction import READ
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.embedder import Embedder, for_background
 from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import (
@@ -17,16 +20,59 @@ from clawmem.ports.errors import (
     ModelError,
     ModelMismatch,
 )
-from clawmem.ports.records import PendingText, Vector
-from clawmem.ports.sketches import sketcher_of
+from clawmem.ports.records import FragmentKey, PendingText, Vector
+from clawmem.ports.sketches import Sketcher, sketcher_of
 from clawmem.ports.vault import Vault
+
+SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses
 
 BATCH = 256  # texts per transaction: about 30 ms of writing, and the most that a killed run loses
 DISCARDED_AT_ONCE = 1000  # vectors per transaction: well under 50 ms of writing
 ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them does not take over
-
 Progress = Callable[[int, int], None]
 OlderModel = Callable[[str], Embedder]
+
+
+class SketchPending:
+    """Makes missing sketches batch by batch; an interrupted run can be continued at any point."""
+
+    def __init__(self, vault: Vault, sketcher: Sketcher) -> None:
+        self._vault = vault
+        self._sketcher = sketcher
+
+    def __call__(self, *, progress: Progress = lambda done, total: None) -> int:
+        """
+        Run until every line has a sketch; return the number of new sketches.
+
+        Raises:
+            EmbeddingError, ModelError: the model failed; sketches made before are kept.
+        """
+        self._vault.sketches.begin(self._sketcher.fingerprint)
+        total, made = self._vault.sketches.counts().pending, 0
+        after: FragmentKey | None = None
+        while batch := self._vault.sketches.pending(SKETCH_BATCH, after):
+            self._sketch(batch)
+            made, after = made + len(batch), batch[-1]
+            progress(made, max(total, made))
+        return made
+
+    def _sketch(self, keys: Sequence[FragmentKey]) -> None:
+        texts = self._texts(keys)
+        # Repeated lines, such as "Thanks!" in chats, are sketched once.
+        distinct = list(dict.fromkeys(texts.values()))
+        known = dict(zip(distinct, self._sketcher.sketch(distinct, STOP_WORDS), strict=True))
+        with self._vault.writing():
+            made = {key: known[text] for key, text in texts.items()}
+            self._vault.sketches.store(self._sketcher.fingerprint, made)
+
+    def _texts(self, keys: Sequence[FragmentKey]) -> dict[FragmentKey, str]:
+        """Return the texts of the lines, reading each body once; lines deleted in between are left out."""
+        spans = self._vault.documents.spans(keys)
+        texts: dict[FragmentKey, str] = {}
+        for document_id, of_document in groupby(sorted(spans), key=lambda key: key.document_id):
+            body = self._vault.documents.body(document_id) or ""
+            texts |= {key: with_columns(body, spans[key].start, spans[key].end)[:READ] for key in of_document}
+        return texts
 
 
 @dataclass(slots=True)

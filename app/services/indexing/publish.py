@@ -1,8 +1,11 @@
-"""Publishing and withdrawal of documents: the only code that updates records and both indexes together."""
+"""Publishing and withdrawal of documents, in short write transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import monotonic
+from typing import TypeVar
 
 from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_facts
 from clawmem.domain.documents.entries import lexical_entries
@@ -14,8 +17,36 @@ from clawmem.ports.records import Document, Fragment, InactiveReason
 from clawmem.ports.succession import NO_CLAIMS, Claims
 from clawmem.ports.vault import Vault
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+# DESIGN 5 allows 50 ms for a write transaction: the last item and the commit take the rest.
+CHUNK_S = 0.015
+
 # Archived and merged documents remain true, so facts that they ended stay ended: the documents are only not served.
 _TAKEN_BACK = (InactiveReason.REMOVED, InactiveReason.FORGOTTEN)
+
+
+def apply_in_chunks(
+    vault: Vault, items: Iterable[Item], apply: Callable[[Item], Result], *, chunk_s: float = CHUNK_S
+) -> Iterator[Result]:
+    """
+    Yield the result of *apply* for each item after its transaction was committed.
+
+    A transaction ends with the first item that takes it past *chunk_s*. An interrupted caller keeps what
+    was committed before. The caller must exhaust the iterator.
+
+    Raises:
+        VaultError: the transaction under way was rolled back.
+    """
+    waiting = deque(items)
+    while waiting:
+        results: list[Result] = []
+        with vault.writing():
+            ends = monotonic() + chunk_s
+            while waiting and (not results or monotonic() < ends):
+                results.append(apply(waiting.popleft()))
+        yield from results
 
 
 def publish(

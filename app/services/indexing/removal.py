@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_hidden, lost_choices
-from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.indexing.publish import apply_in_chunks, withdraw
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.standing import version_of
 from clawmem.domain.documents.times import iso_utc

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import MappingProxyType
 
-from clawmem.app.services.indexing.chunks import apply_in_chunks
 from clawmem.app.services.indexing.claims import aimed_claims
+from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.linking import aim_links
@@ -18,10 +18,9 @@ from clawmem.app.services.indexing.moves import (
     is_forgotten_text,
     move,
 )
-from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.indexing.publish import apply_in_chunks, publish, withdraw
 from clawmem.app.services.indexing.removal import Removal
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
-from clawmem.app.services.indexing.trusting import record_trust, trust_of
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of
 from clawmem.ports.clock import Clock

@@ -8,8 +8,8 @@ from functools import partial
 from operator import attrgetter
 
 from clawmem.app.services.indexing.claims import circular_claims, unresolved_claims
+from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.leftovers import leftover_sentence
 from clawmem.app.services.maintenance.canaries import listed
 from clawmem.app.services.maintenance.finding import (
     REBUILD,

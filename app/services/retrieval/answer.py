@@ -8,12 +8,11 @@ from typing import NamedTuple
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
-from clawmem.app.services.retrieval.stages.signals import age_days
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate
+from clawmem.app.services.retrieval.work import Candidate, Trace
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import without_technical
 from clawmem.domain.retrieval.chunk_choice import intent_terms
+from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, single_line, snippet
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT

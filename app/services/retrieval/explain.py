@@ -1,12 +1,12 @@
-"""Receipts: explanations of the rank of each document, from an answer and its trace."""
+"""Receipts made from an answer and its trace, and the JSON form of its request."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from datetime import UTC, tzinfo
+from typing import Any, NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result
-from clawmem.app.services.retrieval.asked import request_to_json
 from clawmem.app.services.retrieval.receipts import (
     Receipt,
     ReceiptDrop,
@@ -15,12 +15,67 @@ from clawmem.app.services.retrieval.receipts import (
     RetrieverRank,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.trace import StageTrace
+from clawmem.app.services.retrieval.work import StageTrace
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.records import FragmentKey, Hit, Span
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.ports.records import FragmentKey, Hit, Scope, Span
 from clawmem.ports.vault import Vault
 
+OLDER_NAMES = {"intent": "purpose"}  # of parameters, in receipts of earlier versions
+_APART = frozenset({"query", "forms", "now_ms", "zone"})  # the question, its words, its time and time zone
+
 DIGITS = 4  # decimal places; more would double the size of a receipt
+Ranked = tuple[int, FragmentKey, float]
+
+
+def request_to_json(request: RetrievalRequest) -> dict[str, Any]:
+    """Return the parameters of *request* that differ from their defaults, by name, as JSON values."""
+    return _unusual(request)
+
+
+def request_from_json(
+    question: str, asked: Mapping[str, Any], now_ms: int, zone: tzinfo = UTC
+) -> RetrievalRequest:
+    """
+    Return the request that `request_to_json` serialized, with another time and *zone*.
+
+    Parameters unknown to this version are ignored.
+
+    Raises:
+        ValueError: a value unknown to this version.
+    """
+    chosen = _chosen(RetrievalRequest, asked)
+    return RetrievalRequest(question, query_forms(question), now_ms, **chosen, zone=zone)
+
+
+def _unusual(record: Any) -> dict[str, Any]:
+    usual = record._field_defaults
+    chosen = {name: value for name, value in record._asdict().items() if name not in _APART}
+    return {
+        name: _plain(value) for name, value in chosen.items() if name not in usual or value != usual[name]
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Scope):
+        return _unusual(value)
+    if isinstance(value, frozenset):
+        return sorted(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _chosen(kind: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
+    usual = kind._field_defaults
+    named = {OLDER_NAMES.get(name, name): value for name, value in asked.items()}
+    return {name: _typed(usual[name], value) for name, value in named.items() if name in usual}
+
+
+def _typed(usual: Any, value: Any) -> Any:
+    """Return the JSON value *value* converted to the type of the default *usual*."""
+    kind: Any = type(usual)
+    if usual is None or value is None:
+        return value
+    return kind(**_chosen(kind, value)) if isinstance(usual, Scope) else kind(value)
 
 
 class AnswerContext(NamedTuple):
@@ -67,9 +122,6 @@ class Explain:
             return [_found(by_leg, result, None) for result in answer.results]
         spans = self._vault.documents.spans(key for hits in by_leg.values() for _, key, _ in hits)
         return [_found(by_leg, result, spans) for result in answer.results]
-
-
-Ranked = tuple[int, FragmentKey, float]
 
 
 def _ranked(hits: Sequence[Hit], wanted: Iterable[int]) -> list[Ranked]:

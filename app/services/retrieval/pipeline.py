@@ -8,11 +8,11 @@ from time import perf_counter
 
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
-from clawmem.app.services.retrieval.trace import StageTrace, Trace
-from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.app.services.retrieval.work import Stage, StageTrace, Trace, Work
 from clawmem.ports.vault import Vault
 
 NOTHING = Work()
+COUNTED = 200  # latest undated documents that are checked; above, "or more" is reported
 
 
 class Pipeline:
@@ -58,16 +58,10 @@ class Pipeline:
         """Return the answer and the final state of the pipeline."""
         with nullcontext() if self._asks_models else self._vault.reading():
             work, trace = self.rank(request)
-            if request.as_of:
-                self._say_what_is_missing(request, trace)
+            if missing := changed_since(self._vault, request):
+                trace.degraded["as of"] = missing
             results = describe(self._vault, request, work.candidates)
         return Answer(request.query, results, trace, answered=work.answered), work
-
-    def _say_what_is_missing(self, request: RetrievalRequest, trace: Trace) -> None:
-        from clawmem.app.services.retrieval.changed_since import changed_since  # rarely needed
-
-        if missing := changed_since(self._vault, request):
-            trace.degraded["as of"] = missing
 
 
 def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
@@ -76,3 +70,19 @@ def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
         return request
     found = vault.documents.ids(request.scope, content_types=request.content_types, tags=request.tags)
     return request._replace(scope=request.scope._replace(documents=found))
+
+
+def changed_since(vault: Vault, request: RetrievalRequest) -> str:
+    """
+    Return a sentence about undated notes that may be missing; empty if there are none or ``as_of`` is not set.
+
+    A note without a date counts as written when its file last changed. Its earlier content is unknown.
+    """
+    if request.as_of is None:
+        return ""
+    scope = request.scope._replace(authored_from=request.as_of, authored_until=None)
+    later = vault.documents.ids(scope, content_types=request.content_types, tags=request.tags)
+    last = vault.documents.many(sorted(later)[-COUNTED:]).values()
+    undated = sum(not document.has_own_date for document in last)
+    more = "or more " if undated and len(later) > COUNTED else ""
+    return f"left out {undated} {more}without a date of their own, changed since" if undated else ""

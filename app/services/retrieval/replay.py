@@ -1,14 +1,22 @@
-"""Comparison of two receipts of one question: which results are the same, moved, new or gone, and why if known."""
+"""Stored receipts: lookup, replay of their questions on the current vault, and comparison of the answers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
-from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem
+from clawmem.app.services.retrieval.answer import Answer
+from clawmem.app.services.retrieval.explain import AnswerContext, Explain, request_from_json
+from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem, unpack
+from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.identity import DOCID_LENGTH
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.receipts import StoredReceipt
 from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.vault import Vault
 
 CHANGED = "changed since"
 ADDED = "indexed since"
@@ -19,6 +27,11 @@ INACTIVE = {
     InactiveReason.FORGOTTEN: "forgotten",
     InactiveReason.SUPERSEDED: "superseded",
 }
+
+Place = tuple[int, int]  # document id; first line if results are lines, else 0
+Ranked = tuple[int, ReceiptItem]
+SUGGESTIONS = 5
+Ask = Callable[[str, RetrievalRequest], Answer]
 
 
 class ChangeKind(StrEnum):
@@ -67,9 +80,6 @@ class Replay:
     voice: SilenceChange | None = None
 
 
-Place = tuple[int, int]  # document id; first line if results are lines, else 0
-
-
 def compared(then: Receipt, now: Receipt, documents: Mapping[int, Document], limit: int) -> Replay:
     """
     Compare the receipt *now* with *then*, which is of the same question.
@@ -92,9 +102,6 @@ def _voice(then: Receipt, now: Receipt) -> SilenceChange | None:
     if bool(then.items) == bool(now.items):
         return None
     return SilenceChange.SPEAKS if now.items else SilenceChange.FELL_SILENT
-
-
-Ranked = tuple[int, ReceiptItem]
 
 
 def _ranked(receipt: Receipt) -> dict[Place, Ranked]:
@@ -163,3 +170,77 @@ def _circumstances(then: Receipt, now: Receipt) -> list[str]:
     found = [text.format(a or "none", b or "none") for a, b, text in told if a != b]
     found += [f"degraded then: {leg}: {why}" for leg, why in then.degraded.items()]
     return [*found, *(f"degraded now: {leg}: {why}" for leg, why in now.degraded.items())]
+
+
+class ReceiptEntry(NamedTuple):
+    """A receipt with its id; ``None`` if the stored receipt is unreadable."""
+
+    id: int
+    receipt: Receipt | None
+
+
+class ReceiptReader:
+    """Reads receipts; changes nothing."""
+
+    def __init__(self, vault: Vault, clock: Clock) -> None:
+        self._vault = vault
+        self._clock = clock
+
+    def latest(self, limit: int) -> list[ReceiptEntry]:
+        """Return the last receipts, newest first."""
+        return [ReceiptEntry(stored.id, _readable(stored)) for stored in self._vault.receipts.latest(limit)]
+
+    def find(self, name: str) -> Receipt:
+        """
+        Return the receipt with an id as users write it: ``17`` or ``#17``.
+
+        Raises:
+            NotFound: no receipt has this id; the error lists the latest ids.
+            InvalidInput: the receipt is unreadable.
+        """
+        number = name.strip().removeprefix("#")
+        stored = self._vault.receipts.get(int(number)) if _is_an_id(number) else None
+        if stored is None:
+            near = [str(one.id) for one in self._vault.receipts.latest(SUGGESTIONS)]
+            raise NotFound("receipt", name, suggestions=near)
+        receipt = _readable(stored)
+        if receipt is None:
+            raise InvalidInput(
+                "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."
+            )
+        return receipt
+
+    def replay(self, receipt: Receipt, ask: Ask, version: str) -> Replay:
+        """
+        Ask the same question of the current vault, and compare the answers.
+
+        Args:
+            ask: Answers a request with the pipeline of a verb.
+            version: Version of the current clawmem.
+
+        Raises:
+            InvalidInput: the receipt has parameter values unknown to this version.
+        """
+        try:
+            request = request_from_json(
+                receipt.question, receipt.asked, self._clock.now_ms(), self._clock.zone()
+            )
+        except (ValueError, TypeError) as error:
+            raise InvalidInput(
+                "INVALID_INPUT", f"This question cannot be asked again, it was asked with: {error}."
+            ) from error
+        answer = ask(receipt.verb, request)
+        now = Explain(self._vault)(answer, request, AnswerContext(receipt.verb, 0.0, version))
+        named = {item.document_id for one in (receipt, now) for item in one.items}
+        return compared(receipt, now, self._vault.documents.many(named), request.limit)
+
+
+def _is_an_id(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < len(str(2**63))
+
+
+def _readable(stored: StoredReceipt) -> Receipt | None:
+    try:
+        return unpack(stored.content)
+    except ValueError:
+        return None

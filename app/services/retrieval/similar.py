@@ -6,15 +6,13 @@ from dataclasses import dataclass
 
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.lacking import require_vectors
-from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
-from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
+from clawmem.app.services.retrieval.retrievers import VECTOR_ALONE_DEPTH, require_vectors, vector_retriever
+from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.nearest import nearest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.app.services.retrieval.stages.fuse import nearest
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import Document

@@ -1,18 +1,88 @@
-"""State that stages pass on, and the type of a stage."""
+"""State that stages pass on, its trace, and the type of a stage."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
 from clawmem.ports.records import Document, FragmentKey, Hit, Span
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.expansion import Variant
     from clawmem.domain.retrieval.intent import Classification
+
+HIDDEN = "unlikely, below a likely one"  # reason of a drop
+DROPS_NAMED = 5  # drops recorded per stage and reason; the others are only counted
+
+
+class Drop(NamedTuple):
+    """A candidate that a stage dropped: its document and fragment, its score, and the reason."""
+
+    document_id: int
+    key: FragmentKey
+    score: float
+    reason: str
+
+
+class StageTrace:
+    """
+    One stage: the number of candidates before and after, its duration in milliseconds, and notes.
+
+    ``dropped`` counts dropped candidates by reason; ``drops`` records the first `DROPS_NAMED` of each, which usually
+    are the best ones.
+    """
+
+    def __init__(self, name: str, came_in: int, went_out: int, ms: float) -> None:
+        self.name = name
+        self.came_in = came_in
+        self.went_out = went_out
+        self.ms = ms
+        self.notes: list[str] = []
+        self.dropped: dict[str, int] = {}
+        self.drops: list[Drop] = []
+
+    def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
+        """Record dropped *candidates* with the *reason*."""
+        gone = list(candidates)
+        if gone:
+            room = max(0, DROPS_NAMED - self.dropped.get(reason, 0))
+            self.dropped[reason] = self.dropped.get(reason, 0) + len(gone)
+            self.drops += [Drop(c.document_id, c.best, c.score, reason) for c in islice(gone, room)]
+
+
+class Trace:
+    """
+    Trace of an answer. ``degraded`` names missing retrievers and the reasons; the others provided the answer.
+
+    ``hits`` counts the hits per retriever. ``legs`` holds these hits, best first; the ranks in receipts come from it.
+    """
+
+    def __init__(self, stages: Iterable[StageTrace] = ()) -> None:
+        self.stages = list(stages)
+        self.degraded: dict[str, str] = {}
+        self.hits: dict[str, int] = {}
+        self.legs: Mapping[str, Sequence[Hit]] = {}
+
+    @property
+    def hidden(self) -> int:
+        """The number of unlikely results that were left out below a likely one."""
+        return sum(stage.dropped.get(HIDDEN, 0) for stage in self.stages)
+
+    def continued(self) -> Trace:
+        """Return a copy to continue with."""
+        other = Trace(self.stages)
+        other.degraded.update(self.degraded)
+        other.hits.update(self.hits)
+        other.legs = self.legs
+        return other
+
+    def drop(self, candidates: Iterable[Candidate], reason: str) -> None:
+        """Record drops of the current stage; ignored outside a pipeline."""
+        if self.stages:
+            self.stages[-1].drop(candidates, reason)
 
 
 class Candidate(NamedTuple):

@@ -9,7 +9,7 @@ from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.services.surfacing.settling import span_of
+from clawmem.app.services.surfacing.filters import span_of
 from clawmem.domain.documents.tables import header_at
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
@@ -17,8 +17,15 @@ from clawmem.domain.retrieval.snippets import ELLIPSIS, holds_any, snippet
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
 from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.block import age_label
-from clawmem.domain.surfacing.packing import SEPARATOR, pack_lines, pack_shorter
-from clawmem.domain.surfacing.tiers import CHARACTERS, FULL_SHARE, Tier, tier_of
+from clawmem.domain.surfacing.packing import (
+    CHARACTERS,
+    FULL_SHARE,
+    SEPARATOR,
+    Tier,
+    pack_lines,
+    pack_shorter,
+    tier_of,
+)
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 from clawmem.ports.vault import Vault
 

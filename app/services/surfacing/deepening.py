@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.stages.rerank import RERANKER, rerank
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
-from clawmem.domain.retrieval import blending, chunk_choice
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
+from clawmem.domain.retrieval import chunk_choice, fusion
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing import deepening as policy
 from clawmem.ports.records import FragmentKey, Grain, Hit
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.app.services.retrieval.pipelines.with_models import Models
-    from clawmem.app.services.surfacing.watch import Watch
+    from clawmem.app.services.retrieval.models import Models
+    from clawmem.app.services.surfacing.choices import Watch
     from clawmem.ports.clock import Clock
     from clawmem.ports.generator import Generator
     from clawmem.ports.reranker import Reranker
@@ -105,7 +104,7 @@ def _passage(vault: Vault, candidate: Candidate, request: RetrievalRequest, read
 def _blended(work: Work) -> Work:
     found = {c.best: c.relevance for c in work.candidates}
     read = {c.best: c.legs[RERANKER] for c in work.candidates if RERANKER in c.legs}
-    together = blending.blend(found, read, policy.READER_SHARE)
+    together = fusion.blend(found, read, policy.READER_SHARE)
     moved = [c._replace(relevance=together[c.best], score=together[c.best]) for c in work.candidates]
     return work.with_candidates(_best_first(moved))
 

@@ -7,21 +7,22 @@ from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import NamedTuple
 
-from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
-from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
-from clawmem.app.services.retrieval.legs.threads import NamedThreads
-from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models
+from clawmem.app.services.retrieval.models import NO_MODELS, Models, comparison_stage
+from clawmem.app.services.retrieval.retrievers import (
+    lexical_retriever,
+    local_retrievers,
+    temporal_retriever,
+    vector_retriever,
+)
+from clawmem.app.services.retrieval.scheduling import NamedThreads, RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut_by_note
-from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.precise_first import precise_first
+from clawmem.app.services.retrieval.stages.fuse import fuse, precise_first
 from clawmem.app.services.retrieval.stages.score import score
-from clawmem.app.services.retrieval.stages.successors_first import successors_first
+from clawmem.app.services.retrieval.stages.successors import successors_above, successors_first
 from clawmem.app.services.retrieval.work import Stage
-from clawmem.app.services.surfacing.answering import answering
+from clawmem.app.services.surfacing.candidates import about_named_files, answering
 from clawmem.app.services.surfacing.choices import Choices
-from clawmem.app.services.surfacing.discovery import legs_of
-from clawmem.app.services.surfacing.files import about_named_files
-from clawmem.app.services.surfacing.settling import (
+from clawmem.app.services.surfacing.filters import (
     IsRefused,
     activated,
     confident,
@@ -30,10 +31,10 @@ from clawmem.app.services.surfacing.settling import (
     threshold,
     varied,
     visible,
+    wished,
 )
-from clawmem.app.services.surfacing.superseded import successors_above
-from clawmem.app.services.surfacing.wishing import wished
 from clawmem.domain.retrieval.grains import VECTOR
+from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.vault import Vault
@@ -71,9 +72,9 @@ def finding(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dic
     by_meaning = profile.by_meaning and vault.embeddings.fingerprint() is not None
     embedder = means.embedder if by_meaning else None
     return {
-        "search": _asking(vault, means, embedder, choices),
+        "search": _asking(vault, means, embedder, profile),
         "fuse": fuse(vault),
-        **(_compared(vault, means.late, embedder) if profile.by_meaning else {}),
+        **(comparison_stage(vault, means.late, embedder) if profile.by_meaning else {}),
         "precise first": precise_first(vault),
         "named files": about_named_files(vault),
         "judge": answering(vault, choices.prompt),
@@ -98,20 +99,14 @@ def settling(vault: Vault, means: RetrievalDependencies, choices: Choices) -> di
     }
 
 
-def _asking(vault: Vault, means: RetrievalDependencies, embedder: Embedder | None, choices: Choices) -> Stage:
-    profile = choices.profile
+def _asking(vault: Vault, means: RetrievalDependencies, embedder: Embedder | None, profile: Profile) -> Stage:
+    legs = {"lexical": lexical_retriever(vault)}
+    if embedder is not None:
+        legs |= {"vector": vector_retriever(vault, embedder), "temporal": temporal_retriever(vault)}
     return RunRetrievers(
-        legs_of(vault, embedder, profile),
+        legs,
         profile.deadline_s,
         patience_s={VECTOR: profile.vector_s},
         threads=means.threads,
         at_hand=partial(local_retrievers, vault, embedder),
     )
-
-
-def _compared(vault: Vault, late: LateInteraction | None, embedder: Embedder | None) -> dict[str, Stage]:
-    if late is None:
-        return {}
-    from clawmem.app.services.retrieval.stages.compare import compare
-
-    return {"compare": compare(vault, late, embedder)}

@@ -7,25 +7,30 @@ from functools import partial
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer, Result, describe
-from clawmem.app.services.retrieval.asking_models import reason_of
+from clawmem.app.services.retrieval.models import reason_of
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.recalls import Recalls
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Work
-from clawmem.app.services.surfacing.choices import Choices
+from clawmem.app.services.retrieval.work import Candidate, Trace, Work
+from clawmem.app.services.surfacing.choices import Choices, Watch
 from clawmem.app.services.surfacing.composing import BlockContent, Clean, Composer, RedactPart
-from clawmem.app.services.surfacing.earlier import depends_on_earlier, is_fragment, with_earlier
-from clawmem.app.services.surfacing.own_first import (
+from clawmem.app.services.surfacing.filters import text_of
+from clawmem.app.services.surfacing.own_texts import (
     SeparateResults,
     among_own,
     others_in,
     own_before_others,
 )
 from clawmem.app.services.surfacing.pipeline import RetrievalDependencies, finding, settling
-from clawmem.app.services.surfacing.settling import text_of
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, Earlier, Turns, asked_before
-from clawmem.app.services.surfacing.watch import Watch
+from clawmem.app.services.surfacing.turns import (
+    CONTEXT_SURFACING,
+    Earlier,
+    Turns,
+    asked_before,
+    depends_on_earlier,
+    is_fragment,
+    with_earlier,
+)
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.surfacing.block import block, frame_tokens

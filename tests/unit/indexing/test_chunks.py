@@ -8,7 +8,7 @@ from contextlib import contextmanager
 import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.indexing.chunks import apply_in_chunks
+from clawmem.app.services.indexing.publish import apply_in_chunks
 from clawmem.contracts.samples import save
 from clawmem.ports.vault import DelegatingVault
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.blending import RERANKER_SHARE, blend
+from clawmem.domain.retrieval.fusion import RERANKER_SHARE, blend
 
 FIVE = "abcde"
 scores = st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1))

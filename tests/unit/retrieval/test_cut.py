@@ -8,8 +8,7 @@ import pytest
 
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.stages.cut import cut, cut_by_note
-from clawmem.app.services.retrieval.trace import StageTrace, Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
 from clawmem.ports.records import FragmentKey
 
 Line = tuple[int, float | None]

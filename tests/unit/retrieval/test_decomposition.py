@@ -4,16 +4,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.knowledge.llm_answer import mismatch
-from clawmem.domain.retrieval.decomposition import (
+from clawmem.domain.retrieval.planning import (
+    MAX_CLAUSES,
     MAX_CONTEXT,
     MAX_TOKENS,
     READABLE,
     SCHEMA,
     TEMPERATURE,
+    ClauseKind,
     decomposition_prompt,
     read_clauses,
 )
-from clawmem.domain.retrieval.planning import MAX_CLAUSES, ClauseKind
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.sampled_from(list(ClauseKind)),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.services.retrieval.asked import request_from_json, request_to_json
+from clawmem.app.services.retrieval.explain import request_from_json, request_to_json
 from clawmem.app.services.retrieval.receipts import (
     Receipt,
     ReceiptDrop,
@@ -22,8 +22,7 @@ from clawmem.app.services.retrieval.receipts import (
 )
 from clawmem.app.services.retrieval.replay import ChangeKind, SilenceChange, compared
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
-from clawmem.app.services.retrieval.trace import DROPS_NAMED, StageTrace, Trace
-from clawmem.app.services.retrieval.work import Candidate
+from clawmem.app.services.retrieval.work import DROPS_NAMED, Candidate, StageTrace, Trace
 from clawmem.ports.records import Document, FragmentKey, InactiveReason, Scope
 
 THEN = "2026-03-01T08:00:00.000Z"

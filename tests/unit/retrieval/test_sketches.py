@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.sketches import Rows, agreement, nearest_words, read_rows
+from clawmem.domain.retrieval.late_interaction import Rows, agreement, nearest_words, read_rows
 
 WORDS = st.lists(st.integers(0, 2**16 - 1), max_size=6).map(tuple)
 BITS = st.integers(0, 2**16 - 1)

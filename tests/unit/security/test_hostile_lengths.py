@@ -15,9 +15,9 @@ from clawmem.domain.capture.compaction import summary_part
 from clawmem.domain.capture.extraction import findings
 from clawmem.domain.capture.next_steps import next_steps
 from clawmem.domain.knowledge.names import names_in
+from clawmem.domain.retrieval.by_date import newest_question
 from clawmem.domain.retrieval.expansion import expansion_prompt
 from clawmem.domain.retrieval.intent import classify_intent
-from clawmem.domain.retrieval.newest import newest_question
 from clawmem.domain.retrieval.planning import plan
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.routing import route
@@ -26,7 +26,7 @@ from clawmem.domain.security.escaping import escape
 from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.gate import why_skip
-from clawmem.domain.surfacing.named_files import named_files
+from clawmem.domain.surfacing.prompt_form import named_files
 from clawmem.ports.records import SourceStamp
 
 SHORT, TIMES = 20_000, 4  # characters of the first text, and how much longer the second is

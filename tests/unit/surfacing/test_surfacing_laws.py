@@ -14,9 +14,9 @@ from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
 from clawmem.domain.surfacing.focus import file_name, focus_factor
 from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
-from clawmem.domain.surfacing.look_back import MOST_CHARS, looking_back
 from clawmem.domain.surfacing.packing import pack, pack_lines, pack_shorter
 from clawmem.domain.surfacing.profiles import PROFILES, least_kept
+from clawmem.domain.surfacing.refers_back import MOST_CHARS, looking_back
 from clawmem.domain.surfacing.variety import MemoryKind, vary
 from clawmem.domain.surfacing.wishes import MOST, TOP, wishes_first
 

@@ -7,23 +7,23 @@ from functools import partial
 from types import MappingProxyType
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
-from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
-from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
-from clawmem.app.services.retrieval.legs.named_time import in_named_time
-from clawmem.app.services.retrieval.legs.vector import vector_retriever
-from clawmem.app.services.retrieval.nearness import CachedQueryEmbedder
+from clawmem.app.services.retrieval.models import NO_MODELS, Models, reranking_stages
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.with_models import NO_MODELS, Models, reranking_stages
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.classify import classify
+from clawmem.app.services.retrieval.retrievers import (
+    in_named_time,
+    lexical_retriever,
+    local_retrievers,
+    vector_retriever,
+)
+from clawmem.app.services.retrieval.scheduling import RunRetrievers
+from clawmem.app.services.retrieval.stages.by_date import newest_matching_first
 from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.fuse_by_intent import fuse_by_intent
-from clawmem.app.services.retrieval.stages.graph import graph
+from clawmem.app.services.retrieval.stages.graph import CachedQueryEmbedder, graph
+from clawmem.app.services.retrieval.stages.intent import classify, fuse_by_intent
 from clawmem.app.services.retrieval.stages.judge import judge
-from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
 from clawmem.app.services.retrieval.stages.score import score
-from clawmem.app.services.retrieval.stages.successors_first import successors_first
+from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.embedder import Embedder

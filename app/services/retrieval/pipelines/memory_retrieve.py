@@ -8,21 +8,25 @@ from types import MappingProxyType
 from typing import Any
 
 from clawmem.app.services.documents.sessions import sessions_with_outcome_first
-from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.next_steps import with_next_steps
+from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, rewind_request
 from clawmem.domain.capture.handoff import is_empty
+from clawmem.domain.retrieval.by_date import asks_for_handoff
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.domain.retrieval.named_time import asks_for_handoff
 from clawmem.domain.retrieval.routing import Route, route
+from clawmem.domain.security.patterns import AnyCase
 from clawmem.ports.errors import ClawmemError
+from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Span
 from clawmem.ports.sessions import Session
 from clawmem.ports.vault import Vault
 
-Ask = Callable[[RetrievalRequest], Answer]
+_NEXT = r"(?:next|to-?do|still\s+open|open|left|remaining|pending|follow-?ups?|offen|nächste\w*|siguientes?|pendientes?)"
+_ABOUT_NEXT = AnyCase(rf"\b{_NEXT}\b")
+_SAYS_NEXT = AnyCase(rf"\A[\W_]*{_NEXT}\b[^.\n:]{{0,20}}:")
 
+Ask = Callable[[RetrievalRequest], Answer]
 SEARCH, VSEARCH, QUERY = "search", "vsearch", "query"
 WAYS: Mapping[Route, str] = MappingProxyType(
     {
@@ -35,13 +39,40 @@ WAYS: Mapping[Route, str] = MappingProxyType(
         Route.HYBRID: QUERY,
     }
 )
-
 HANDOFF = "handoff"
 HANDOFF_QUERY = "what is the latest handoff"
 HANDOFFS_LOOKED_AT = 20  # handoffs searched for one that is not empty
-
 NOTHING_NEAR = "no vector is near enough; found by words"
 NO_SESSIONS = "no session is recorded; the results are documents"
+
+
+def with_next_steps(vault: Vault, result: Result) -> Result:
+    """Return *result* with its span set to the lines that name next steps; unchanged if there are none."""
+    parts = vault.documents.fragments(result.document.id)
+    steps = _steps([one for one in parts if one.kind is FragmentKind.LINE])
+    if not steps:
+        return result
+    first, last = steps[0], steps[-1]
+    span = Span(
+        FragmentKey(result.document.id, first.seq),
+        first.kind,
+        first.start_line,
+        last.end_line,
+        first.start,
+        last.end,
+        first.label,
+        first.heading,
+    )
+    return result._replace(span=span, words=(), purpose=())
+
+
+def _steps(lines: list[Fragment]) -> list[Fragment]:
+    """Return the lines under the first heading about next steps, or else the first line that starts with one."""
+    under = [one for one in lines if _ABOUT_NEXT.search(one.heading.rpartition(" › ")[2])]
+    under = [one for one in under if not one.text.lstrip().startswith("#")]
+    if under:
+        return [one for one in under if one.heading == under[0].heading]
+    return [one for one in lines if _SAYS_NEXT.search(one.text)][:1]
 
 
 class RoutedAnswer(Answer):

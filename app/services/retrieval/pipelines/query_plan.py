@@ -2,36 +2,123 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from time import perf_counter
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.clauses import AskClauses, Clauses, merge_clauses, named
-from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
-from clawmem.app.services.retrieval.legs.at_hand import local_retrievers
-from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
-from clawmem.app.services.retrieval.legs.vector import VECTOR_ALONE_DEPTH, vector_retriever
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.plans import Planner, by_rules
+from clawmem.app.services.retrieval.pipelines.clauses import AskClauses, Clauses, merge_clauses, named
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.classify import classify
+from clawmem.app.services.retrieval.retrievers import (
+    VECTOR_ALONE_DEPTH,
+    lexical_retriever,
+    local_retrievers,
+    vector_retriever,
+)
+from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.fuse import fuse
+from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.graph import graph
-from clawmem.app.services.retrieval.stages.judge_parts import judge_parts
-from clawmem.app.services.retrieval.stages.nearest import nearest
-from clawmem.app.services.retrieval.stages.precise_first import precise_first
+from clawmem.app.services.retrieval.stages.intent import classify
+from clawmem.app.services.retrieval.stages.judge import judge_parts
 from clawmem.app.services.retrieval.stages.score import score
-from clawmem.app.services.retrieval.stages.successors_first import successors_first
+from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
-from clawmem.domain.retrieval.planning import ClauseKind
+from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.domain.retrieval.planning import (
+    MAX_TOKENS,
+    READABLE,
+    SCHEMA,
+    TEMPERATURE,
+    Clause,
+    ClauseKind,
+    decomposition_prompt,
+    is_simple,
+    plan,
+    read_clauses,
+)
 from clawmem.ports.embedder import Embedder
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.generator import Generator
 from clawmem.ports.vault import Vault
+
+PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
+
+NO_USE = "the model's answer could not be used"
 
 DEADLINE_S = 5.0  # for all clauses together
 ANCHORS = 5  # documents from which the graph is traversed per clause
+
+
+class Plan(NamedTuple):
+    """Clauses, most important first, and why the model's plan is missing (empty if it is not)."""
+
+    clauses: tuple[Clause, ...]
+    degraded: str = ""
+
+
+Planner = Callable[[str], Plan]
+
+
+def by_rules(query: str) -> Plan:
+    """Return the plan derived from the words of a question."""
+    return Plan(plan(query))
+
+
+def planner(vault: Vault, generator: Generator | None) -> Planner:
+    """Return a planner with a model that knows the last session, or by rules without a *generator*."""
+    return by_rules if generator is None else ByModel(generator, lambda: _last_session(vault))
+
+
+class ByModel:
+    """
+    Planner that has a model split complex questions; simple ones are planned by rules.
+
+    If the model is unavailable, late, or gives no usable answer, the plan is by rules. A question that rules cannot
+    split is searched as a whole, first by words and then by vectors.
+    """
+
+    def __init__(
+        self, generator: Generator, context: Callable[[], str] = str, deadline_s: float = PLANNING_DEADLINE_S
+    ) -> None:
+        """
+        Args:
+            context: Returns the subject of the session; called for each question that goes to the model.
+        """
+        self._generator = generator
+        self._context = context
+        self._deadline_s = deadline_s
+
+    def __call__(self, query: str) -> Plan:
+        if is_simple(query):
+            return by_rules(query)
+        try:
+            clauses = self._decomposed(query)
+        except ClawmemError as error:
+            return Plan(plan(query), str(error))
+        return Plan(clauses) if clauses else Plan(plan(query), NO_USE)
+
+    def _decomposed(self, query: str) -> tuple[Clause, ...]:
+        until = perf_counter() + self._deadline_s
+
+        def ask(prompt: str) -> str:
+            return self._generator.generate(
+                prompt,
+                timeout_s=until - perf_counter(),
+                max_tokens=MAX_TOKENS,
+                temperature=TEMPERATURE,
+                schema=SCHEMA,
+            )
+
+        return read_clauses(json_answer(ask, decomposition_prompt(query, self._context()), READABLE))
+
+
+def _last_session(vault: Vault) -> str:
+    return "".join(session.summary for session in vault.sessions.recent(1))
 
 
 @dataclass(frozen=True, slots=True)

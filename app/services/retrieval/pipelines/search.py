@@ -1,17 +1,35 @@
-"""``search``: lexical search alone."""
+"""``search`` by words, ``vsearch`` by vectors, and ``query`` by both and by time."""
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.legs.ask_all import RunRetrievers
-from clawmem.app.services.retrieval.legs.lexical import lexical_retriever
+from functools import partial
+
+from clawmem.app.services.retrieval.models import (
+    NO_MODELS,
+    Models,
+    comparison_stage,
+    expansion_stage,
+    reformulation_retrievers,
+    reranking_stages,
+)
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.stages.cut import cut
-from clawmem.app.services.retrieval.stages.fuse import fuse
-from clawmem.app.services.retrieval.stages.judge import judge
-from clawmem.app.services.retrieval.stages.newest_first import newest_matching_first
-from clawmem.app.services.retrieval.stages.precise_first import precise_first
+from clawmem.app.services.retrieval.retrievers import (
+    VECTOR_ALONE_DEPTH,
+    lexical_retriever,
+    local_retrievers,
+    temporal_retriever,
+    vector_retriever,
+)
+from clawmem.app.services.retrieval.scheduling import RunRetrievers
+from clawmem.app.services.retrieval.stages.by_date import named_time_first, newest_matching_first
+from clawmem.app.services.retrieval.stages.cut import cut, diversify
+from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
+from clawmem.app.services.retrieval.stages.judge import by_meaning_alone, judge
 from clawmem.app.services.retrieval.stages.score import score
-from clawmem.app.services.retrieval.stages.successors_first import successors_first
+from clawmem.app.services.retrieval.stages.successors import successors_first
+from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.vault import Vault
 
 
@@ -29,4 +47,61 @@ def search(vault: Vault) -> Pipeline:
             "newest first": newest_matching_first(vault),
             "cut": cut,
         },
+    )
+
+
+def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
+    """Return a pipeline for the nearest fragment per document. It computes no confidence, and refuses a floor."""
+    return Pipeline(
+        vault,
+        {
+            "search": by_meaning_alone(
+                RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
+            ),
+            "nearest": nearest(vault),
+            "score": score(vault),
+            "successors first": successors_first(vault),
+            "newest first": newest_matching_first(vault),
+            "cut": cut,
+        },
+    )
+
+
+def query(
+    vault: Vault,
+    embedder: Embedder,
+    late: LateInteraction | None = None,
+    models: Models = NO_MODELS,
+) -> Pipeline:
+    """
+    Return a pipeline that runs all retrievers, compares the best candidates word by word, and fuses the scores.
+
+    Metadata decides near-ties, and near-duplicates come last. With a generator the question is also searched in
+    reformulations, with a reranker the best candidates are reranked; without them these stages are left out.
+    """
+    legs = {
+        "lexical": lexical_retriever(vault),
+        "vector": vector_retriever(vault, embedder),
+        "temporal": temporal_retriever(vault),
+        **reformulation_retrievers(vault, embedder, models),
+    }
+    return Pipeline(
+        vault,
+        {
+            **expansion_stage(vault, models),
+            "search": RunRetrievers(legs, at_hand=partial(local_retrievers, vault, embedder)),
+            "fuse": fuse(vault),
+            **comparison_stage(vault, late, embedder),
+            "precise first": precise_first(vault),
+            **reranking_stages(vault, models),
+            "judge": judge(vault),
+            "score": score(vault),
+            "successors first": successors_first(vault),
+            "versions": versions_in_order(vault),
+            "diversify": diversify(vault),
+            "newest first": newest_matching_first(vault),
+            "named time first": named_time_first(vault),
+            "cut": cut,
+        },
+        asks_models=models.are_asked,
     )

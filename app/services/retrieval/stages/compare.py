@@ -1,4 +1,4 @@
-"""Word-by-word comparison of the best candidates with the question (late interaction)."""
+"""Comparison of the best candidates with the question, word by word (late interaction) or by sketches."""
 
 from __future__ import annotations
 
@@ -7,34 +7,127 @@ from functools import lru_cache
 from sys import intern
 from typing import NamedTuple
 
-from clawmem.app.services.retrieval.asking_models import reason_of
-from clawmem.app.services.retrieval.located import lines_located, located
-from clawmem.app.services.retrieval.names import lent_words, names_of
+from clawmem.app.services.retrieval.models import reason_of
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.sketched import Seen, by_sketches, serving_sketcher
-from clawmem.app.services.retrieval.stages.fuse import fused_lines
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.stages.fuse import fused_lines, lines_located, located
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
+from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.late_interaction import around, line_coverage
-from clawmem.domain.retrieval.query_forms import asks_for_number, holds_number
-from clawmem.domain.retrieval.sketches import READ
+from clawmem.domain.retrieval.late_interaction import (
+    READ,
+    Rows,
+    agreement,
+    around,
+    line_coverage,
+    name_contributions,
+    nearest_words,
+    read_rows,
+)
+from clawmem.domain.retrieval.query_forms import STOP_WORDS, asks_for_number, holds_number
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
+from clawmem.ports.sketches import Sketcher, sketcher_of
 from clawmem.ports.vault import Vault
 
-LATE_INTERACTION = "late interaction"
+Names = Mapping[int, tuple[str, ...]]
 
+Seen = Mapping[str, Mapping[FragmentKey, float]]  # score by name of the signal and by line
+NAMES_SKETCHED = 16  # documents whose names are sketched per question; a name takes about a millisecond
+LEAST_KNOWN = 0.5  # least share of lines with a sketch; with fewer, the order would be arbitrary
+LATE_INTERACTION = "late interaction"
 # Independent of the limit, so that the first results do not depend on it.
 LINES = 60
 SKETCHED_LINES = 100
 DOCUMENTS = 40
 LINE_HITS = 100  # line hits from which the lines of documents are chosen
-
 TEXTS_KEPT = 3_000  # texts whose words are cached for later questions: 3 MB
+
+
+def names_of(vault: Vault, keys: Iterable[FragmentKey]) -> Names:
+    """Return the names of the documents of *keys*, by document id."""
+    documents = vault.documents.many({key.document_id for key in keys})
+    return {number: document_names(one) for number, one in documents.items()}
+
+
+def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
+    """Return the contribution of *names* to each word of *question*, by document id; see `name_contributions`."""
+    held = {number: frozenset(words(" ".join(some))) for number, some in names.items()}
+    return name_contributions(tuple(question), held)
+
+
+def serving_sketcher(vault: Vault, embedder: Embedder | None) -> Sketcher | None:
+    """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model."""
+    stored = vault.sketches.fingerprint()
+    if stored is None or stored != vault.embeddings.fingerprint():
+        return None  # avoids loading the model
+    sketcher = sketcher_of(embedder)
+    return sketcher if sketcher and sketcher.fingerprint == stored else None
+
+
+def by_sketches(
+    vault: Vault, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
+) -> Seen:
+    """
+    Return for each line how well it covers the words of the question, and its similarity as a whole.
+
+    Empty if too few lines have a sketch, or the question has no significant word. A line without a sketch gets the
+    mean of the others.
+    """
+    lines = _read(vault, sketcher, keys)
+    known = [key for key in keys if key in lines]
+    if len(known) < max(1.0, LEAST_KNOWN * len(keys)):
+        return {}
+    question = read_rows(sketcher.sketch([request.query], STOP_WORDS)[0], sketcher.dimensions)
+    if question is None or not question.words:
+        return {}
+    return _seen(question, lines, keys, known, _named(vault, sketcher, request, question, known))
+
+
+def _read(vault: Vault, sketcher: Sketcher, keys: Sequence[FragmentKey]) -> dict[FragmentKey, Rows]:
+    """Return the sketches of the lines and of adjacent lines, without empty sketches."""
+    stored = vault.sketches.of(around(keys))
+    found = ((key, read_rows(sketch, sketcher.dimensions)) for key, sketch in stored.items())
+    return {key: rows for key, rows in found if rows is not None}
+
+
+def _seen(
+    question: Rows,
+    lines: Mapping[FragmentKey, Rows],
+    keys: Sequence[FragmentKey],
+    known: Sequence[FragmentKey],
+    named: Mapping[int, Sequence[float]],
+) -> Seen:
+    equal = (1.0 / len(question.words),) * len(question.words)
+    nearest = {key: nearest_words(question, rows) for key, rows in lines.items()}
+    whole = {key: agreement(question.whole, lines[key].whole, question.bits) for key in known}
+    return {
+        grains.COVERAGE: _completed(line_coverage(known, nearest, equal, names=named), keys),
+        grains.WHOLE: _completed(whole, keys),
+    }
+
+
+def _named(
+    vault: Vault, sketcher: Sketcher, request: RetrievalRequest, question: Rows, keys: Sequence[FragmentKey]
+) -> dict[int, list[float]]:
+    """Return what document names contribute to each word of the question, for names that contain one of its words."""
+    names = names_of(vault, keys)
+    lent = {number: max(row) for number, row in lent_words(request.forms.words, names).items()}
+    chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
+    sketches = sketcher.sketch([". ".join(names[number]) for number in chosen], STOP_WORDS) if chosen else []
+    found = zip(chosen, (read_rows(sketch, sketcher.dimensions) for sketch in sketches), strict=True)
+    return {
+        number: [lent[number] * near for near in nearest_words(question, rows)]
+        for number, rows in found
+        if rows is not None
+    }
+
+
+def _completed(known: Mapping[FragmentKey, float], keys: Sequence[FragmentKey]) -> dict[FragmentKey, float]:
+    middle = sum(known.values()) / len(known)
+    return {key: known.get(key, middle) for key in keys}
 
 
 class LineComparison(NamedTuple):

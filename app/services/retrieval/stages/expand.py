@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.asking_models import (
+from clawmem.app.services.retrieval.models import (
     AnswerCache,
     DeadlineExecutor,
     Left,
     reason_of,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.unchanged import unchanged
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.expansion import (
     MAX_TOKENS,
@@ -36,7 +34,7 @@ DEADLINE_S = 5.0
 
 def expand(
     vault: Vault,
-    generator: Generator | None,
+    generator: Generator,
     answers: ModelAnswers,
     clock: Clock,
     *,
@@ -47,13 +45,9 @@ def expand(
     """
     Return a stage that puts reformulations of the question into ``Work.variants``.
 
-    Without a *generator* it does nothing.
-
     The model is not asked if one note stands out that contains every word of the question, unless an intent is given,
     which may mean another note. Failures are reported in ``trace.degraded``, and the search uses the question alone.
     """
-    if generator is None:
-        return unchanged
     in_time = DeadlineExecutor(EXPANSION, deadline_s)
     expansion = _Expansion(generator, AnswerCache(answers, clock, EXPANSION))
 

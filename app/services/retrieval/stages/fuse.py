@@ -2,14 +2,60 @@
 
 from __future__ import annotations
 
-from clawmem.app.services.retrieval.located import lines_located
+from collections.abc import Iterable, Sequence
+
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.stages.nearest import nearest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
+from clawmem.ports.records import FragmentKey, FragmentKind, Hit
 from clawmem.ports.vault import Vault
+
+WIDER = (grains.PASSAGE, grains.VECTOR)
+
+PRECISE_SHARE = 0.55  # lifts precise matches above all others by more than metadata can change a score
+
+
+def lines_located(vault: Vault, work: Work) -> Work:
+    """Return *work* with the spans of its line hits, of adjacent lines, and of wider hits in the same documents."""
+    lines = work.legs.get(grains.LINE, ())
+    documents = {hit.key.document_id for hit in lines}
+    wider = (
+        hit.key for name, hits in work.legs.items() if grains.retriever_of(name) in WIDER for hit in hits
+    )
+    return located(
+        vault, work, {*grains.neighbours(lines), *(key for key in wider if key.document_id in documents)}
+    )
+
+
+def located(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> Work:
+    """Return *work* with the spans of *keys*; fragments that no longer exist are left out."""
+    missing = [key for key in keys if key not in work.spans]
+    return work._replace(spans={**work.spans, **vault.documents.spans(missing)}) if missing else work
+
+
+def nearest(vault: Vault) -> Stage:
+    """Return a stage that makes candidates from vector hits; relevance is the cosine of the best fragment."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        hits = list(work.legs.get(VECTOR, ()))
+        if request.unit is Unit.LINE:
+            spans = vault.documents.spans(hit.key for hit in hits)
+            wide = (FragmentKind.DOCUMENT, FragmentKind.SECTION)
+            hits = [hit for hit in hits if hit.key in spans and spans[hit.key].kind not in wide]
+            return work.with_candidates([_by_cosine(hit)._replace(span=spans[hit.key]) for hit in hits])
+        best: dict[int, Hit] = {}
+        for hit in hits:
+            best.setdefault(hit.key.document_id, hit)
+        return work.with_candidates([_by_cosine(hit) for hit in best.values()])
+
+    return stage
+
+
+def _by_cosine(hit: Hit) -> Candidate:
+    relevance = max(0.0, hit.score)
+    return Candidate(hit.key.document_id, hit.key, relevance, relevance, {VECTOR: hit.score})
 
 
 def fuse(vault: Vault) -> Stage:
@@ -47,3 +93,50 @@ def _documents(vault: Vault, request: RetrievalRequest, work: Work) -> list[Cand
     speakers = grains.named_speakers(words(request.query))
     fused = grains.fuse_documents(work.legs, labels, weights, speakers)
     return [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in fused]
+
+
+def precise_first(vault: Vault) -> Stage:
+    """Return a stage that, if the question is a name, puts precise matches above others, each group in its order."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if request.forms.precise is None:
+            return work
+        ranked = _lifted(vault, work.candidates, request, work)
+        trace.drop(ranked[MAX_LIMIT:], "beyond the maximum limit")
+        return work.with_candidates(ranked[:MAX_LIMIT])
+
+    return stage
+
+
+def _lifted(
+    vault: Vault, candidates: Sequence[Candidate], request: RetrievalRequest, work: Work
+) -> list[Candidate]:
+    matches = {_identity(hit.key, request.unit): hit.key for hit in work.legs.get(PRECISE, ())}
+    seen = {_identity(c.best, request.unit) for c in candidates}
+    missed = [key for identity, key in matches.items() if identity not in seen]
+    every = [*candidates, *_as_the_last(vault, candidates, request.unit, missed)]
+    lifted = [_lift(c, _identity(c.best, request.unit) in matches) for c in every]
+    return sorted(lifted, key=lambda c: (-c.relevance, c.best))
+
+
+def _as_the_last(
+    vault: Vault, candidates: Sequence[Candidate], unit: Unit, keys: Sequence[FragmentKey]
+) -> list[Candidate]:
+    """Return candidates for matches beyond the depth of the retrievers, with the relevance of the last candidate."""
+    least = candidates[-1].relevance if candidates else 0.0
+    spans = vault.documents.spans(keys) if keys else {}
+    return [
+        Candidate(key.document_id, key, least, least, span=spans[key] if unit is Unit.LINE else None)
+        for key in keys
+        if key in spans
+    ]
+
+
+def _identity(key: FragmentKey, unit: Unit) -> FragmentKey | int:
+    return key.document_id if unit is Unit.DOCUMENT else key
+
+
+def _lift(candidate: Candidate, precise: bool) -> Candidate:
+    relevance = PRECISE_SHARE * precise + (1 - PRECISE_SHARE) * candidate.relevance
+    legs = {**candidate.legs, PRECISE: float(precise)}
+    return candidate._replace(relevance=relevance, score=relevance, legs=legs)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from itertools import islice
 from typing import NamedTuple
 
-from clawmem.app.services.retrieval.legs.lexical import PRECISE
-from clawmem.app.services.retrieval.legs.vector import VECTOR
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
+from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
+from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.records import Grain
@@ -131,3 +131,29 @@ def with_confidences(
     places = places_of(request, work, words)
     found = zip(work.candidates, places, strict=True)
     return [one._replace(confidence=likely * place_probability(place)) for one, place in found]
+
+
+def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
+    """
+    Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
+
+    Below the request's floor the answer is empty. Candidates get no confidence of their own, because the model is
+    fitted to sums of scores, and their relevance comes from ranks.
+    """
+
+    def likely(text: str, request: RetrievalRequest) -> float:
+        part = request._replace(query=text, forms=query_forms(text))
+        apart = Trace([StageTrace("part", 0, 0, 0.0)])  # discarded: the clauses report degradation already
+        return likelihood(vault, part, search(part, Work(), apart), words_of(vault, part))
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if not work.candidates:
+            return work
+        try:
+            best = max(likely(text, request) for text in parts)
+        except ClawmemError as error:
+            trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
+            return work
+        return above_the_floor(request, work._replace(answered=best), trace)
+
+    return stage

@@ -1,4 +1,4 @@
-"""Reranking by a model that reads each candidate together with the question."""
+"""Reranking by a model that reads a part of each candidate together with the question."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from clawmem.app.services.retrieval.asking_models import (
+from clawmem.app.services.retrieval.models import (
     AnswerCache,
     DeadlineExecutor,
     Left,
     reason_of,
 )
-from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.unchanged import unchanged
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
+from clawmem.domain.retrieval import chunk_choice, fusion
+from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, intent_terms
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InputTooLong
 from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.records import FragmentKey, Span
 from clawmem.ports.reranker import Reranker
+from clawmem.ports.vault import Vault
+
+RERANKED = 40  # candidates to rerank, independent of the limit, so that the first results do not depend on it
+LINE_CHARS = 400  # characters around a line; with more, lines of one note would get the same text
 
 RERANKER = "reranker"
 PURPOSE = "rerank"
@@ -28,21 +33,58 @@ BATCH = 4  # texts per call; small enough for common context sizes and for the d
 SHORT_CHARS = 400  # characters per text if the model rejects the whole texts as too long
 
 
+def choose_chunk(vault: Vault, reranker: Reranker) -> Stage:
+    """
+    Return a stage that gives the first candidates the text for *reranker* to read.
+
+    It applies to `RERANKED` candidates, or to the ``candidate_limit`` of the request.
+    """
+    readable = reranker.max_document_chars
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        most_read = request.candidate_limit or RERANKED
+        head, tail = work.candidates[:most_read], work.candidates[most_read:]
+        spans = vault.documents.spans(candidate.best for candidate in head)
+        most = min(readable, CHUNK_CHARS if request.unit is Unit.DOCUMENT else LINE_CHARS)
+        wanted = intent_terms(request.purpose) if request.unit is Unit.DOCUMENT else ()
+        chosen = [c._replace(chunk=_chunk(vault, c, spans, request.forms.words, wanted, most)) for c in head]
+        return work.with_candidates([*chosen, *tail])
+
+    return stage
+
+
+def _chunk(
+    vault: Vault,
+    candidate: Candidate,
+    spans: Mapping[FragmentKey, Span],
+    terms: tuple[str, ...],
+    wanted: tuple[str, ...],
+    chars: int,
+) -> str:
+    span = spans.get(candidate.best)
+    return chunk_choice.choose_chunk(
+        vault.documents.body(candidate.document_id) or "",
+        terms,
+        wanted,
+        around=(span.start, span.end) if span and span.end > span.start else None,
+        chars=chars,
+        overlap=min(OVERLAP_CHARS, chars // 2),
+    )
+
+
 def rerank(
-    reranker: Reranker | None,
+    reranker: Reranker,
     answers: ModelAnswers,
     clock: Clock,
     *,
     deadline_s: float = DEADLINE_S,
 ) -> Stage:
     """
-    Return a stage that scores every candidate with a chunk, as `RERANKER` in ``legs``; none without *reranker*.
+    Return a stage that scores every candidate with a chunk, as `RERANKER` in ``legs``.
 
     Equal texts are scored once, and scores are cached. Either all candidates are scored or none: after a failure,
     reported in ``trace.degraded``, the order is unchanged. Scores computed before the failure remain cached.
     """
-    if reranker is None:
-        return unchanged
     in_time = DeadlineExecutor(RERANKER, deadline_s)
     reading = _Reading(reranker, AnswerCache(answers, clock, PURPOSE))
 
@@ -117,3 +159,23 @@ def _scored(candidate: Candidate, scores: Mapping[str, float]) -> Candidate:
     if candidate.chunk not in scores:
         return candidate
     return candidate._replace(legs={**candidate.legs, RERANKER: scores[candidate.chunk]})
+
+
+def blend(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+    """
+    Order candidates by relevance and reranker score together; unchanged if nothing was reranked.
+
+    The requested ranking decides how; with the default, the reranker can produce any order.
+    """
+    places = range(len(work.candidates))
+    reranked = {n: work.candidates[n].legs[RERANKER] for n in places if RERANKER in work.candidates[n].legs}
+    if not reranked:
+        return work
+    if request.ranking is Ranking.PUBLISHED:
+        relevance = fusion.published_blend(places, reranked)
+    else:
+        relevance = fusion.blend({n: work.candidates[n].relevance for n in places}, reranked)
+    ordered = sorted(places, key=lambda n: (-relevance[n], n))
+    return work.with_candidates(
+        [work.candidates[n]._replace(relevance=relevance[n], score=relevance[n]) for n in ordered]
+    )

@@ -6,11 +6,10 @@ import math
 from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest
-from clawmem.app.services.retrieval.stages.signals import signals_of
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.briefing.profile import is_profile_asked, is_profile_page
 from clawmem.domain.retrieval import calibrated, composite
+from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.intent import TimeIntent, has_recency_intent, time_intent
 from clawmem.domain.retrieval.standing import standing
 from clawmem.ports.records import Document

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.temporal import temporal_range

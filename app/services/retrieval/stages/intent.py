@@ -1,4 +1,4 @@
-"""Classification of the intent of a question, by its words, or by a model if they are ambiguous."""
+"""Intent of a question: classification, and fusion with weights that depend on it."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import re
 from types import MappingProxyType
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.app.services.retrieval.retrievers import VECTOR
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.retrieval.intent import Classification, Intent, classify_intent
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval import grains
+from clawmem.domain.retrieval.intent import Classification, Intent, classify_intent, weights_for_intent
 from clawmem.domain.retrieval.temporal import temporal_range
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
 from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.vault import Vault
 
 PURPOSE = "intent"
 DEADLINE_S = 2.0  # after it the intent is WHAT, which is right for most questions with ambiguous words
@@ -87,3 +90,18 @@ def _keep(answers: ModelAnswers, model: str, prompt: str, word: str, request: Re
         answers.keep(model, PURPOSE, prompt, word, at=iso_utc(request.now_ms))
     except ClawmemError:
         return  # not cached: the model is asked again next time
+
+
+def fuse_by_intent(vault: Vault) -> Stage:
+    """Return a stage that sums scaled scores as in ``query``, with the weights from `weights_for_intent`."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
+        weights = weights_for_intent(grains.DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
+        speakers = grains.named_speakers(words(request.query))
+        found = grains.fuse_documents(work.legs, labels, weights, speakers)
+        return work.with_candidates(
+            [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in found]
+        )
+
+    return stage

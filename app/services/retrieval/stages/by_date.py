@@ -1,4 +1,4 @@
-"""Questions for the newest: matching notes in order of date."""
+"""Questions for the newest note or about a time: matching notes in order of date."""
 
 from __future__ import annotations
 
@@ -8,22 +8,29 @@ from typing import NamedTuple
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.retrievers import scope_within
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.newest import (
+from clawmem.domain.retrieval.bm25 import rarity
+from clawmem.domain.retrieval.by_date import (
     ANY_KIND,
+    BY_TIME_OF_FILE,
+    IN_ITS_TIME,
     OF_ITS_KIND,
+    OUT_OF_ITS_TIME,
     NewestQuestion,
     matching,
     names_the_same,
     newest_first,
     newest_question,
+    time_share,
+    topic_besides,
 )
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.succession import successors
+from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
@@ -196,3 +203,85 @@ def _at(candidate: Candidate, score: float) -> Candidate:
         return candidate
     terms = {**candidate.terms, NEWEST: score - candidate.score}
     return candidate._replace(score=score, terms=terms)
+
+
+def named_time_first(vault: Vault) -> Stage:
+    """
+    Return a stage for questions about a time.
+
+    A question without a topic ("what happened in March") is answered by the notes of that time, newest first; so is a
+    request restricted to days, a type or a tag. For a question with a topic the order is kept, and notes of the named
+    time get a confidence that rises with the rarity of that time. Requests with a floor are left unchanged.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if request.unit is Unit.LINE or request.ranking is Ranking.PUBLISHED or request.floor:
+            return work
+        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
+        if named is None and not _is_narrowed(request):
+            return work
+        topic = topic_besides(request.query, named)
+        if topic:
+            return _likelier(vault, request, work, named, topic) if named else work
+        if newest_question(request.query):
+            return work
+        return _listed(vault, request, work, trace, named)
+
+    return stage
+
+
+def _is_narrowed(request: RetrievalRequest) -> bool:
+    scope = request.scope
+    has_until = scope.authored_until not in (None, request.as_of)
+    return bool(scope.authored_from or has_until or request.content_types or request.tags)
+
+
+def _written(vault: Vault, request: RetrievalRequest, named: TimeRange | None) -> Mapping[int, Document]:
+    scope = scope_within(request.scope, named) if named else request.scope
+    ids = vault.documents.ids(scope, content_types=request.content_types, tags=request.tags)
+    return {number: one for number, one in vault.documents.many(ids).items() if one.inactive is None}
+
+
+def _listed(
+    vault: Vault, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
+) -> Work:
+    """Return *work* with all notes of the time first."""
+    written = _written(vault, request, named)
+    if not written:
+        return work
+    undated = {number for number, one in written.items() if has_time_of_file(one)}
+    dates = {number: one.authored_at for number, one in written.items()}
+    first = newest_first(dates, (), undated)[:MOST_BROUGHT]
+    trace.stages[-1].notes.append(f"no topic: all {len(written)} notes of the time, newest first")
+    ordered = arranged(work.candidates, [written[number] for number in first])
+    judged = [_judged_by_time(one, one.document_id in written, one.document_id in undated) for one in ordered]
+    best = max(one.confidence or 0.0 for one in judged)
+    return work._replace(candidates=tuple(judged), answered=max(work.answered or 0.0, best))
+
+
+def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) -> Candidate:
+    if is_of_time:
+        return candidate._replace(confidence=BY_TIME_OF_FILE if is_undated else IN_ITS_TIME)
+    is_without_date = candidate.document is not None and has_time_of_file(candidate.document)
+    most = BY_TIME_OF_FILE if is_without_date else OUT_OF_ITS_TIME
+    return candidate._replace(confidence=min(candidate.confidence or 0.0, most))
+
+
+def _likelier(
+    vault: Vault, request: RetrievalRequest, work: Work, named: TimeRange, topic: tuple[str, ...]
+) -> Work:
+    """Return *work* with a higher confidence for notes written in the named time."""
+    written = _written(vault, request, named)
+    if work.answered is None or not written:
+        return work
+    total = vault.lexical.count(Grain.DOCUMENT)
+    held = [vault.lexical.holding(Term(word), Grain.DOCUMENT) for word in topic]
+    share = time_share(rarity(total, len(written)), [rarity(total, one) for one in held])
+    raised = [
+        one._replace(confidence=max(one.confidence or 0.0, share))
+        if one.document_id in written and not has_time_of_file(written[one.document_id])
+        else one
+        for one in work.candidates
+    ]
+    best = max((one.confidence or 0.0 for one in raised), default=0.0)
+    return work._replace(candidates=tuple(raised), answered=max(work.answered, best))

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.fusion import min_max, rrf
 from clawmem.domain.retrieval.planning import MAX_CLAUSES, Clause, ClauseKind
 from clawmem.domain.retrieval.query_forms import query_forms
@@ -19,6 +18,7 @@ from clawmem.ports.records import Hit
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
+
 
 DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # results per clause
 

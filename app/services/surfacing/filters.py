@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Candidate, Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
@@ -14,9 +13,11 @@ from clawmem.domain.retrieval.intent import has_recency_intent
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
+from clawmem.domain.surfacing.packing import Tier, tier_of
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
 from clawmem.domain.surfacing.variety import TOP, MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
+from clawmem.domain.surfacing.wishes import states_wish, wishes_first
 from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
@@ -216,3 +217,32 @@ def text_of(vault: Vault, candidate: Candidate) -> str:
 
 def _best_first(candidates: list[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda c: (-c.score, c.best))
+
+
+WISH = "preference"  # content type of a note that states a preference
+
+
+def wished(vault: Vault) -> Stage:
+    """
+    Return a stage that moves a few stated preferences directly behind the best candidates.
+
+    They apply to how the prompt is answered, so they may outrank better matches. Only preferences whose text would be
+    shown are moved, and only those from texts of the user and of assistants.
+    """
+
+    def is_wish(candidate: Candidate) -> bool:
+        document = candidate.document
+        if document is None or not is_verified(document.origin):
+            return False
+        speaker = candidate.span.label if candidate.span else ""
+        return document.content_type == WISH or states_wish(text_of(vault, candidate), speaker)
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        best = max((c.score for c in work.candidates), default=0.0) or 1.0
+
+        def rises(candidate: Candidate) -> bool:
+            return tier_of(candidate.score / best) is not Tier.COLD and is_wish(candidate)
+
+        return work.with_candidates(wishes_first(work.candidates, rises))
+
+    return stage

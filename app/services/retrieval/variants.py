@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.app.services.retrieval.legs.ask_all import Retriever, RetrieverResult, Search, answered
-from clawmem.app.services.retrieval.legs.lexical import DEPTH
-from clawmem.app.services.retrieval.legs.vector import VECTOR, VECTOR_DEPTH
 from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.retrievers import LEXICAL_DEPTH, VECTOR, VECTOR_DEPTH
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval.expansion import Variant, VariantKind
 from clawmem.domain.retrieval.grains import VARIANT_MARK
@@ -42,7 +41,7 @@ def lexical_variants(vault: Vault) -> Retriever:
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def at(query: LexicalQuery, grain: Grain) -> Search:
-            return lambda: vault.lexical.search(query, grain, DEPTH[grain], request.scope)
+            return lambda: vault.lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
 
         searches: dict[str, Search] = {}
         for number, variant in enumerate(_of(work, VariantKind.LEX), start=1):

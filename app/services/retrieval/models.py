@@ -1,19 +1,28 @@
-"""Model calls of retrieval stages: answers are cached, and each call has a deadline."""
+"""Optional models of retrieval: their stages, deadlines and cached answers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
 from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
+
+    from clawmem.app.services.retrieval.scheduling import Retriever
+    from clawmem.ports.embedder import Embedder
+    from clawmem.ports.generator import Generator
+    from clawmem.ports.late_interaction import LateInteraction
+    from clawmem.ports.reranker import Reranker
+
 
 CALLS_AT_ONCE = 4  # concurrent calls of one stage; further calls queue within their own deadline
 
@@ -45,7 +54,7 @@ class DeadlineExecutor:
         Return or raise what *call* returns or raises.
 
         Raises:
-            TooLate: *call* did not end in time.
+            DeadlineExceeded: *call* did not end in time.
         """
         until = perf_counter() + self._deadline_s
         future = self._threads.submit(call, lambda: until - perf_counter())
@@ -90,3 +99,61 @@ def reason_of(error: Exception) -> str:
     if isinstance(error, ModelError | DeadlineExceeded):
         return str(error)
     return f"{type(error).__name__}: {error}"
+
+
+class Models(NamedTuple):
+    """Optional models for retrieval, and the clock that dates their cached answers."""
+
+    generator: Generator | None = None
+    reranker: Reranker | None = None
+    clock: Clock | None = None
+
+    @property
+    def are_asked(self) -> bool:
+        """Whether a stage waits for one of them."""
+        return bool(self.generator or self.reranker)
+
+
+NO_MODELS = Models()
+
+
+def comparison_stage(
+    vault: Vault, late: LateInteraction | None, embedder: Embedder | None
+) -> dict[str, Stage]:
+    """Return the stage after fusion that compares the best candidates with the question word by word."""
+    if late is None:
+        return {}
+    from clawmem.app.services.retrieval.stages.compare import compare
+
+    return {"compare": compare(vault, late, embedder)}
+
+
+def expansion_stage(vault: Vault, models: Models) -> dict[str, Stage]:
+    """Return the stage before retrieval that reformulates the question."""
+    if models.generator is None or models.clock is None:
+        return {}
+    from clawmem.app.services.retrieval.stages.expand import expand
+
+    return {"expand": expand(vault, models.generator, vault.answers, models.clock)}
+
+
+def reformulation_retrievers(vault: Vault, embedder: Embedder, models: Models) -> dict[str, Retriever]:
+    """Return the additional retrievers for reformulations of the question."""
+    if models.generator is None:
+        return {}
+    from clawmem.app.services.retrieval.variants import variant_retrievers
+
+    return variant_retrievers(vault, embedder)
+
+
+def reranking_stages(vault: Vault, models: Models) -> dict[str, Stage]:
+    """Return the stages between fusion and scoring in which a reranker reads the best candidates."""
+    if models.reranker is None or models.clock is None:
+        return {}
+    from clawmem.app.services.retrieval.stages.rerank import blend, choose_chunk, rerank
+
+    return {
+        "choose chunk": choose_chunk(vault, models.reranker),
+        "rerank": rerank(models.reranker, vault.answers, models.clock),
+        "blend": blend,
+    }

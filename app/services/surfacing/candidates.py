@@ -1,12 +1,11 @@
-"""Pipeline stage that estimates answerability and drops all candidates when it is too low."""
+"""Stages of candidate generation for a prompt: lines about named files, and answerability."""
 
 from __future__ import annotations
 
 from itertools import islice
 
-from clawmem.app.services.retrieval.legs.lexical import PRECISE
-from clawmem.app.services.retrieval.legs.vector import VECTOR
 from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
 from clawmem.app.services.retrieval.stages.judge import (
     QuestionStatistics,
     above_the_floor,
@@ -14,16 +13,49 @@ from clawmem.app.services.retrieval.stages.judge import (
     with_confidences,
     words_of,
 )
-from clawmem.app.services.retrieval.trace import Trace
-from clawmem.app.services.retrieval.work import Stage, Work
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
+from clawmem.app.services.surfacing.own_texts import own_evidence
 from clawmem.domain.retrieval.query_forms import identifiers, query_forms
 from clawmem.domain.surfacing.answerability import PromptMatch, answerability
-from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form, proper_names
+from clawmem.domain.surfacing.prompt_form import (
+    RESULTS_EACH,
+    PromptForm,
+    named_files,
+    prompt_form,
+    proper_names,
+)
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.records import Grain, LexicalQuery, Scope, Term
+from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 
+SHARE = 0.8  # of the best relevance: a named file matters, but the prompt also asks about something else
 MOST_LOOKED_UP = 4  # identifiers, and as many names, of a prompt: the first ones of a pasted page are enough
+
+
+def about_named_files(vault: Vault) -> Stage:
+    """Return a stage that adds lines mentioning a file named in the prompt, even if they hold no other query word."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        best = max((c.relevance for c in work.candidates), default=0.0)
+        found = _lines_about(vault, request)
+        spans = vault.documents.spans(found)
+        added = [
+            Candidate(key.document_id, key, SHARE * best, SHARE * best, span=spans[key])
+            for key in found
+            if key in spans
+        ]
+        others = [c for c in work.candidates if c.best not in spans or c.relevance >= SHARE * best]
+        known = {c.best for c in others}
+        every = [*others, *(c for c in added if c.best not in known)]
+        return work.with_candidates(sorted(every, key=lambda c: -c.relevance)) if added else work
+
+    return stage
+
+
+def _lines_about(vault: Vault, request: RetrievalRequest) -> list[FragmentKey]:
+    wanted = (query_forms(name).precise for name in named_files(request.query))
+    hits = (vault.lexical.search(query, Grain.LINE, RESULTS_EACH, request.scope) for query in wanted if query)
+    return list(dict.fromkeys(hit.key for found in hits for hit in found))
 
 
 def answering(vault: Vault, prompt: str = "") -> Stage:
@@ -63,8 +95,6 @@ def likelihood(
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     evidence = evidence_of(vault, work, words)
     if request.scope.documents is not None:
-        from clawmem.app.services.surfacing.own_evidence import own_evidence  # only with texts of others
-
         evidence = own_evidence(vault, request, work, evidence)
     return answerability(evidence, form, match_of(vault, request, work), fingerprint)
 

@@ -1,1 +1,0 @@
-"""Retrievers: each searches one index for candidates."""

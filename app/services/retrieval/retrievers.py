@@ -1,0 +1,185 @@
+"""The lexical, vector and temporal retrievers: each searches one index for candidates."""
+
+from __future__ import annotations
+
+from datetime import datetime, tzinfo
+from typing import TYPE_CHECKING
+
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
+from clawmem.app.services.retrieval.work import Work
+from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, TIME
+from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
+from clawmem.ports.in_process import is_in_process
+from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Scope
+from clawmem.ports.vault import Vault
+
+if TYPE_CHECKING:
+    from clawmem.app.services.retrieval.answer import Answer
+
+# Deep enough that the first results do not depend on the limit.
+LEXICAL_DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
+
+PRECISE = "precise"
+
+VECTOR_DEPTH = 100
+VECTOR_ALONE_DEPTH = 600  # fragments; a document may have several, and no other retriever adds documents
+VECTOR = "vector"
+ATTEMPTS = 3  # attempts within one embedding space; a change of space is rare, so one retry usually suffices
+TEMPORAL_DEPTH = 200  # latest documents of the named time
+NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
+BY_WORDS = frozenset({"search", "keyword", "timeline"})  # modes that need no vectors
+
+
+def lexical_retriever(vault: Vault) -> Retriever:
+    """Return a retriever for any word at every weighted granularity, and for all words if the question is a name."""
+
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        def at(query: LexicalQuery, grain: Grain) -> Search:
+            return lambda: vault.lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
+
+        weights = DOCUMENT_WEIGHTS if request.unit is Unit.DOCUMENT else LINE_WEIGHTS
+        searches = {
+            grain.value: at(request.forms.relaxed, grain) for grain in Grain if grain.value in weights
+        }
+        if request.forms.precise:
+            grain = Grain.DOCUMENT if request.unit is Unit.DOCUMENT else Grain.LINE
+            searches[PRECISE] = at(request.forms.precise, grain)
+        return answered(searches)
+
+    return search
+
+
+def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Retriever:
+    """
+    Return a retriever for the fragments nearest to the question.
+
+    It raises `ModelMismatch` rather than compare two embedding spaces. If another model's vectors take over during a
+    search, it discards the hits and searches again.
+    """
+
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        if not request.forms.words:
+            return RetrieverResult({})  # punctuation has a vector too, but a meaningless one
+        for _ in range(ATTEMPTS - 1):
+            stored = vault.embeddings.fingerprint()
+            try:
+                answer = within(stored, request)
+            except ClawmemError:
+                if vault.embeddings.fingerprint() == stored:
+                    raise
+            else:
+                if vault.embeddings.fingerprint() == stored:
+                    return answer
+        return within(vault.embeddings.fingerprint(), request)
+
+    def within(stored: str | None, request: RetrievalRequest) -> RetrieverResult:
+        if stored is None:
+            return RetrieverResult({})
+        if stored != embedder.fingerprint:
+            raise ModelMismatch(stored, embedder.fingerprint)
+        vector = embedder.embed_query(request.query)
+        found = answered({VECTOR: lambda: vault.vectors.search(vector, depth, request.scope)})
+        missing = _missing_vectors(vault)
+        reasons = "; ".join(filter(None, (found.degraded, missing)))
+        return found._replace(degraded=reasons, note=_still_serving(vault, stored))
+
+    return search
+
+
+def _missing_vectors(vault: Vault) -> str:
+    """Return a sentence about documents that vector search misses; empty if every document has its vectors."""
+    count = vault.embeddings.documents_without()
+    if not count:
+        return ""
+    documents = "1 document has" if count == 1 else f"{count} documents have"
+    return f"{documents} text without vectors and may be missed. Run: clawmem embed"
+
+
+def _still_serving(vault: Vault, stored: str) -> str:
+    """Return a note if vectors of another model are being built; else an empty text."""
+    building = vault.embeddings.building()
+    if building is None:
+        return ""
+    return f"the vectors are of {stored!r}; those of {building.fingerprint!r} are {building.share:.0%} made"
+
+
+def temporal_retriever(vault: Vault) -> Retriever:
+    """
+    Return a retriever for the documents of the time that the question names, each with score 1.0.
+
+    The time contributes to the score and does not filter: a document may be about a time in which it was not written.
+    """
+
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
+        if named is None:
+            return RetrieverResult({})
+        written = vault.documents.latest(scope_within(request.scope, named), limit=TEMPORAL_DEPTH)
+        hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
+        return RetrieverResult({TIME: hits}, note=f"the time it names: {_said(named, request.zone)}")
+
+    return search
+
+
+def scope_within(scope: Scope, named: TimeRange) -> Scope:
+    """Return *scope*, narrowed to the time that the question names."""
+    starts = [moment for moment in (scope.authored_from, named.recorded_from) if moment]
+    ends = [moment for moment in (scope.authored_until, named.authored_until) if moment]
+    return scope._replace(authored_from=max(starts, default=None), authored_until=min(ends, default=None))
+
+
+def _said(named: TimeRange, zone: tzinfo) -> str:
+    return f"{_day(named.authored_from, zone)} up to {_day(named.authored_until, zone)}"
+
+
+def _day(moment: str | None, zone: tzinfo) -> str:
+    return datetime.fromisoformat(moment).astimezone(zone).date().isoformat() if moment else ""
+
+
+def in_named_time(leg: Retriever) -> Retriever:
+    """
+    Return *leg* restricted to documents written in the time that the question names, unrestricted if it finds none.
+
+    A document may be about a time in which it was not written, so finding none there is no answer.
+    """
+
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
+        if named is None:
+            return leg(request, work)
+        answer = leg(request._replace(scope=scope_within(request.scope, named)), work)
+        return answer if any(answer.hits.values()) else leg(request, work)
+
+    return search
+
+
+def local_retrievers(vault: Vault, embedder: Embedder | None) -> set[str]:
+    """Return the retrievers that currently wait for nothing outside this process."""
+    found = {"temporal"}
+    if is_in_process(vault.lexical):
+        found.add("lexical")
+    if is_in_process(embedder) and is_in_process(vault.vectors):
+        found.add("vector")
+    return found
+
+
+def lacks_vectors(vault: Vault) -> bool:
+    """Whether the vault has no vectors."""
+    return vault.embeddings.fingerprint() is None
+
+
+def require_vectors(vault: Vault, what: str) -> None:
+    """Raise `EmbeddingError` if the vault has no vectors; *what* (found, compared) completes the message."""
+    if lacks_vectors(vault):
+        raise EmbeddingError(f"Nothing can be {what} by meaning: {NO_VECTORS}")
+
+
+def report_missing_vectors(vault: Vault, verb: str, answer: Answer) -> None:
+    """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
+    if getattr(answer, "mode", verb) in BY_WORDS or answer.trace.hits.get("vector"):
+        return
+    if lacks_vectors(vault):
+        answer.trace.degraded["vector"] = NO_VECTORS
