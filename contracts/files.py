@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from clawmem.contracts.base import Contract
-from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scan
 
@@ -161,7 +161,7 @@ class FileReadContract(_FileContract):
     @pytest.mark.parametrize("path", ["missing.md", "folder/missing.md", "folder", "a.md/b.md"])
     def test_what_is_no_file(self, files: FileSource, place: Place, path: str) -> None:
         """
-        A missing file or a folder raises `SourceUnreadable`, which names the path.
+        A missing file raises `SourceMissing`, a folder another `SourceUnreadable`, which names the path.
 
         If this fails: the platform's own error is propagated.
         """
@@ -170,6 +170,7 @@ class FileReadContract(_FileContract):
         with pytest.raises(SourceUnreadable) as refused:
             files.read(root, path)
 
+        assert isinstance(refused.value, SourceMissing) == (path != "folder")
         assert refused.value.path.endswith(path)
         assert refused.value.reason
 

@@ -261,6 +261,10 @@ class SourceUnreadable(ClawmemError):
         super().__init__(f"{path} was skipped: {reason}.")
 
 
+class SourceMissing(SourceUnreadable):
+    """There is no such file."""
+
+
 class EmbeddingError(ClawmemError):
     """Base class of errors about vectors."""
 

@@ -32,7 +32,8 @@ class FileSource(Protocol):
         Return the bytes of one file of a scan.
 
         Raises:
-            SourceUnreadable: the file was removed, may not be read, or is outside *root* once links are
+            SourceMissing: there is no such file.
+            SourceUnreadable: the file may not be read, or is outside *root* once links are
                 resolved.
         """
 

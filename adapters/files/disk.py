@@ -10,7 +10,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from clawmem.adapters.files.regular import open_regular_file
-from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.records import Scan, SourceFile, SourceStamp
 
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
@@ -45,6 +45,8 @@ class DiskFiles:
     def read(self, root: str, path: str) -> bytes:
         try:
             return _read(_inside(root, path), hard_links=self._hard_links)
+        except (FileNotFoundError, NotADirectoryError) as error:
+            raise SourceMissing(_printable(path), "it is gone") from error
         except OSError as error:
             raise SourceUnreadable(_printable(path), _reason(error)) from error
         except (ValueError, RuntimeError) as error:  # a null byte, or a loop of links before Python 3.13
@@ -56,7 +58,7 @@ class DiskFiles:
             if folder != Path(root):
                 with suppress(OSError):
                     found.append((str(folder), _read(folder / path, hard_links=True)))
-            if (folder / up_to).exists():
+            if os.path.lexists(folder / up_to):
                 return found
         return []
 
@@ -151,6 +153,4 @@ def _read(path: Path, *, hard_links: bool) -> bytes:
 
 
 def _reason(error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "it is gone"
     return (error.strerror or type(error).__name__).lower()

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath
 
-from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.records import Scan, SourceFile, SourceStamp
 
 
@@ -67,8 +67,10 @@ class MemoryFiles:
             raise SourceUnreadable(path, f"it lies outside {root}")
         if target in self._links:
             raise SourceUnreadable(path, "it is a symbolic link")
+        if target in self._folders:
+            raise SourceUnreadable(path, "it is a folder")
         if target not in self._files:
-            raise SourceUnreadable(path, "there is no such file")
+            raise SourceMissing(path, "there is no such file")
         if target in self._sealed:
             raise SourceUnreadable(path, "it may not be read")
         return self._files[target][0]

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.services.indexing.file_status import FileState
+from clawmem.domain.documents.address import unicode_forms
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -68,8 +69,9 @@ def why_not(services: Services, request: FileRequest) -> FileReport:
 
 def _existing(services: Services, path: Path) -> Path:
     """Return *path*, or the file of that address: the name of a collection and a path in it."""
-    if path.exists() or path.is_symlink():
-        return path
+    for form in map(Path, unicode_forms(str(path))):
+        if form.exists() or form.is_symlink():
+            return form
     relative = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
     name, *rest = relative.parts or ("",)
     root = services.settings.roots.get(name)

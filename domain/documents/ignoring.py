@@ -1,8 +1,9 @@
-"""Exclusion of files by patterns in the syntax of .gitignore, and by the filters of Obsidian."""
+"""Exclusion of files by patterns in the syntax of .gitignore."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from fnmatch import translate
 from typing import NamedTuple
@@ -16,7 +17,6 @@ _ESCAPED = re.compile(r"\\(.)")
 _TRAILING_BLANKS = re.compile(r"(?<!\\) +\Z")
 _NEGATED_SET = re.compile(r"\[\^")
 _NO_NAME = re.compile(r"(?!)")
-_NESTED_REPETITION = re.compile(r"[*+}]\)\s*[*+{]")  # takes exponential time in a regular expression
 
 
 class IgnoreRule(NamedTuple):
@@ -71,7 +71,7 @@ class RuleSource:
 
     def decisive(self, path: str, *, is_folder: bool) -> IgnoreRule | None:
         """Return the last rule that matches *path*, a path below ``folder``."""
-        path = self._prefix + path.removeprefix(self._before)
+        path = composed(self._prefix + path.removeprefix(self._before))
         is_named = self._any_name.match(path.rpartition("/")[2])
         for rule in self._rules if is_named else self._with_slash:
             if (is_folder or not rule.only_folders) and rule.matches(path):
@@ -101,19 +101,8 @@ def git_rules(text: str) -> list[IgnoreRule]:
     matches names at every depth. A slash at the end selects folders. ``*``, ``?``, sets and ``**`` are as in
     `compile_pattern`, without braces. Lines of more than `MAX_RULE_LENGTH` characters are skipped.
     """
-    lines = text.removeprefix("\ufeff").split("\n")[:MAX_RULES]
+    lines = composed(text).removeprefix("\ufeff").split("\n")[:MAX_RULES]
     rules = (_git_rule(number, line.removesuffix("\r")) for number, line in enumerate(lines, start=1))
-    return [rule for rule in rules if rule]
-
-
-def obsidian_rules(filters: Iterable[object]) -> list[IgnoreRule]:
-    """
-    Return the rules of Obsidian's excluded files: beginnings of paths, or regular expressions between slashes.
-
-    Beginnings are compared without case. Values of other types are skipped, as are regular expressions that are
-    invalid or repeat a repetition.
-    """
-    rules = (_obsidian_rule(text) for text in filters if isinstance(text, str) and text.strip("/ "))
     return [rule for rule in rules if rule]
 
 
@@ -148,14 +137,6 @@ def _plain_glob(glob: str) -> str:
     )
 
 
-def _obsidian_rule(text: str) -> IgnoreRule | None:
-    if len(text) > 2 and text.startswith("/") and text.endswith("/"):
-        if _NESTED_REPETITION.search(text) or len(text) > MAX_RULE_LENGTH:
-            return None
-        try:
-            regex = re.compile(text[1:-1])
-        except re.error:
-            return None
-        return IgnoreRule(0, text, lambda path: regex.search(path) is not None)
-    beginning = text.lstrip("/").casefold()
-    return IgnoreRule(0, text, lambda path: f"{path}/".casefold().startswith(beginning))
+def composed(text: str) -> str:
+    """Return *text* in Unicode NFC, since macOS decomposes names of files and editors compose letters."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from clawmem.domain.documents.encoding import decode
 from clawmem.domain.security.redaction import find_secrets
 
 READ_CHARS = 64_000  # characters read from the beginning of a file
@@ -26,10 +27,17 @@ def key_material_in(data: bytes) -> str | None:
     """
     if data.startswith(_SQLITE):
         return "an SQLite database"
-    text = data[:READ_CHARS].decode("utf-8", "replace").strip()
+    text = _text(data[:READ_CHARS]).strip()
     if text.startswith(_OTHER_KEYS) or _is_mostly_keys(text):
         return "a private key"
     return "a list of credentials" if _is_list_of_credentials(text) else None
+
+
+def _text(data: bytes) -> str:
+    try:
+        return decode(data).text
+    except ValueError:
+        return data.decode("utf-8", "replace")
 
 
 def _is_mostly_keys(text: str) -> bool:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class TestContent:
-    @pytest.mark.parametrize("data", [b"caf\xe9", b"\xff\xfe#\0 \0T\0", b"\xed\xa0\x80", b"ok \xc3"])
-    def test_not_utf_8(self, world: World, data: bytes) -> None:
-        """Such a file is named with the byte that is wrong; every other file is taken in."""
+    @pytest.mark.parametrize("data", [b"\x89PNG\r\n\x1a\n\0\0", b"caf\xe9\x07", "Дневник".encode("cp1251")])
+    def test_no_text(self, world: World, data: bytes) -> None:
+        """Such a file is named with the byte that is wrong; every other file is indexed."""
         world.write("bad.md", data)
         world.write("good.md", "Sound words.")
 
@@ -28,12 +28,39 @@ class TestContent:
         assert len(report.problems) == 1
         assert report.problems[0].startswith("bad.md was skipped: it is not UTF-8 text (byte ")
         assert world.found("sound") == ["good.md"]
+        assert world.verify() == []
+
+    @pytest.mark.parametrize(
+        ("encoding", "warning"),
+        [
+            ("utf-16", "read as UTF-16; save it as UTF-8"),
+            ("latin-1", "read as Latin-1 (byte 30 is not UTF-8); save it as UTF-8"),
+        ],
+    )
+    def test_another_encoding(self, world: World, encoding: str, warning: str) -> None:
+        """Its text is the same as in UTF-8, front matter and lines included; a warning names the remedy."""
+        text = "---\r\ntags: [garden]\r\n---\r\n# Kräuter\r\n\r\nSalbei wächst am Zaun.\r\n"
+        world.write("old.md", text.encode(encoding))
+        world.write("new.md", text)
+
+        report = world.update()
+
+        old, new = world.at("old.md"), world.at("new.md")
+        assert (old.title, old.tags, old.hash, old.body_line) == (
+            new.title,
+            new.tags,
+            new.hash,
+            new.body_line,
+        )
+        assert report.problems == [f"{old.display_path}: {warning}."]
+        assert sorted(world.found("wächst")) == ["new.md", "old.md"]
+        assert world.verify() == [] and world.update().unchanged == 2
 
     def test_a_note_that_stops_being_text_keeps_its_last_text(self, world: World) -> None:
         """What the vault has of a file outlives an edit that cannot be read."""
         world.write("a.md", "Sound words.")
         world.update()
-        world.write("a.md", b"caf\xe9", hours_ago=1)
+        world.write("a.md", b"caf\xe9\0", hours_ago=1)
 
         report = world.update()
 

@@ -15,7 +15,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.ownership import nested
 from clawmem.contracts.samples import save
-from clawmem.ports.errors import Ambiguous
+from clawmem.ports.errors import Ambiguous, SourceMissing
 from clawmem.ports.records import InactiveReason, Scan
 
 if TYPE_CHECKING:
@@ -376,5 +376,6 @@ class Vanishing(DiskFiles):
         return found
 
 
-def _never(*args: object) -> bytes:
-    raise AssertionError("the file was read")
+def _never(_files: DiskFiles, _root: str, path: str) -> bytes:
+    assert not path.endswith(".md"), "the note was read"
+    raise SourceMissing(path, "it is gone")

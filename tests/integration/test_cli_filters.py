@@ -77,7 +77,7 @@ def test_bootstrap_of_a_folder_without_notes_says_that_nothing_was_indexed(
 ) -> None:
     """It is not called ready, and the next step is named."""
     (home / "empty").mkdir()
-    (home / "empty" / "latin1.md").write_bytes(b"caf\xe9")
+    (home / "empty" / "binary.md").write_bytes(b"caf\xe9\0")
 
     done = invoke("bootstrap", home / "empty", "--skip-embed")
 
@@ -87,14 +87,14 @@ def test_bootstrap_of_a_folder_without_notes_says_that_nothing_was_indexed(
 
 def test_a_file_that_cannot_be_read_is_reported_and_is_no_difference(remembered: Invoke, notes: Path) -> None:
     """`verify` says that everything agrees; `verify` and `doctor` name the file and what to do."""
-    (notes / "latin1.md").write_bytes(b"# Caf\xe9")
+    (notes / "binary.md").write_bytes(b"# Caf\xe9\0")
     remembered("update")
 
     compared, examined = remembered("verify"), remembered("doctor")
 
     assert compared.exit_code == 0 and "agree" in compared.stdout
     for said in (compared.stderr, examined.stdout):
-        assert "1 file is not indexed: notes/latin1.md was skipped: it is not UTF-8 text (byte 5)" in said
+        assert "1 file is not indexed: notes/binary.md was skipped: it is not UTF-8 text (byte 5)" in said
         assert "save it as UTF-8" in said
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import unicodedata
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -166,7 +167,7 @@ def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
         report = update(Folder("notes", "/notes"))
 
     assert (report.added, report.removed) == (0, 0)
-    assert "ignore file of work could not be read" in report.problems[0]
+    assert "files of work could not be read (work/.gitignore: it may not be read)" in report.problems[0]
 
 
 def test_an_ignore_file_that_is_no_text_excludes_nothing(invoke: Invoke, vault: Path) -> None:
@@ -176,6 +177,110 @@ def test_an_ignore_file_that_is_no_text_excludes_nothing(invoke: Invoke, vault: 
     invoke("bootstrap", vault)
 
     assert served(invoke) == {"private/diary.md", "private/open.md", "work/plan.md", "work/draft.md"}
+
+
+OBSIDIAN = {
+    ".obsidian/app.json": '{"userIgnoreFilters": ["Private/", "/draft-\\\\d+/", "/(a+)+b/", "/[/", 7, ""]}',
+    ".obsidian/templates.json": '{"folder": "Meta/Templates"}',
+    ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Scripts"}',
+}
+
+
+def test_settings_of_obsidian(invoke: Invoke, tmp_path: Path) -> None:
+    """Excluded files and template folders are left out, also of a collection inside the vault; a negation outranks."""
+    folder = tmp_path / "garden"
+    notes = (
+        "keep private/a work/draft-3 work/draft Meta/Templates/day Meta/Templatesque Scripts/x private/open"
+    )
+    write_notes(folder, OBSIDIAN | {f"{name}.md": TEXT for name in notes.split()})
+
+    done = invoke("bootstrap", folder).stdout
+
+    assert served(invoke) == {"keep.md", "work/draft.md", "Meta/Templatesque.md"}
+    assert "the excluded files of Obsidian" in done and "1 by the template folder of Templater" in done
+    day = invoke("why-not", folder / "Meta/Templates/day.md").stdout
+    assert "Its folder Meta/Templates is excluded by the template folder of Obsidian (Meta/Templates)." in day
+    assert "!/Meta/Templates to .clawmemignore" in day
+
+    (folder / ".clawmemignore").write_text("!/private\n", "utf-8")
+    invoke("update")
+    assert "private/a.md" in served(invoke)
+
+    invoke("collection", "remove", "garden")
+    for inner in ("work", "Scripts", "private"):
+        invoke("collection", "add", folder / inner)
+    invoke("update")
+    inner = {one["file"] for one in ask_json(invoke, "list", "-n", 100)["documents"]}
+    assert inner == {"work/draft.md", "scripts/x.md", "private/a.md", "private/open.md"}
+
+
+def test_settings_of_logseq(invoke: Invoke, tmp_path: Path) -> None:
+    """Its backups are copies of notes, and hidden pages stay hidden."""
+    folder = tmp_path / "graph"
+    write_notes(
+        folder,
+        {
+            "logseq/config.edn": ';; :hidden ["/pages"]\n{:hidden ["/archived" "/pages/secret.md"]\n :x 1}\n',
+            **dict.fromkeys(
+                ("logseq/bak/pages/a.md", "archived/b.md", "pages/secret.md", "pages/a.md"), TEXT
+            ),
+        },
+    )
+
+    invoke("bootstrap", folder)
+
+    assert served(invoke) == {"pages/a.md"}
+    assert explained(invoke, folder / "logseq/bak/pages/a.md")["rule"]["source"] == "the settings of Logseq"
+
+
+@pytest.mark.parametrize("text", ["{", "[" * 100_000])
+def test_broken_settings_of_obsidian_change_nothing(invoke: Invoke, vault: Path, text: str) -> None:
+    """What they exclude is unknown: served notes stay, new ones wait, and the update names the file."""
+    invoke("bootstrap", vault)
+    write_notes(vault, {".obsidian/app.json": text, "new.md": TEXT})
+    (vault / "keep.md").unlink()
+
+    done = invoke("update").stdout
+
+    assert ".obsidian/app.json: it is no JSON" in done and "0 added, 0 updated, 0 removed" in done
+    assert explained(invoke, vault / "new.md")["state"] == "unreadable"
+
+
+TEMPLATE = "# {{title}}\n\nCreated: {{date:YYYY-MM-DD}} {{time}}\n"
+
+
+def test_a_template_is_no_memory(invoke: Invoke, vault: Path) -> None:
+    """An indexed note that turns into one is withdrawn, and returns when it is filled in."""
+    invoke("bootstrap", vault)
+    write_notes(vault, {"work/plan.md": TEMPLATE, "new.md": f"---\nday: x\n---\n\n{TEMPLATE}"})
+
+    done = invoke("update").stdout
+
+    assert served(invoke) == {"keep.md", "private/diary.md", "private/open.md", "work/draft.md"}
+    assert "1 removed" in done and "2 by the rule for templates" in done
+    assert "because the rule for templates, line 1 ({{title}}) excludes it: work/plan.md" in done
+    assert invoke("verify").exit_code == invoke("doctor").exit_code == 0
+    why = invoke("why-not", vault / "new.md").stdout
+    assert "line 5 ({{title}})" in why and "between backticks" in why
+
+    write_notes(vault, {"work/plan.md": TEXT})
+    invoke("update")
+    assert "work/plan.md" in served(invoke)
+
+
+def test_names_in_another_unicode_form(invoke: Invoke, vault: Path) -> None:
+    """macOS decomposes letters with marks in names of files; rules and addresses are typed composed."""
+    write_notes(
+        vault, {unicodedata.normalize("NFD", f"{name}.md"): TEXT for name in ("größe", "öl", "Äpfel")}
+    )
+    write_notes(vault, {".gitignore": "öl.md\ngr*\n"})
+
+    invoke("bootstrap", vault)
+
+    assert len(served(invoke)) == 6
+    assert explained(invoke, vault / "öl.md")["state"] == "excluded"
+    assert explained(invoke, vault / "Äpfel.md")["state"] == "indexed"
+    assert invoke("get", "vault/Äpfel.md").exit_code == 0
 
 
 def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path) -> None:

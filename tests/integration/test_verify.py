@@ -150,10 +150,10 @@ class TestDisk:
         self, world: World
     ) -> None:
         """A file that no update can index would otherwise be reported for ever."""
-        world.write("image.md", b"\x89PNG")
+        world.write("image.md", b"\x89PNG\0")
         assert world.verify() == []
 
-        world.write("sub/b.md", b"caf\xe9")
+        world.write("sub/b.md", b"caf\xe9\0")
         [sentence] = world.verify()
         assert sentence.startswith("notes/sub/b.md cannot be read: it is not UTF-8 text (byte 3)")
 

@@ -7,9 +7,15 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from clawmem.domain.documents.editor_settings import (
+    OBSIDIAN,
+    OBSIDIAN_FILES,
+    SETTINGS_FILES,
+    settings_rules,
+)
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.documents.ignoring import Exclusion, IgnoreRule, RuleSource, exclusion_of, git_rules
-from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource
 
 if TYPE_CHECKING:
@@ -28,18 +34,18 @@ class _Loaded(NamedTuple):
     source: RuleSource
 
 
-_CONFIG_RANK, _OWN_RANK, _GIT_RANK = 0, 1, 3
+_CONFIG_RANK, _OWN_RANK, _EDITOR_RANK, _GIT_RANK = range(4)
 
 
 class Exclusions:
     """
     The rules that exclude paths of *folder*.
 
-    Rules of the config file go before those of .clawmemignore, which go before those of .gitignore; of one kind, the
-    file in the deeper folder goes first. Call `note` with every path of a scan, which makes it read ignore files
+    Rules of the config file go before those of .clawmemignore, then those in the settings of Obsidian and Logseq, then
+    those of .gitignore; of one kind, the file in the deeper folder goes first. Call `note` with every path of a scan, which makes it read ignore files
     before the files that they may exclude.
 
-    ``unreadable`` are folders whose ignore file cannot be read: no record below them is changed.
+    ``templates`` are files that their content excludes. ``unreadable`` are folders whose ignore file cannot be read: no record below them is changed.
     """
 
     def __init__(self, files: FileSource, folder: Folder) -> None:
@@ -48,10 +54,12 @@ class Exclusions:
         self._by_folder: dict[str, list[_Loaded]] = {}
         self._chains: dict[str, list[RuleSource]] = {}
         self.counts: Counter[str] = Counter()
+        self.templates: dict[str, Exclusion] = {}
         self.unreadable: dict[str, str] = {}
         if folder.exclude:
             rules = git_rules("\n".join(folder.exclude))
             self._add("", _CONFIG_RANK, RuleSource(CONFIGURED, rules))
+        self._load_settings()
         if folder.gitignore:
             self._by_folder.setdefault("", []).extend(_rules_above(files, PurePath(folder.root)))
 
@@ -70,6 +78,12 @@ class Exclusions:
             self.counts[found.source] += 1
         return found is not None or path.rpartition("/")[0] in self.unreadable
 
+    def add_template(self, path: str, mark: Exclusion) -> None:
+        """Exclude the file *path*, whose *mark* shows that it is a template."""
+        if path not in self.templates:
+            self.counts[mark.source] += 1
+        self.templates[path] = mark
+
     def of(self, path: str, *, is_folder: bool) -> Exclusion | None:
         """Return the rule that excludes *path*, whose folders are not excluded."""
         return exclusion_of(path, self._chain(path.rpartition("/")[0]), is_folder=is_folder)
@@ -78,7 +92,7 @@ class Exclusions:
         """Return why nothing below the folder *path* can be listed."""
         if path not in self.unreadable:
             return f"{path} could not be listed"
-        return f"The ignore file of {path or 'the folder'} could not be read ({self.unreadable[path]})"
+        return f"The rules that exclude files of {path or 'the folder'} could not be read ({self.unreadable[path]})"
 
     def explained(self, path: str, *, is_folder: bool = False) -> tuple[str, Exclusion] | None:
         """Return the first part of *path* that is excluded, with the rule. A scan must have met its folders."""
@@ -89,7 +103,8 @@ class Exclusions:
                 return part, Exclusion(BUILT_IN, 0, names[end - 1])
             if found := self.of(part, is_folder=is_folder or not is_end):
                 return part, found
-        return None
+        found = self.templates.get(path)
+        return (path, found) if found else None
 
     def _chain(self, folder: str) -> list[RuleSource]:
         """Return the rules that apply directly inside *folder*, strongest first."""
@@ -101,12 +116,40 @@ class Exclusions:
         return self._chains[folder]
 
     def _load(self, path: str, parent: str, kind: int) -> None:
+        text = self._text(path, parent)
+        if text is not None:
+            self._add(parent, kind, RuleSource(path, git_rules(text), parent))
+
+    def _text(self, path: str, parent: str = "") -> str | None:
         try:
-            text = self._files.read(self._folder.root, path).decode("utf-8", "replace")
+            return self._files.read(self._folder.root, path).decode("utf-8", "replace")
+        except SourceMissing:
+            return None
         except SourceUnreadable as error:
-            self.unreadable[parent] = error.reason
+            self.unreadable[parent] = f"{path}: {error.reason}"
+            return None
+
+    def _load_settings(self) -> None:
+        """Load the rules in the settings of Obsidian and Logseq, which may also be those of a folder above."""
+        root = self._folder.root
+        for path in SETTINGS_FILES:
+            self._add_settings(path, self._text(path))
+        for path in OBSIDIAN_FILES:
+            for outer, data in self._files.read_above(root, path, up_to=OBSIDIAN):
+                prefix = PurePath(root).relative_to(outer).as_posix()
+                self._add_settings(path, data.decode("utf-8", "replace"), prefix)
+
+    def _add_settings(self, path: str, text: str | None, prefix: str = "") -> None:
+        if text is None:
             return
-        self._add(parent, kind, RuleSource(path, git_rules(text), parent))
+        try:
+            name, rules = settings_rules(path, text)
+        except ValueError as error:
+            self.unreadable[""] = f"{path}: {error}"
+            return
+        if prefix:  # a person has chosen the folder, even if Obsidian excludes it
+            rules = [rule for rule in rules if not rule.matches(prefix)]
+        self._add("", _EDITOR_RANK, RuleSource(name, rules, prefix=prefix))
 
     def _add(self, parent: str, kind: int, source: RuleSource) -> None:
         depth = parent.count("/") + 1 if parent else 0

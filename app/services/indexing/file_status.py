@@ -7,7 +7,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.exclusions import BUILT_IN, CONFIGURED, GIT, Exclusions
+from clawmem.app.services.indexing.exclusions import BUILT_IN, CONFIGURED, OWN, Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
@@ -15,12 +15,14 @@ from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.standing import is_current, is_forgotten
+from clawmem.domain.documents.templates import TEMPLATES
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 from clawmem.ports.vault import Vault
 
-UPDATE = "Run: clawmem update"
+UPDATE_COMMAND = "clawmem update"
+UPDATE = f"Run: {UPDATE_COMMAND}"
 
 
 class FileState(StrEnum):
@@ -124,6 +126,8 @@ class ExplainFile:
             parsed = parse_source(data, folder.name, path, stamp, now_ms=0, parse_yaml=self._parse_yaml)
         except SourceUnreadable as error:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
+        if parsed.template:
+            return _excluded(path, path, parsed.template)
         if self._vault and is_forgotten_text(self._vault, parsed.document.hash):
             return FileStatus(
                 FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
@@ -180,12 +184,14 @@ def _excluded(path: str, part: str, rule: Exclusion) -> FileStatus:
 def _remedy(part: str, rule: Exclusion) -> str:
     if rule.source == CONFIGURED:
         return "Remove the pattern from exclude in the config file, then run: clawmem update"
-    if rule.source.endswith(GIT):
-        return (
-            f"Add the line !/{part} to .clawmemignore in the folder of the collection, or set gitignore: false for the "
-            "collection in the config file; then run: clawmem update"
-        )
-    return f"Remove the line, or add the line !/{part} to the end of .clawmemignore; then run: clawmem update"
+    if rule.source == TEMPLATES:
+        return f"If it is a note, put the placeholder between backticks, then run: {UPDATE_COMMAND}"
+    if rule.source.endswith(OWN):
+        return f"Remove the line, or add the line !/{part} to the end of {OWN}; then run: {UPDATE_COMMAND}"
+    either = ", or set gitignore: false for the collection in the config file" if rule.line else ""
+    return (
+        f"Add the line !/{part} to {OWN} in the folder of the collection{either}; then run: {UPDATE_COMMAND}"
+    )
 
 
 def _other_kind(folder: Folder, path: str) -> FileStatus:

@@ -43,14 +43,14 @@ class Removal:
         self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions
     ) -> tuple[int, list[str]]:
         """Remove the documents of *known* that *scan* misses; return their number, and sentences about them."""
-        missing = self.missing(scan, known)
+        missing = self.missing(scan, known, exclusions)
         reasons = {one.path: exclusions.explained(one.path) for one in missing}
         gone = [one for one in missing if reasons[one.path] is None]
         problems: list[str] = []
         if len(gone) > MOST_REMOVED_AT_ONCE and not self._allow_empty and self._is_empty(scan):
             problems.append(self._kept(len(gone)))
             missing = [one for one in missing if reasons[one.path]]
-        missing = self._still_missing(missing)
+        missing = self._still_missing(missing, exclusions)
         removed = apply_in_chunks(self._vault, missing, self._remove)
         served = [document for document, was_served in zip(missing, removed, strict=True) if was_served]
         excluded = [(one, found[1]) for one in served if (found := reasons[one.path])]
@@ -59,9 +59,9 @@ class Removal:
         lost = (lost_choices(one, now, is_excluded=reasons[one.path] is not None) for one in served)
         return len(served), [*problems, *filter(None, lost)]
 
-    def missing(self, scan: Scan, known: Mapping[str, Document]) -> list[Document]:
-        """Return the served documents of *known* whose files are not in *scan*, and not in an unreadable folder."""
-        here = {file.path for file in scan.files}
+    def missing(self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions) -> list[Document]:
+        """Return the served documents of *known* without a file in *scan*, or with a template; none if unreadable."""
+        here = {file.path for file in scan.files} - exclusions.templates.keys()
         return [
             document
             for path, document in known.items()
@@ -72,12 +72,13 @@ class Removal:
             and not is_hidden(path, scan.unreadable)
         ]
 
-    def _still_missing(self, missing: list[Document]) -> list[Document]:
+    def _still_missing(self, missing: list[Document], exclusions: Exclusions) -> list[Document]:
         """List the files of *missing* again, as the first listing is as old as the pass."""
         if not missing:
             return []
         paths = [document.path for document in missing]
-        return self.missing(scan_folder(self._files, self._folder, paths), {one.path: one for one in missing})
+        scan = scan_folder(self._files, self._folder, paths)
+        return self.missing(scan, {one.path: one for one in missing}, exclusions)
 
     def _is_empty(self, scan: Scan) -> bool:
         """Whether the folder has no matching file, not even one that a nested collection owns."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from clawmem.domain.documents import content_type, frontmatter, identity, quality, times, title
+from clawmem.domain.documents import content_type, encoding, frontmatter, identity, quality, times, title
 from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.links import note_links
+from clawmem.domain.documents.templates import template_mark
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import origin_of
 from clawmem.ports.errors import SourceUnreadable
@@ -30,7 +32,11 @@ MAX_FRAGMENTS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ParsedSource:
-    """A document ready to be saved, and a problem of its file (``None`` if there is none)."""
+    """
+    A document ready to be saved, and a problem of its file (``None`` if there is none).
+
+    ``template`` is the placeholder of a template, which is not indexed.
+    """
 
     document: Document
     body: str
@@ -38,6 +44,7 @@ class ParsedSource:
     complaint: str | None = None
     claims: Claims = NO_CLAIMS
     links: Sequence[Link] = ()
+    template: Exclusion | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +80,17 @@ def parse_source(
     Malformed front matter is treated as body, with a complaint, so that no text is lost.
 
     Raises:
-        SourceUnreadable: not UTF-8 text, or more than `MAX_FRAGMENTS` fragments.
+        SourceUnreadable: no text, or more than `MAX_FRAGMENTS` fragments.
     """
-    parts, facts, complaint = _front_matter(decode(data, path), parse_yaml)
+    text, warning = decode(data, path)
+    parts, facts, complaint = _front_matter(text, parse_yaml)
     document = _document(_File(data, collection, path, stamp, now_ms, known, trust), parts, facts)
     pieces = _fragments(document, parts, facts)
     claims = Claims(facts.supersedes, facts.superseded_by)
     links = note_links(parts.body, parts.body_line, parts.text)
-    return ParsedSource(document, parts.body, pieces, complaint, claims, links)
+    complaints = "; ".join(filter(None, (warning, complaint)))
+    mark = template_mark(text, parts.body_line)
+    return ParsedSource(document, parts.body, pieces, complaints or None, claims, links, mark)
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
@@ -145,14 +155,12 @@ def _fragments(
     return pieces
 
 
-def decode(data: bytes, path: str) -> str:
-    """Return the text of a file with LF line ends. Raises `SourceUnreadable` when it is not UTF-8."""
+def decode(data: bytes, path: str) -> encoding.DecodedText:
+    """Return the text of a file with LF line ends. Raises `SourceUnreadable` if it is no text."""
     try:
-        return data.decode("utf-8").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        raise SourceUnreadable(
-            path, f"it is not UTF-8 text (byte {error.start}); save it as UTF-8"
-        ) from error
+        return encoding.decode(data)
+    except ValueError as error:
+        raise SourceUnreadable(path, str(error)) from error
 
 
 def _front_matter(

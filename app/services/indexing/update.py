@@ -179,17 +179,16 @@ class _Pass:
     def _run(self, progress: Progress) -> None:
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
         known = known_sources(self._vault, self._folder)
-        exclusions = Exclusions(self._files, self._folder)
+        exclusions = self._exclusions = Exclusions(self._files, self._folder)
         scan = scan_folder(self._files, self._folder, exclusions=exclusions)
         if not scan.root_exists:
             self._complain(f"{self._folder.root} is not there; its documents are kept as they are.")
             return
-        self.report.excluded = dict(exclusions.counts.most_common())
         for path in scan.unreadable:
             self._complain(f"{exclusions.why_unreadable(path)}; what is below is kept.")
         for path in scan.misnamed:
             self._complain(misnamed_sentence(path))
-        self._moves.expect(self._removal.missing(scan, known))
+        self._moves.expect(self._removal.missing(scan, known, exclusions))
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
             if self._batch and self._is_batch_full():
@@ -197,6 +196,7 @@ class _Pass:
             progress(done, len(scan.files))
         self._commit()
         self._visit_moved()
+        self.report.excluded = dict(exclusions.counts.most_common())
         removed, problems = self._removal(scan, known, exclusions)
         self.report.removed += removed
         self.report.problems += problems
@@ -221,6 +221,9 @@ class _Pass:
                 self._batch.append(_Change(file, known, attempt))
                 return
             parsed = self._parse(file, data, known)
+            if parsed.template:
+                self._exclusions.add_template(file.path, parsed.template)
+                return
             past = self._past(parsed, known) if attempt == 1 else None
             if past is None:
                 self._batch.append(_Change(file, known, attempt, parsed))

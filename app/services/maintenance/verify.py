@@ -137,7 +137,7 @@ class Verify:
                 return
             if known is None or known.inactive is InactiveReason.REMOVED:
                 parsed = self._parse(data, folder.name, file.path, file.stamp)
-                if not is_forgotten_text(self._vault, parsed.document.hash):
+                if not (parsed.template or is_forgotten_text(self._vault, parsed.document.hash)):
                     yield f"{name} is on disk, but not in the vault."
             else:
                 decode(data, file.path)

@@ -1,0 +1,53 @@
+"""Recognition of encodings."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.documents.encoding import decode
+
+TEXT = "# Ärger im Hof\n\nDie Töpfe fielen um – „alle“.\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "cp1252"])
+def test_other_encodings_are_read_with_a_warning(encoding: str) -> None:
+    """With a byte order mark, or as the Windows form of Latin-1 with its dashes and quotes."""
+    text, warning = decode(TEXT.encode(encoding))
+
+    assert text == TEXT
+    assert warning and warning.startswith("read as ") and warning.endswith("save it as UTF-8")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_without_a_mark(encoding: str) -> None:
+    """Zeros in every other byte show it, in either order; a text of other bytes stays UTF-8."""
+    assert decode(b"a plain list\n".decode().encode(encoding)).text == "a plain list\n"
+    assert decode(b"a\0b\0").warning is None
+
+
+@given(st.text())
+def test_utf_8_is_never_warned_of(text: str) -> None:
+    """With all characters, and with line ends of Windows."""
+    sound = text.encode("utf-8", "replace")
+    if not sound.startswith((b"\xff\xfe", b"\xfe\xff")) and b"\0" not in sound:
+        assert decode(sound) == (sound.decode().replace("\r\n", "\n"), None)
+
+
+@pytest.mark.parametrize("cut", [b"\xe2\x80", b"\xff"])
+def test_damaged_utf_8(cut: bytes) -> None:
+    """One damaged character does not turn every accent into two letters."""
+    text, warning = decode(TEXT.encode() + cut)
+
+    assert text.rstrip("\ufffd") == TEXT
+    assert warning == "damaged characters: 1, the first in line 4; correct them and save it as UTF-8"
+
+
+@given(st.binary())
+def test_any_bytes(data: bytes) -> None:
+    """They are text or refused with the next step; nothing else is raised."""
+    try:
+        decode(data)
+    except ValueError as error:
+        assert str(error).endswith("save it as UTF-8")
