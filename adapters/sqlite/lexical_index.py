@@ -20,8 +20,10 @@ from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of
 from clawmem.adapters.sqlite.postings import Postings, postings
 from clawmem.adapters.sqlite.scope import documents_in
+from clawmem.adapters.sqlite.spelling import unknown_words_in
 from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
+from clawmem.ports.spelling import UnknownWord
 from clawmem.ports.term_selection import selective_terms
 
 _HOLDING = "select (select count(*) from {table} where {table} match asked.value) from json_each(?) as asked"
@@ -137,6 +139,14 @@ class SqliteLexicalIndex(Commits):
     @blames_index
     def holding(self, term: Term, grain: Grain) -> int:
         return self._counts([term], grain, self._content())[1] if _has_word(term) else 0
+
+    @blames_index
+    def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
+        """See `clawmem.ports.spelling.SpellingIndex`."""
+        held = self._held(LexicalQuery(tuple(terms)), Grain.DOCUMENT)
+        return unknown_words_in(
+            self._db, _table(Grain.DOCUMENT), [t.text for t, n in held.terms.items() if not n]
+        )
 
     def clear(self) -> None:
         with self._changing():

@@ -54,7 +54,7 @@ class Postings(NamedTuple):
 def postings(db: Database, table: str) -> Postings:
     """Return the digest of the FTS5 table *table*."""
     with db.connection() as connection:
-        with _vocabulary(connection, "postings", table, "instance"):
+        with vocabulary(connection, "postings", table, "instance"):
             places = sum(hash(term) * part for term, part in connection.execute(_PLACES))
         lengths = sum(map(hash, connection.execute(f"select id, sz from {table}_docsize")))
         averages = connection.execute(f"select block from {table}_data where id = {_AVERAGES_ROW}").get
@@ -64,12 +64,13 @@ def postings(db: Database, table: str) -> Postings:
 
 def missed_terms(db: Database, table: str) -> int:
     """Return the number of terms of the FTS5 table *table* that a search does not find, or not everywhere."""
-    with db.connection() as connection, _vocabulary(connection, "terms", table, "row"):
+    with db.connection() as connection, vocabulary(connection, "terms", table, "row"):
         return int(connection.execute(_MISSED).get)
 
 
 @contextmanager
-def _vocabulary(connection: apsw.Connection, name: str, table: str, kind: str) -> Iterator[None]:
+def vocabulary(connection: apsw.Connection, name: str, table: str, kind: str) -> Iterator[None]:
+    """Create the temporary table *name* with the words of the FTS5 table *table* for the block."""
     connection.execute(f"create virtual table temp.{name} using fts5vocab (main, {table}, {kind})")
     try:
         yield

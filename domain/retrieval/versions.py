@@ -37,6 +37,7 @@ _EARLIEST = AnyCase(
     r"|(?:the|my|our|your|her|his|its|at|very)\s+first)\b",
     "original|initial|beginning|begin|first|start|began|open",
 )
+_BEGINS = re.compile(r"\b(?:from|since|starting|as\s+of|ab|seit|depuis|desde)(?:\s+the)?\s*\Z", re.IGNORECASE)
 _BEFORE = re.compile(
     r"\b(?:before|until|till|ahead\s+of|prior\s+to)\b(?P<event>.*)", re.IGNORECASE | re.DOTALL
 )
@@ -111,6 +112,11 @@ def wanted_version(query: str, named_until: str | None = None) -> WantedVersion:
         return WantedVersion(Wanted.ANY if is_undecided else Wanted.CURRENT)
     before = _BEFORE.search(query)
     return WantedVersion(Wanted.FORMER, frozenset(content_words(before["event"])) if before else frozenset())
+
+
+def begins_then(before: str) -> bool:
+    """Whether the text *before* a named time says that something begins with it: "from September"."""
+    return _BEGINS.search(before) is not None
 
 
 def in_wanted_order(versions: Mapping[int, Version], asked: WantedVersion) -> list[int]:

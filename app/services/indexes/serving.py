@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Lock
 from time import monotonic
@@ -36,6 +36,7 @@ from clawmem.ports.records import (
     Vector,
     VectorEntry,
 )
+from clawmem.ports.spelling import UnknownWord, unknown_words
 from clawmem.ports.vault import RecordVault
 from clawmem.ports.vault_errors import IndexBypassed
 from clawmem.ports.vector_index import VectorIndex
@@ -252,6 +253,10 @@ class ServedLexical(IndexRouter[LexicalIndex]):
     def holding(self, term: Term, grain: Grain) -> int:
         """Return the number of entries that hold *term*."""
         return self._told(lambda index: index.holding(term, grain))
+
+    def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
+        """Return the words that the vault's own index does not contain; none while an external index serves."""
+        return unknown_words(self._own, terms) if self._outside.record() is None else {}
 
     def close(self) -> None:
         """Close the external index and the in-memory fallback."""

@@ -8,7 +8,10 @@ from time import perf_counter
 
 from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
+from clawmem.app.services.retrieval.spelling import corrected_request
 from clawmem.app.services.retrieval.work import Stage, StageTrace, Trace, Work
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.retrieval.spelling import with_corrections
 from clawmem.ports.vault import Vault
 
 NOTHING = Work()
@@ -39,11 +42,17 @@ class Pipeline:
             work: Result of another pipeline to continue with.
             before: Trace of that pipeline; it is not modified.
         """
-        request = _narrowed(self._vault, rewind_request(request))
+        request, corrected = corrected_request(self._vault, _narrowed(self._vault, rewind_request(request)))
         trace = before.continued() if before else Trace()
+        notes = [
+            f"{word!r} read as {one!r}" for word, one in corrected.items() if word not in trace.corrected
+        ]
+        trace.corrected.update(corrected)
         for name, stage in self._stages.items():
             began = perf_counter()
             trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0))
+            trace.stages[-1].notes += notes
+            notes = []
             work = stage(request, work, trace)
             trace.stages[-1].went_out = len(work.candidates)
             trace.stages[-1].ms = (perf_counter() - began) * 1000
@@ -60,8 +69,15 @@ class Pipeline:
             work, trace = self.rank(request)
             if missing := changed_since(self._vault, request):
                 trace.degraded["as of"] = missing
-            results = describe(self._vault, request, work.candidates)
+            results = describe(self._vault, _as_read(request, trace.corrected), work.candidates)
         return Answer(request.query, results, trace, answered=work.answered), work
+
+
+def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> RetrievalRequest:
+    """Return *request* with the words that were searched, which snippets show."""
+    if not corrected:
+        return request
+    return request._replace(forms=query_forms(with_corrections(request.query, corrected)))
 
 
 def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:

@@ -57,6 +57,7 @@ class Trace:
     """
     Trace of an answer. ``degraded`` names missing retrievers and the reasons; the others provided the answer.
 
+    ``corrected`` maps misspelt words of the question to the words that were searched instead.
     ``hits`` counts the hits per retriever. ``legs`` holds these hits, best first; the ranks in receipts come from it.
     """
 
@@ -65,6 +66,7 @@ class Trace:
         self.degraded: dict[str, str] = {}
         self.hits: dict[str, int] = {}
         self.legs: Mapping[str, Sequence[Hit]] = {}
+        self.corrected: dict[str, str] = {}
 
     @property
     def hidden(self) -> int:
@@ -77,6 +79,7 @@ class Trace:
         other.degraded.update(self.degraded)
         other.hits.update(self.hits)
         other.legs = self.legs
+        other.corrected.update(self.corrected)
         return other
 
     def drop(self, candidates: Iterable[Candidate], reason: str) -> None:

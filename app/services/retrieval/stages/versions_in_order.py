@@ -15,6 +15,7 @@ from clawmem.domain.retrieval.versions import (
     Version,
     Wanted,
     WantedVersion,
+    begins_then,
     in_wanted_order,
     subject_name,
     wanted_version,
@@ -37,7 +38,8 @@ def versions_in_order(vault: Vault) -> Stage:
         if request.unit is Unit.LINE or request.ranking is Ranking.PUBLISHED:
             return work
         named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
-        asked = wanted_version(request.query, named.authored_until if named else None)
+        is_over = named is not None and not begins_then(request.query[: named.start])
+        asked = wanted_version(request.query, named.authored_until if named and is_over else None)
         listed = {c.document_id: c for c in work.candidates if c.document}
         ranked = list(work.candidates)
         for family in _families(vault, request, listed, asked):
