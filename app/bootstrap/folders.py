@@ -13,6 +13,7 @@ from clawmem.ports.errors import ClawmemError
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.settings.model import Settings
+    from clawmem.ports.text_extraction import ExtractedText
 
 Stamp = tuple[int, int, int]
 
@@ -59,6 +60,12 @@ class ConfiguredFolders:
         }
 
 
+def _extract(path: str, data: bytes) -> ExtractedText | None:
+    from clawmem.adapters.attachments.extraction import extract_text
+
+    return extract_text(path, data)
+
+
 def folders_of(settings: Settings) -> list[Folder]:
     """Return the folders of the configured collections."""
     from clawmem.app.services.indexing.folders import Folder
@@ -75,6 +82,7 @@ def folders_of(settings: Settings) -> list[Folder]:
                 origin=TRUST[one.trust],
                 exclude=tuple(one.exclude),
                 gitignore=one.gitignore,
+                extract=_extract,
                 is_configured=partial(configured.has, name, one.path),
             )
             for name, one in settings.collections.items()

@@ -19,22 +19,21 @@ _FIELD = re.compile(
 )
 
 
-def template_mark(text: str, body_line: int) -> Exclusion | None:
+def template_mark(body: str, front_matter: str = "") -> Exclusion | None:
     """
-    Return the first placeholder that shows *text*, a whole file, to be a template; ``None`` for a note.
+    Return the first placeholder that shows a file to be a template; ``None`` for a note.
 
     A placeholder such as ``{{date}}`` counts in the front matter, in a heading, and alone in a line, apart from a
     label; a command of Templater counts everywhere. In code, a formula or a comment nothing counts.
-
-    Args:
-        body_line: The line on which the body begins, below the front matter.
     """
+    text = f"---\n{front_matter}---\n{body}" if front_matter else body
     if "{{" not in text and "<%" not in text:
         return None
+    above = text.count("\n") - body.count("\n")
     for number, line in enumerate(blanked(text, NOT_PROSE).split("\n"), start=1):
         found = _MARK.search(line)
         if found and (
-            not found["simple"] or number < body_line or HEADING.match(line) or _FIELD.fullmatch(line)
+            not found["simple"] or number <= above or HEADING.match(line) or _FIELD.fullmatch(line)
         ):
             return Exclusion(TEMPLATES, number, found[0].strip())
     return None

@@ -123,7 +123,15 @@ class ExplainFile:
         try:
             data = self._files.read(folder.root, path)
             stamp = SourceStamp(len(data), 0)
-            parsed = parse_source(data, folder.name, path, stamp, now_ms=0, parse_yaml=self._parse_yaml)
+            parsed = parse_source(
+                data,
+                folder.name,
+                path,
+                stamp,
+                now_ms=0,
+                parse_yaml=self._parse_yaml,
+                extract=folder.extract,
+            )
         except SourceUnreadable as error:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
         if parsed.template:
@@ -195,8 +203,11 @@ def _remedy(part: str, rule: Exclusion) -> str:
 
 
 def _other_kind(folder: Folder, path: str) -> FileStatus:
+    stem, dot, ending = folder.pattern.rpartition(".")
+    kind = path.rpartition("/")[2].rpartition(".")[2].lower()
+    wider = f"'{stem}.{{{ending.strip('{}')},{kind}}}'" if dot and stem.endswith("*") else "PATTERN"
     return FileStatus(
         FileState.OTHER_KIND,
         f"The pattern of the collection, {folder.pattern}, does not match it.",
-        f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern PATTERN",
+        f"Run: clawmem collection add {folder.root} --name {folder.name} --pattern {wider}",
     )

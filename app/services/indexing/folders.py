@@ -11,6 +11,7 @@ from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.ports.files import FileSource
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan
+from clawmem.ports.text_extraction import TextExtractor
 from clawmem.ports.vault import Vault
 
 
@@ -23,6 +24,7 @@ class Folder:
     ``origin`` is the recorded origin of its notes, which decides how far they are trusted.
     ``exclude`` are patterns of files that are not read; ``gitignore`` is whether .gitignore files exclude files.
     ``only`` limits a pass to these paths; no other file is read, and no other document removed.
+    ``extract`` returns the text of attachments; without it every file is read as text.
     ``is_configured`` returns, during a pass, whether the collection is still configured with this folder.
     """
 
@@ -34,6 +36,7 @@ class Folder:
     exclude: tuple[str, ...] = ()
     gitignore: bool = True
     only: frozenset[str] | None = None
+    extract: TextExtractor | None = field(default=None, compare=False, repr=False)
     is_configured: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
 

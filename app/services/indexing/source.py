@@ -9,6 +9,7 @@ from clawmem.domain.documents import content_type, encoding, frontmatter, identi
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.links import note_links
+from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.templates import template_mark
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import origin_of
@@ -17,6 +18,7 @@ from clawmem.ports.links import Link
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Fragment, SourceStamp
 from clawmem.ports.succession import NO_CLAIMS, Claims
+from clawmem.ports.text_extraction import ExtractedText, TextExtractor
 
 ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason
 
@@ -70,6 +72,7 @@ def parse_source(
     parse_yaml: ParseYaml,
     known: Document | None = None,
     trust: Origin = Origin.USER,
+    extract: TextExtractor | None = None,
 ) -> ParsedSource:
     """
     Parse one file.
@@ -82,15 +85,17 @@ def parse_source(
     Raises:
         SourceUnreadable: no text, or more than `MAX_FRAGMENTS` fragments.
     """
-    text, warning = decode(data, path)
-    parts, facts, complaint = _front_matter(text, parse_yaml)
+    extracted = extract(path, data) if extract else None
+    parts, facts, complaint = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
     document = _document(_File(data, collection, path, stamp, now_ms, known, trust), parts, facts)
     pieces = _fragments(document, parts, facts)
     claims = Claims(facts.supersedes, facts.superseded_by)
+    if extracted:
+        links = note_links(parts.body) if extracted.has_links else []
+        return ParsedSource(document, parts.body, pieces, complaint, claims, links)
     links = note_links(parts.body, parts.body_line, parts.text)
-    complaints = "; ".join(filter(None, (warning, complaint)))
-    mark = template_mark(text, parts.body_line)
-    return ParsedSource(document, parts.body, pieces, complaints or None, claims, links, mark)
+    mark = template_mark(parts.body, parts.text)
+    return ParsedSource(document, parts.body, pieces, complaint, claims, links, mark)
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
@@ -161,6 +166,29 @@ def decode(data: bytes, path: str) -> encoding.DecodedText:
         return encoding.decode(data)
     except ValueError as error:
         raise SourceUnreadable(path, str(error)) from error
+
+
+def check_readable(data: bytes, path: str, extract: TextExtractor | None) -> None:
+    """Raise `SourceUnreadable` if a file has no text."""
+    if not (extract and extract(path, data)):
+        decode(data, path)
+
+
+def _attachment(
+    path: str, extracted: ExtractedText
+) -> tuple[frontmatter.FrontMatter, frontmatter.Facts, str | None]:
+    """Return the parts of an attachment. Its title is its file name: the declared one is often that of a form."""
+    names = (extracted.name,) if extracted.name else ()
+    facts = frontmatter.Facts(title=file_name(path), date=extracted.date or None, aliases=names)
+    return frontmatter.whole(extracted.body), facts, extracted.warning
+
+
+def _note(
+    data: bytes, path: str, parse_yaml: ParseYaml
+) -> tuple[frontmatter.FrontMatter, frontmatter.Facts, str | None]:
+    text, warning = decode(data, path)
+    parts, facts, complaint = _front_matter(text, parse_yaml)
+    return parts, facts, "; ".join(filter(None, (warning, complaint))) or None
 
 
 def _front_matter(

@@ -276,6 +276,7 @@ class _Pass:
             parse_yaml=self._parse_yaml,
             known=known,
             trust=trust_of(self._folder.name, self._folder.origin),
+            extract=self._folder.extract,
         )
 
     def _is_batch_full(self) -> bool:

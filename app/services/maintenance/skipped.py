@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
-from clawmem.app.services.indexing.source import decode
+from clawmem.app.services.indexing.source import check_readable
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.vault import Vault
@@ -20,7 +20,7 @@ def skipped_files(vault: Vault, files: FileSource, folder: Folder) -> list[str]:
     for file in scan.files:
         if file.path not in served:
             try:
-                decode(files.read(folder.root, file.path), file.path)
+                check_readable(files.read(folder.root, file.path), file.path, folder.extract)
             except SourceUnreadable as error:
                 sentences.append(f"{folder.name}/{error}")
     return sentences

@@ -12,7 +12,7 @@ from string import ascii_lowercase, digits
 from clawmem.app.services.documents.walking import pages
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text
-from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, decode, parse_source
+from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, check_readable, parse_source
 from clawmem.app.services.maintenance.finding import REBUILD, REINDEX, REPAIR, spread, without_remedy
 from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
 from clawmem.domain.documents.identity import body_hash, source_hash
@@ -136,40 +136,47 @@ class Verify:
             if is_current(known, source_hash(data)):
                 return
             if known is None or known.inactive is InactiveReason.REMOVED:
-                parsed = self._parse(data, folder.name, file.path, file.stamp)
+                parsed = self._parse(data, folder, file.path, file.stamp)
                 if not (parsed.template or is_forgotten_text(self._vault, parsed.document.hash)):
                     yield f"{name} is on disk, but not in the vault."
             else:
-                decode(data, file.path)
+                check_readable(data, file.path, folder.extract)
                 yield f"{name} was changed on disk since it was indexed."
         except SourceUnreadable as error:
             if known and known.inactive is None:
                 yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."
 
-    def _parse(self, data: bytes, collection: str, path: str, stamp: SourceStamp) -> ParsedSource:
-        now_ms = self._clock.now_ms()
-        return parse_source(data, collection, path, stamp, now_ms=now_ms, parse_yaml=self._parse_yaml)
+    def _parse(self, data: bytes, folder: Folder, path: str, stamp: SourceStamp) -> ParsedSource:
+        return parse_source(
+            data,
+            folder.name,
+            path,
+            stamp,
+            now_ms=self._clock.now_ms(),
+            parse_yaml=self._parse_yaml,
+            extract=folder.extract,
+        )
 
     def _from_files(self, documents: Sequence[Document]) -> list[Document]:
         names = {folder.name for folder in self._folders}
         return [document for document in documents if document.collection in names and document.stamp]
 
     def _fragmented_otherwise(self, documents: Sequence[Document]) -> Iterator[str]:
-        roots = {folder.name: folder.root for folder in self._folders}
+        folders = {folder.name: folder for folder in self._folders}
         for document in documents:
-            parsed = self._again(document, roots[document.collection])
+            parsed = self._again(document, folders[document.collection])
             if parsed and parsed.fragments != self._vault.documents.fragments(document.id):
                 yield f"{document.display_path} gives other fragments now than those that are stored. {REINDEX}"
 
-    def _again(self, document: Document, root: str) -> ParsedSource | None:
+    def _again(self, document: Document, folder: Folder) -> ParsedSource | None:
         """Parse the unchanged file of *document* again, with the recorded time, as the file time may be newer."""
         ms = parse_iso(document.modified_at) or 0
         try:
-            data = self._files.read(root, document.path)
+            data = self._files.read(folder.root, document.path)
             if source_hash(data) != document.source_hash:
                 return None  # reported as a changed file
             stamp = SourceStamp(len(data), ms * 1_000_000)
-            return self._parse(data, document.collection, document.path, stamp)
+            return self._parse(data, folder, document.path, stamp)
         except SourceUnreadable:
             return None
 

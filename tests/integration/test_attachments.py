@@ -1,0 +1,232 @@
+"""Attachments of notes: text of PDF, Word, HTML and canvas files, and the names of others."""
+
+from __future__ import annotations
+
+import sys
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from attached_files import canvas, docx, paragraph, pdf
+from command_line import Invoke, ask_json, write_notes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.adapters.attachments.extraction import extract_text
+from clawmem.ports.errors import SourceUnreadable
+
+PATTERN = "**/*.{md,pdf,docx,html,htm,canvas,png,m4a}"
+TEXT = "# Apiary\n\nThe hives stand behind the orchard.\n"
+W_HEADING = '<w:pStyle w:val="berschrift1"/>'
+PAGE = """<!doctype html><html><head><title>Swarm  control</title><style>p {}</style></head><body>
+<nav>Home</nav><h2>Signs</h2><p>Queen cells hang at the <b>edge</b> of the comb.</p><script>var x = "hornet";</script>
+<ul><li>less brood<li>idle bees</ul><table><tr><th>Week</th><th>Task</th></tr><tr><td>20</td><td>split|move</td></tr>
+</table><pre># not a heading
+  keep   blanks</pre><p hidden>secret</p><p># 5 hives &amp; more</p></body></html>"""
+
+
+def extracted(path: str, data: bytes) -> str:
+    found = extract_text(path, data)
+    assert found is not None
+    return found.body
+
+
+@pytest.fixture
+def vault(invoke: Invoke, tmp_path: Path) -> Path:
+    """A collection whose pattern includes attachments, with one note."""
+    folder = tmp_path / "bees"
+    write_notes(folder, {"apiary.md": TEXT})
+    invoke("collection", "add", folder, "--pattern", PATTERN)
+    return folder
+
+
+def put(folder: Path, **files: bytes) -> None:
+    for name, data in files.items():
+        (folder / name.replace("__", ".")).write_bytes(data)
+
+
+def found(invoke: Invoke, question: str) -> Any:
+    return ask_json(invoke, "query", question)["results"][0]
+
+
+def test_a_pdf_is_found_by_its_page(invoke: Invoke, vault: Path) -> None:
+    """Its title is the file name, its declared title another name, its day that of its making; get shows a page."""
+    pages = ["Wax moths eat old comb.", "", "Feed sugar syrup in September.\nTwo parts to one."]
+    put(vault, winter__pdf=pdf(pages, "Winter guide"))
+
+    done = invoke("update").stdout
+
+    assert "winter.pdf: 1 of its 3 pages have no text; if they are scans, add a text layer (OCR)." in done
+    best = found(invoke, "when to feed sugar syrup")
+    assert (best["file"], best["title"], best["heading"]) == ("bees/winter.pdf", "winter.pdf", "Page 3")
+    assert best["authored_at"].startswith("2024-02-03")
+    assert "Page 3" in invoke("query", "when to feed sugar syrup").stdout
+    assert "Feed sugar syrup in September.\n" in invoke("get", "Winter guide").stdout
+    assert invoke("verify").exit_code == 0
+    assert "0 added, 0 updated" in invoke("update").stdout
+
+
+def test_a_canvas_is_found_by_its_card_and_links_its_notes(invoke: Invoke, vault: Path) -> None:
+    """Cards stand below their groups in reading order; a card with a note is a link to it."""
+    nodes = [
+        {"id": "3", "type": "text", "text": "Order foundation", "x": 10, "y": 50},
+        {"id": "2", "type": "file", "file": "apiary.md", "x": 0, "y": 500},
+        {"id": "1", "type": "group", "label": "Spring", "x": 0, "y": 0, "width": 100, "height": 100},
+        {"id": "4", "type": "text", "text": "# Inspect\n\nLook for eggs of the queen.", "x": 10, "y": 10},
+        {"id": "5", "type": "link", "url": "https://example.org/bees", "x": 0, "y": 900},
+        {"type": "text"}, {"type": 7}, "x",
+    ]  # fmt: skip
+    edges = [{"fromNode": "4", "toNode": "3", "label": "then"}, {"fromNode": "4", "toNode": "2"}]
+    put(vault, plan__canvas=canvas(*nodes, edges=edges))  # type: ignore[arg-type]
+
+    invoke("update")
+
+    assert invoke("get", "bees/plan.canvas").stdout.split("\n\n") == [
+        "## apiary.md", "![[apiary.md]]", "## Link", "https://example.org/bees", "# Spring", "# Inspect",
+        "Look for eggs of the queen.", "## Order foundation", "Order foundation", "# Connections",
+        "- Inspect → Order foundation: then\n",
+    ]  # fmt: skip
+    assert found(invoke, "eggs of the queen")["heading"] == "Inspect"
+    assert "plan.canvas" in invoke("links", "apiary").stdout
+
+
+def test_word_documents(invoke: Invoke, vault: Path) -> None:
+    """Headings in any language of Word, lists, tables, notes; no deleted text."""
+    cells = "".join(f"<w:tc>{paragraph(one)}</w:tc>" for one in ("Hive", "Honey"))
+    body = (
+        paragraph("Harvest", W_HEADING)
+        + paragraph("Spin the frames.")
+        + paragraph("warm", "<w:numPr/>")
+        + paragraph("clean", "<w:numPr/>")
+        + f"<w:sdt><w:sdtContent><w:tbl><w:tr>{cells}</w:tr><w:tr>{cells}</w:tr></w:tbl></w:sdtContent></w:sdt>"
+        + "<w:p><w:del><w:r><w:delText>never</w:delText></w:r></w:del><w:r><w:t># 1</w:t></w:r></w:p>"
+    )
+    notes = f'<w:footnotes xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">{paragraph("Acacia")}</w:footnotes>'
+    put(vault, harvest__docx=docx(body, footnotes=notes))
+
+    invoke("update")
+
+    assert invoke("get", "Hive plan").stdout == (
+        "# Harvest\n\nSpin the frames.\n- warm\n- clean\n\n| Hive | Honey |\n|---|---|\n| Hive | Honey |\n\n\\# 1\n\nAcacia\n"
+    )
+    assert found(invoke, "spin the frames")["authored_at"].startswith("2024-05-06")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_web_pages(encoding: str) -> None:
+    """Visible text with headings, lists, tables and code, in the encoding that the page has."""
+    page = extract_text("Saved.HTM", PAGE.replace("edge", "Rändern").encode(encoding))
+
+    assert page is not None and page.name == "Swarm control"
+    assert page.body == (
+        "## Signs\n\nQueen cells hang at the Rändern of the comb.\n- less brood\n- idle bees\n\n"
+        "| Week | Task |\n|---|---|\n| 20 | split\\|move |\n\n```\n# not a heading\n  keep   blanks\n```\n\n"
+        "\\# 5 hives & more"
+    )
+
+
+def test_pictures_and_recordings_are_named(invoke: Invoke, vault: Path) -> None:
+    """They are found by their names; their content is not read."""
+    put(vault, **{"boiler plate__png": b"\x89PNG\0", "choir rehearsal__m4a": b"\0\xff"})
+
+    assert "3 added" in invoke("update").stdout
+
+    assert found(invoke, "boiler plate")["file"] == "bees/boiler plate.png"
+    assert invoke("verify").exit_code == 0
+    assert "not indexed" not in invoke("doctor").stdout
+
+
+def encrypted(password: str) -> bytes:
+    from pypdf import PdfReader, PdfWriter
+
+    writer, out = PdfWriter(), BytesIO()
+    writer.append(PdfReader(BytesIO(pdf(["Drone brood."]))))
+    writer.encrypt(password, owner_password="owner", algorithm="RC4-128")
+    writer.write(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        (
+            "a.pdf",
+            b"%PDF-1.4 cut",
+            "it is damaged (PdfStreamError); open it in its program and save it again",
+        ),
+        ("a.pdf", b"", "it is damaged (EmptyFileError)"),
+        ("a.pdf", encrypted("secret"), "it is encrypted; save a copy without a password"),
+        ("a.canvas", b'{"nodes": [', "it is no JSON; open it in Obsidian and save it again"),
+        ("a.canvas", b"[" * 100_000, "it is no JSON"),
+        ("a.canvas", b"[]", "it is no canvas"),
+        ("a.docx", b"no archive", "it is damaged (BadZipFile)"),
+        ("a.docx", b"\xd0\xcf\x11\xe0" + bytes(100), "it is encrypted or of an old version of Word"),
+        ("a.docx", docx("</w:x>"), "it is damaged (ParseError)"),
+        ("a.docx", docx("", styles="<!DOCTYPE x [<!ENTITY a 'b'>]><x/>"), "it has XML entities"),
+    ],
+    ids=range(10),
+)
+def test_damaged_files_are_named_with_the_next_step(
+    invoke: Invoke, vault: Path, name: str, data: bytes, reason: str
+) -> None:
+    """The rest is indexed; a file that was read before keeps its text."""
+    put(vault, **{name: data})
+
+    done = invoke("update")
+
+    assert f"{name} was skipped: {reason}" in done.stdout and "1 added" in done.stdout
+    assert invoke("verify").exit_code == 0
+    assert reason in invoke("doctor").stdout
+    assert reason in invoke("why-not", vault / name).stdout
+
+
+def test_a_pdf_without_a_user_password_is_read() -> None:
+    """It only restricts printing or copying."""
+    assert extracted("a.pdf", encrypted("")) == "# Page 1\n\nDrone brood."
+
+
+def test_a_pdf_of_500_pages(invoke: Invoke, vault: Path) -> None:
+    """It is read to its last page."""
+    put(
+        vault,
+        long__pdf=pdf(
+            [f"Chapter {number} is about nothing.\n" * 20 for number in range(499)] + ["Propolis."]
+        ),
+    )
+
+    invoke("update")
+
+    assert found(invoke, "propolis")["heading"] == "Page 500"
+
+
+def test_a_package_that_is_missing(invoke: Invoke, vault: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file is named with the command that installs it; Word, HTML and canvases need none."""
+    monkeypatch.setitem(sys.modules, "pypdf", None)
+    put(vault, a__pdf=pdf(["x"]), b__canvas=canvas())
+
+    done = invoke("update").stdout
+
+    assert "a.pdf was skipped: This needs pypdf" in done and "pip install '.[documents]'" in done
+    assert "2 added" in done
+
+
+@given(
+    st.sampled_from(["a.pdf", "a.docx", "a.html", "a.canvas"]),
+    st.one_of(st.binary(), st.text().map(str.encode)),
+)
+def test_any_bytes(path: str, data: bytes) -> None:
+    """They have a text or a reason; nothing else is raised."""
+    try:
+        extracted(path, data)
+    except SourceUnreadable as error:
+        assert error.reason
+
+
+def test_the_default_pattern_reads_notes_only(invoke: Invoke, tmp_path: Path) -> None:
+    """why-not names the pattern that would include the file."""
+    write_notes(tmp_path / "plain", {"a.md": TEXT})
+    put(tmp_path / "plain", b__pdf=pdf(["x"]))
+
+    assert "1 added" in invoke("bootstrap", tmp_path / "plain").stdout
+    assert "--pattern '**/*.{md,pdf}'" in invoke("why-not", tmp_path / "plain/b.pdf").stdout
