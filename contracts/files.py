@@ -240,9 +240,11 @@ class FileLinkContract(_FileContract):
         """Return a function that creates a symbolic link; the subclass overrides this fixture."""
         raise NotImplementedError("override the `link` fixture: a function that makes a symbolic link")
 
-    def test_links_are_not_reported(self, files: FileSource, place: Place, link: Link) -> None:
+    def test_links_are_not_followed(self, files: FileSource, place: Place, link: Link) -> None:
         """
         Links to files and folders, dangling ones too, are neither followed nor passed to `wanted` and `enter`.
+
+        They are named in ``links``.
 
         If this fails: use `is_file(follow_symlinks=False)` and similar calls.
         """
@@ -254,6 +256,7 @@ class FileLinkContract(_FileContract):
         found = files.scan(root, enter=noting(asked), wanted=always)
 
         assert paths(found) == ["a.md", "folder/b.md"]
+        assert {path.removesuffix("/") for path in found.links} == {"file.md", "shortcut", "nowhere.md"}
         assert asked == ["folder"]
 
     def test_circle_ends(self, files: FileSource, place: Place, link: Link) -> None:

@@ -111,7 +111,8 @@ class Ambiguous(InvalidInput):
         self.candidates = tuple(candidates)
         super().__init__(
             "AMBIGUOUS",
-            f"{name!r} matches {len(candidates)} documents: {'; '.join(map(str, candidates))}. Choose one of them.",
+            f"{name!r} matches {len(candidates)} documents: {'; '.join(map(str, candidates))}. "
+            f'Choose one of them, as in "{getattr(candidates[0], "address", candidates[0])}".',
         )
 
 
@@ -153,12 +154,12 @@ class BackendMismatch(ConfigError):
 
     code = "BACKEND_MISMATCH"
 
-    def __init__(self, kept: str, asked: str) -> None:
+    def __init__(self, kept: str, asked: str, remedy: str) -> None:
         self.kept = kept
         self.asked = asked
         super().__init__(
             f"The vault's indexes are stored by {kept!r}, not by {asked!r}. "
-            f"Run: clawmem migrate --to {asked}  (the vault stays usable during the migration), or leave --backend out."
+            f"Run: clawmem migrate --to {asked}  (the vault stays usable during the migration), or {remedy}"
         )
 
 

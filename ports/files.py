@@ -13,8 +13,8 @@ class FileSource(Protocol):
         """
         List every regular file below *root* that is wanted, sorted by path.
 
-        Makes one stat call per file and opens no file. Symbolic links to folders or files are neither
-        followed nor reported. In each folder, names that begin with a dot are asked for first.
+        Makes one stat call per file and opens no file. Symbolic links to folders or files are not
+        followed, and ``links`` names them. In each folder, names that begin with a dot are asked for first.
 
         Args:
             root: An absolute folder.

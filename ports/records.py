@@ -200,10 +200,14 @@ class Candidate(NamedTuple):
     trusted: bool
     shown_title: str
 
+    @property
+    def address(self) -> str:
+        """Return the address that names this document alone, even if others have the same text."""
+        return f"{self.docid} {self.file}".strip()
+
     def __str__(self) -> str:
         """Return the exact address of the document and its title."""
-        address = f"{self.docid} {self.file}".strip()
-        shown = f"{address} ({self.shown_title})" if self.title else address
+        shown = f"{self.address} ({self.shown_title})" if self.title else self.address
         return f"{shown}, {self.state}" if self.state else shown
 
     @property
@@ -354,10 +358,12 @@ class Scan(NamedTuple):
     """
     All files found by one scan. If ``root_exists`` is False, the root folder is missing and its files are unknown.
 
-    ``misnamed`` are files and folders omitted because their names are not UTF-8, in a printable spelling.
+    ``misnamed`` are files and folders omitted because their names are not UTF-8, in a printable spelling. ``links`` are
+    the symbolic links in the folders that were entered, those to folders with a ``/`` at the end.
     """
 
     files: tuple[SourceFile, ...]
     root_exists: bool = True
     unreadable: tuple[str, ...] = ()
     misnamed: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()

@@ -40,6 +40,7 @@ class DiskFiles:
             root_exists="" not in walk.unreadable,
             unreadable=tuple(sorted(walk.unreadable)),
             misnamed=tuple(sorted(walk.misnamed)),
+            links=tuple(sorted(walk.links)),
         )
 
     def read(self, root: str, path: str) -> bytes:
@@ -72,6 +73,7 @@ class _FolderScan:
         self.files: list[SourceFile] = []
         self.unreadable: list[str] = []
         self.misnamed: list[str] = []
+        self.links: list[str] = []
 
     def run(self, root: str) -> None:
         folders = [(root, "")]
@@ -88,6 +90,7 @@ class _FolderScan:
         for entry in sorted(entries, key=_is_visible):
             path = prefix + entry.name
             if _is_link(entry):
+                self.links.append(_printable(f"{path}/" if _leads_to_folder(entry) else path))
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if self._asked(self._enter, path):
@@ -125,6 +128,13 @@ def _is_link(entry: os.DirEntry[str]) -> bool:
         # nothing.
         return entry.stat(follow_symlinks=False).st_reparse_tag == stat.IO_REPARSE_TAG_MOUNT_POINT
     return entry.is_symlink()
+
+
+def _leads_to_folder(link: os.DirEntry[str]) -> bool:
+    try:
+        return link.is_dir()
+    except OSError:  # for example a loop of links
+        return False
 
 
 def _printable(path: str) -> str:

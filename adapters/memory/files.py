@@ -13,7 +13,7 @@ class MemoryFiles:
     """
     Reference ``FileSource`` over a dictionary of absolute POSIX paths.
 
-    Links are stored by name only: they are never reported and never read.
+    Links are stored by name only: they are named in a scan and never read.
     """
 
     def __init__(self) -> None:
@@ -48,18 +48,21 @@ class MemoryFiles:
             return Scan(files=(), root_exists=False)
         found: list[str] = []
         unreadable: list[str] = []
+        links: list[str] = []
         waiting = [""]
         while waiting:
             folder = waiting.pop()
             if _absolute(root, folder) in self._sealed:
                 unreadable.append(folder)
                 continue
+            links += [path for path in self._below(root, self._links) if dirname(path) == folder]
             for path, is_folder in self._entries(root, folder):
                 if is_folder:
                     waiting += [path] if enter(path) else []
                 elif wanted(path):
                     found.append(path)
-        return Scan(tuple(self._found(root, path) for path in sorted(found)), True, tuple(sorted(unreadable)))
+        files = tuple(self._found(root, path) for path in sorted(found))
+        return Scan(files, True, tuple(sorted(unreadable)), links=tuple(sorted(links)))
 
     def read(self, root: str, path: str) -> bytes:
         target = _absolute(root, path)

@@ -13,6 +13,7 @@ from clawmem.app.bootstrap.pipelines import Pipelines
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
+from clawmem.app.settings.config_file import read_config
 from clawmem.app.settings.model import Settings
 from clawmem.app.settings.vaults import UnknownVault, lost_vault
 from clawmem.domain.documents.eligibility import is_collection_name
@@ -57,7 +58,7 @@ def open_services(
         vault = adapters.vault()
     try:
         if settings.backend and settings.backend != vault.backend:
-            _choose_backend(vault, settings.backend, read_only=read_only or settings.read_only)
+            _choose_backend(vault, settings, read_only=read_only or settings.read_only)
         yield Services(settings, adapters, Pipelines(adapters), is_new=not existed, lost_vault=lost)
     finally:
         adapters.closing.close()
@@ -90,8 +91,15 @@ def open_copy(settings: Settings) -> Iterator[Services]:
             yield copied
 
 
-def _choose_backend(vault: ServedVault, asked: str, *, read_only: bool) -> None:
-    """Move an empty vault to the backend *asked*; refuse one in use, which only `clawmem migrate` moves."""
+def _choose_backend(vault: ServedVault, settings: Settings, *, read_only: bool) -> None:
+    """Move an empty vault to the chosen backend; refuse one in use, which only `clawmem migrate` moves."""
+    asked = str(settings.backend)
     if read_only or vault.documents.following(0, 1):
-        raise BackendMismatch(vault.backend, asked)
+        is_configured = read_config(settings.config_file).get("backend") == asked
+        remedy = (
+            f"write backend: {vault.backend} in {settings.config_file}."
+            if is_configured
+            else "leave --backend out."
+        )
+        raise BackendMismatch(vault.backend, asked, remedy)
     vault.move(asked)

@@ -30,7 +30,7 @@ from clawmem.app.settings.config_file import (
     remove_collection,
     typed_folder,
 )
-from clawmem.domain.documents.eligibility import compile_pattern
+from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.origin import TRUST
 from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Scope
@@ -194,7 +194,7 @@ def question_before_adding(services: Services, request: NewCollection) -> str:
 def _free_name(settings: Settings, folder: Path, request: NewCollection) -> str:
     """Return the name of the new collection; raise `InvalidInput` if the name or the files are taken."""
     known = settings.collections.items()
-    compile_pattern(request.pattern)
+    check_pattern(request.pattern)
     name = name_for(folder, request.name, {name: one.path for name, one in known}, moved=request.move)
     refuse_second(folder, request.pattern, name, {name: (one.path, one.pattern) for name, one in known})
     return name

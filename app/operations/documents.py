@@ -105,6 +105,7 @@ class Text(DocumentReference):
     start_line: int
     total_lines: int
     superseded_by: Successor | None = None
+    moved_from: str | None = Field(default=None, description="The former path by which it was named.")
     text: str
     _verbatim: str = PrivateAttr("")
 
@@ -117,14 +118,14 @@ class Text(DocumentReference):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return whose text it is if it is not the user's, and what supersedes it."""
+        """Return the marks as sentences."""
         return [f"{self.file} is {mark}." for mark in self.marks]
 
     @property
     def marks(self) -> list[str]:
-        """Return a label of the origin of a text of others, and of its successor."""
-        label = successor_mark(self.superseded_by)
-        return [*filter(None, (label_of_others(self.origin), label))]
+        """Return a label of the origin of a text of others, of its successor, and of its former path."""
+        moved = f"the new path of {self.moved_from}" if self.moved_from else ""
+        return [*filter(None, (label_of_others(self.origin), successor_mark(self.superseded_by), moved))]
 
 
 T = TypeVar("T", bound=Text)
@@ -268,6 +269,7 @@ def text_of(
         start_line=excerpt.start_line,
         total_lines=excerpt.total_lines,
         superseded_by=successor_of(excerpt.superseded_by),
+        moved_from=excerpt.moved_from or None,
         text=encodable(shown(without_orders(excerpt.text, document.origin))),
         **more,
     )

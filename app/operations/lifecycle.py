@@ -50,9 +50,9 @@ class Status(Result):
     forgotten: int
     pinned: int
     snoozed: int
-    never_accessed: int
-    oldest_access: str | None = None
-    recalls: int
+    never_accessed: int = Field(description="Neither found by a question nor used in an answer.")
+    oldest_access: str | None = Field(default=None, description="The earliest last access of a document.")
+    recalls: int = Field(description="Recorded questions.")
     surfaced: int = Field(description="Put beside prompts, as far back as that is recorded.")
     pin_candidates: int = Field(description="Of them wanted again and again; see lifecycle_sweep.")
     snooze_candidates: int = Field(description="Of them surfaced often without any use.")
@@ -280,7 +280,7 @@ def _status_text(result: Status) -> str:
         [
             f"{result.active} served, of them {result.pinned} pinned, {result.snoozed} snoozed",
             f"{result.never_accessed} never accessed; oldest access {result.oldest_access or 'none'}",
-            f"{result.archived} archived, {result.forgotten} forgotten; {result.recalls} recalls",
+            f"{result.archived} archived, {result.forgotten} forgotten; {result.recalls} recorded questions",
             f"{result.surfaced} put beside prompts, of them {could}",
             _policy_text(result.policy),
         ]

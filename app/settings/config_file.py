@@ -11,7 +11,7 @@ from stat import S_IMODE
 from typing import Any
 
 from clawmem.app.environment.private_files import private_umask
-from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_collection_name
+from clawmem.domain.documents.eligibility import check_pattern, collection_name, is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 
 PREFERRED, OTHER = "config.yaml", "index.yml"
@@ -140,7 +140,7 @@ def add_collection(
     path: Path, name: str, folder: Path, pattern: str = DEFAULT_PATTERN, *, exclude: Sequence[str] = ()
 ) -> None:
     """Write a collection to the config file; an existing entry of that name keeps its other keys."""
-    compile_pattern(pattern)
+    check_pattern(pattern)
     text, meant = _editable(path)
     entry: dict[str, Any] = {"path": str(folder), "pattern": pattern}
     entry |= {"exclude": list(exclude)} if exclude else {}

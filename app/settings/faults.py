@@ -25,6 +25,7 @@ FAULTS: Mapping[str, str] = MappingProxyType(
         "literal_error": "must be {expected}",
         "enum": "must be {expected}",
         **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "must be a whole number"),
+        "int_parsing_size": "is too large",
         **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
         **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
         "string_type": "must be text",

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from clawmem.app.environment.places import config_folder, default_vault, home_folder, models_folder
 from clawmem.app.settings.config_file import fault_of_name, find_config, read_config
+from clawmem.app.settings.plain import MOST_DAYS
 from clawmem.app.settings.sections import (
     CollectionSettings,
     EmbedServer,
@@ -84,11 +85,13 @@ class Settings(BaseModel):
         default="calibrated", description="Policy that combines relevance and metadata into one score."
     )
     telemetry: bool = Field(default=True, description="Whether questions are recorded, without their text.")
-    retention_days: int = Field(default=90, ge=1, description="For how long recorded questions are kept.")
+    retention_days: int = Field(
+        default=90, ge=1, le=MOST_DAYS, description="For how long recorded questions are kept."
+    )
     receipts: bool = Field(
         default=True, description="Whether receipts of answers are kept, with the question's text."
     )
-    receipt_days: int = Field(default=30, ge=1, description="For how long receipts are kept.")
+    receipt_days: int = Field(default=30, ge=1, le=MOST_DAYS, description="For how long receipts are kept.")
     read_only: bool = Field(default=False, description="Never change the vault.")
     no_local_models: bool = Field(
         default=False, description="Neither download a model nor run a large one in this process."

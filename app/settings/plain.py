@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from contextlib import suppress
+from math import isfinite
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ CONFIG_FILES = ("config.yaml", "index.yml")
 _SCALAR = r"(?m)^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$"
 DEDUPE_S = 600.0
 RECALL_DAYS, RECEIPT_DAYS = 90, 30
+MOST_DAYS = 36_500  # of a retention: a hundred years
 
 _ASKED = ("CLAWMEM_LLM_", "CLAWMEM_RERANK_")
 _URLS = tuple(f"{beginning}URL" for beginning in _ASKED)
@@ -77,8 +79,8 @@ def surfacing_settings(env: Mapping[str, str]) -> SurfacingSettings:
         embedder=lines.get("embedder", "auto"),
         remembers=_is_true(lines.get("telemetry", "true")) and not read_only,
         forgets=not read_only,
-        recall_days=int(_number(lines.get("retention_days", ""), RECALL_DAYS)),
-        receipt_days=int(_number(lines.get("receipt_days", ""), RECEIPT_DAYS)) if with_receipts else 0,
+        recall_days=_days(lines.get("retention_days", ""), RECALL_DAYS),
+        receipt_days=_days(lines.get("receipt_days", ""), RECEIPT_DAYS) if with_receipts else 0,
         heartbeats=tuple(filter(None, env.get("CLAWMEM_HEARTBEAT_PATTERNS", "").split(","))),
         with_heartbeats=_is_true(env.get("CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION", "")),
         dedupe_s=_number(env.get("CLAWMEM_HOOK_DEDUP_WINDOW_SEC", ""), DEDUPE_S),
@@ -112,7 +114,13 @@ def _is_true(text: str) -> bool:
     return text.lower() in _TRUE
 
 
+def _days(text: str, usual: int) -> int:
+    days = _number(text, usual)
+    return int(days) if 1 <= days <= MOST_DAYS else usual
+
+
 def _number(text: str, usual: float) -> float:
     with suppress(ValueError):
-        return float(text)
+        number = float(text)
+        return number if isfinite(number) else usual
     return usual

@@ -36,6 +36,7 @@ UNNAMED = "notes"  # for a folder whose name contains no character allowed in a 
 
 COLLECTION_NAME = re.compile(r"[\w-]+")
 INVALID_RUN = re.compile(r"[^\w-]+")
+_SET = re.compile(r"\[!?+\]?+[^\]]*+\]")  # one character of several, as in a glob
 
 Matcher = Callable[[str], bool]
 Segment = re.Pattern[str] | None  # None is `**`: any number of folders
@@ -84,6 +85,25 @@ def expand_braces(pattern: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(done))
 
 
+def check_pattern(pattern: str) -> None:
+    """
+    Check a pattern that a person has typed for a collection.
+
+    Raises:
+        InvalidInput: It is empty or has a bracket that is never closed, so it matches nothing that is meant; or as
+            `expand_braces`.
+    """
+    if not pattern.strip():
+        raise InvalidInput("INVALID_PATTERN", "The pattern is empty. Give a glob such as '**/*.md'.")
+    for one in expand_braces(pattern):
+        if any(_has_open_bracket(part) for part in one.split("/")):
+            raise InvalidInput(
+                "INVALID_PATTERN",
+                f"The pattern {pattern!r} has a [ without its ]. Close it, as in '[ab]*.md', or write [[] for the "
+                "character [ itself.",
+            )
+
+
 def compile_pattern(pattern: str) -> Matcher:
     """
     Return a test of relative paths with ``/`` against a glob; a path matches if any expansion of it does.
@@ -120,6 +140,10 @@ def collection_name(folder_name: str) -> str:
     """
     composed = unicodedata.normalize("NFC", folder_name.lower())
     return INVALID_RUN.sub("-", composed).strip("-") or UNNAMED
+
+
+def _has_open_bracket(segment: str) -> bool:
+    return "[" in _SET.sub("", segment)
 
 
 def _is_excluded_name(name: str) -> bool:

@@ -201,6 +201,15 @@ class TestAVaultInUse:
         assert "not by 'sqlite'" in refused(invoke("--backend", "sqlite", "search", "machines"))
         assert invoke("search", "machines").exit_code == 0
 
+    def test_the_config_file_is_named(self, remembered: Invoke, home: Path) -> None:
+        """Where the config file asks for another backend, the remedy is a line of that file."""
+        configure(home, "backend: tantivy\n")
+
+        told = refused(remembered("search", "machines"))
+
+        assert "write backend: sqlite in" in told and "config.yaml" in told
+        assert "--backend out" not in told
+
     def test_a_package_that_went_away(
         self, invoke: Invoke, notes: Path, acme: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from command_line import ask_json
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings.model import load_settings
@@ -266,3 +267,14 @@ def test_a_folder_may_be_two_collections_of_different_files(remembered: Invoke, 
     remembered("update")
 
     assert collections(remembered) == {"notes": 3, "plain": 1}
+
+
+@pytest.mark.parametrize("pattern", ["[", "a/[!]b.md", "{a,[}", " "])
+def test_a_pattern_that_cannot_be_meant(invoke: Invoke, notes: Path, pattern: str) -> None:
+    """Refused with the way to write it; nothing is added."""
+    refused = invoke("collection", "add", notes, "--pattern", pattern)
+
+    assert refused.exit_code == 2
+    assert "The pattern" in refused.stderr
+    assert ask_json(invoke, "collection", "list")["collections"] == []
+    assert invoke("collection", "add", notes, "--pattern", "[[]a[]b].md").exit_code == 0

@@ -326,6 +326,15 @@ class TestChoices:
         assert (chosen.recall_days, chosen.receipt_days) == (7, 0)
         assert not chosen.remembers
 
+    @pytest.mark.parametrize("value", ["1e99", ".inf", "inf", "nan", "0"])
+    def test_a_retention_out_of_bounds(self, tmp_path: Path, value: str) -> None:
+        """The usual one holds, so that no prompt fails."""
+        (tmp_path / "config.yaml").write_text(f"receipt_days: {value}\nretention_days: {value}\n", "utf-8")
+
+        chosen = surfacing_settings({"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_NUDGE_INTERVAL": value})
+
+        assert (chosen.recall_days, chosen.receipt_days) == (90, 30)
+
     def test_the_environment_wins(self, tmp_path: Path) -> None:
         """A variable counts more than the file; one that cannot be read counts as none."""
         (tmp_path / "config.yaml").write_text("profile: speed\n", "utf-8")

@@ -152,3 +152,61 @@ def test_notes_without_pin_or_snooze_go_without_a_word(invoke: Invoke, folder: P
     (folder / "harbour.md").unlink()
 
     assert "is gone" not in invoke("update").output
+
+
+@pytest.mark.parametrize("text", [TEXT, EDITED], ids=["unchanged", "edited later"])
+def test_the_former_path_reads_the_note(chosen: Invoke, folder: Path, text: str) -> None:
+    """It says where the note is now; a command that changes the note wants its path."""
+    (folder / "harbour.md").rename(folder / "old/pier.md")
+    chosen("update")
+    (folder / "old/pier.md").write_text(text, "utf-8")
+    chosen("update")
+
+    read, several = chosen("get", "harbour.md"), chosen("multi-get", "desk/harbour.md,desk/old/pier.md")
+    refused = chosen("unpin", "desk/harbour.md")
+
+    assert (read.exit_code, read.stdout.rstrip()) == (0, text.rstrip())
+    assert read.stderr == "clawmem: desk/old/pier.md is the new path of desk/harbour.md.\n"
+    assert several.stdout.count("desk/old/pier.md") == 1
+    assert json.loads(chosen("get", "harbour.md", "--json").stdout)["moved_from"] == "desk/harbour.md"
+    assert refused.exit_code == 3
+    assert "Name the note by its new path" in refused.stderr and "desk/old/pier.md" in refused.stderr
+
+
+@pytest.mark.parametrize("name", ["attic", "sheds"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_nested_collection_keeps_pin_and_snooze(
+    chosen: Invoke, folder: Path, home: Path, name: str, is_first: bool
+) -> None:
+    """Whichever collection is read first, and even if another note has the same text."""
+    for path in ("a.md", "b.md"):
+        (folder / "old" / path).write_text(EDITED, "utf-8")
+    chosen("update")
+    chosen("snooze", "desk/old/a.md")
+    assert chosen("collection", "add", folder / "old", "--name", name).exit_code == 0
+    if is_first:
+        config = home / ".config/clawmem/config.yaml"
+        lines = config.read_text("utf-8").splitlines(keepends=True)
+        at = next(number for number, line in enumerate(lines) if f"{name}:" in line)
+        config.write_text("".join([lines[0], *lines[at:], *lines[1:at]]), "utf-8")
+
+    updated = chosen("update")
+
+    assert updated.stdout.startswith(name if is_first else "desk")
+    assert "its snooze" not in updated.stdout
+    snoozed = json.loads(chosen("unsnooze", f"{name}/a.md", "--json").stdout)
+    assert (snoozed["changed"], status(chosen)["pinned"]) == (True, 1)
+    assert status(chosen)["snoozed"] == 1
+
+
+def test_copies_are_told_apart_by_docid_and_path(chosen: Invoke, folder: Path) -> None:
+    """The address in the refusal names one of them, also to a command that changes it."""
+    (folder / "copy.md").write_text(TEXT, "utf-8")
+    chosen("update")
+    docid = json.loads(chosen("get", "desk/harbour.md", "--json").stdout)["docid"]
+
+    refused = chosen("get", docid)
+
+    assert refused.exit_code == 3
+    assert f'as in "{docid} desk/copy.md"' in refused.stderr
+    assert json.loads(chosen("pin", f"{docid} desk/copy.md", "--json").stdout)["file"] == "desk/copy.md"

@@ -283,6 +283,20 @@ def test_names_in_another_unicode_form(invoke: Invoke, vault: Path) -> None:
     assert invoke("get", "vault/Äpfel.md").exit_code == 0
 
 
+def test_links_are_counted(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
+    """Those that would be read if they were followed; a link to another kind of file is of no concern."""
+    write_notes(tmp_path / "elsewhere", {"c.md": TEXT, "c.txt": TEXT})
+    (vault / "c.md").symlink_to(tmp_path / "elsewhere/c.md")
+    (vault / "c.txt").symlink_to(tmp_path / "elsewhere/c.txt")
+    (vault / "work/more").symlink_to(tmp_path / "elsewhere")
+    (vault / "node_modules").symlink_to(tmp_path / "elsewhere")
+
+    done = invoke("bootstrap", vault, "--skip-embed")
+
+    assert "2 by the rule that symbolic links are not followed" in done.stdout
+    assert "clawmem why-not PATH" in done.stdout
+
+
 def test_why_not_explains_every_state(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
     """With the rule, the collection, and a next step that is a command or an edit."""
     invoke("bootstrap", vault)

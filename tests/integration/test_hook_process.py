@@ -180,10 +180,15 @@ def test_a_report_of_the_curator(remembered: Invoke, environ: dict[str, str], ho
     fresh = ask(environ, home, "curator-nudge", told).context
     report.write_text(json.dumps({"timestamp": "2020-01-01T00:00:00Z", "actions": ["x"]}), "utf-8")
     stale = ask(environ, home, "curator-nudge", told).context
-    report.write_text("{", "utf-8")
-
     assert "pin &lt;b&gt;2 notes" in fresh
     assert "more than a week old" in stale
+    report.write_text(json.dumps({"timestamp": now, "actions": ["pin 2 notes", "clawmem embed"]}), "utf-8")
+    assert (
+        "clawmem embed" not in ask(environ, home, "curator-nudge", told).context
+    )  # no text waits for a vector
+    assert remembered("pin", "notes/people/haruka.md").exit_code == 0
+    assert not ask(environ, home, "curator-nudge", told).context  # who pins acts on the report
+    report.write_text("{", "utf-8")
     assert not ask(environ, home, "curator-nudge", told).context
 
 

@@ -201,3 +201,14 @@ def test_a_relative_base_folder_is_ignored(
 
     assert places["vault"] == str(home / ".cache/clawmem/index.sqlite")
     assert places["config"] == str(home / ".config/clawmem/config.yaml")
+
+
+def test_an_answer_counts_as_an_access(remembered: Invoke) -> None:
+    """A note that a question found was accessed then; the others never were."""
+    before = read(remembered, "lifecycle", "status")
+    done(remembered("search", "haruka"))
+    after = read(remembered, "lifecycle", "status")
+
+    assert (before["never_accessed"], before["oldest_access"]) == (3, None)
+    assert (after["never_accessed"], after["recalls"]) == (2, 1)
+    assert after["oldest_access"] > "2026"

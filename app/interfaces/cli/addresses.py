@@ -53,7 +53,7 @@ def chosen_address(ctx: typer.Context, text: str, error: NotFound | Ambiguous) -
     if isinstance(error, NotServed):
         return None
     chosen = _chosen(ctx, text, [one for one in error.candidates if isinstance(one, Candidate)])
-    return f"{chosen.docid} {chosen.file}" if chosen else None
+    return chosen.address if chosen else None
 
 
 def may_ask(ctx: typer.Context) -> bool:

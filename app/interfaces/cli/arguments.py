@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
+from itertools import islice, zip_longest
+from pathlib import Path
 
 VAULT, BACKEND, JSON, ALONE = "--vault", "--backend", "--json", "--alone"
 FLAGS = frozenset({JSON, ALONE})
 VALUED = frozenset({VAULT, BACKEND})
+
+
+def vault_in(front: Sequence[str]) -> Path | None:
+    """Return the vault that the global options name; of several the last."""
+    named = [
+        one.partition("=")[2] or following
+        for one, following in zip_longest(front, front[1:], fillvalue="")
+        if one.partition("=")[0] == VAULT
+    ]
+    return Path(named[-1]) if named and named[-1] else None
 
 
 def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
-from clawmem.app.interfaces.cli.arguments import JSON, parted
+from clawmem.app.interfaces.cli.arguments import JSON, parted, vault_in
 from clawmem.app.interfaces.cli.leaving import (
     BROKEN_PIPE,
     INTERRUPTED,
@@ -117,7 +117,8 @@ class CommandLine(Verbs):
     def main(self, *positional: Any, **extra: Any) -> Any:
         given = positional[0] if positional else extra.pop("args", None)
         args = sys.argv[1:] if given is None else list(given)
-        with _exit_codes(as_json=JSON in parted(args)[0]):
+        front = parted(args)[0]
+        with _exit_codes(JSON in front, vault_in(front)):
             chosen = {**extra, "prog_name": "clawmem", "standalone_mode": False}
             code = super().main(args, **chosen)
             if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
@@ -144,8 +145,8 @@ def hoisted(args: Sequence[str]) -> list[str]:
 
 
 @contextmanager
-def _exit_codes(as_json: bool) -> Iterator[None]:
-    with in_order(as_json):
+def _exit_codes(as_json: bool, vault: Path | None) -> Iterator[None]:
+    with in_order(as_json, vault):
         try:
             yield
         except USAGE as error:

@@ -8,8 +8,10 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
+from clawmem.app.interfaces.cli.advice import with_vault
 from clawmem.app.operations.refusals import error_record
 from clawmem.ports.errors import ClawmemError
 
@@ -32,18 +34,20 @@ def file_trouble(error: OSError) -> str:
 
 
 @contextmanager
-def in_order(as_json: bool = False) -> Iterator[None]:
+def in_order(as_json: bool = False, vault: Path | None = None) -> Iterator[None]:
     """
     End the process with a message and an exit code on a clawmem error, Ctrl-C or a closed pipe inside the block.
 
     Args:
         as_json: Whether the caller asked for JSON: then stdout gets an error record, see `error_record`.
+        vault: The vault of the command line, for the commands that messages recommend.
     """
     try:
         yield
         sys.stdout.flush()
     except ClawmemError as error:
-        leave(str(error), error.exit_code, error_record(error) if as_json else None)
+        message = with_vault(str(error), vault)
+        leave(message, error.exit_code, {**error_record(error), "error": message} if as_json else None)
     except KeyboardInterrupt:
         interrupted = "interrupted; what was finished before is kept."
         leave(interrupted, INTERRUPTED, _record(interrupted, "INTERRUPTED") if as_json else None)

@@ -12,6 +12,7 @@ import typer
 from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli import formats
+from clawmem.app.interfaces.cli.advice import advised, with_vault
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.confirming import CONFIRM, OPTIONS, run_confirmed
 from clawmem.app.interfaces.cli.session import chosen_by, opened_for, settings_of, tell, wants_json
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from clawmem.app.operations.output import Part
 
 CALLER = "cli"
+# Operations that read and recommend commands, and whose text quotes no note.
+_ADVISING = frozenset({"collections", "index_stats", "status"})
 
 
 def commands_in(
@@ -348,7 +351,7 @@ def _said(
     from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely
     from clawmem.app.operations.output import parts_of
 
-    asides = list(result.remarks)
+    vault, asides = chosen_by(ctx).vault, list(result.remarks)
     parts: list[Part]
     if shape == "json" or wants_json(ctx):
         parts = [json_part(result.record())]
@@ -357,4 +360,8 @@ def _said(
         asides += [*more, *([NO_CONFIDENT_ANSWER] if is_unlikely(result) else [])]
     else:
         parts = parts_of((operation.terminal or operation.text)(result))
-    return CommandOutput(parts, result.left_out, asides, result.finish)
+        if not operation.reads or operation.name in _ADVISING:
+            parts = [advised(part, vault) for part in parts]
+    left_out = {name: with_vault(reason, vault) for name, reason in result.left_out.items()}
+    asides = [with_vault(aside, vault) for aside in asides]
+    return CommandOutput(parts, left_out, asides, result.finish)

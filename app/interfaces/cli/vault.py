@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.interfaces.cli.advice import with_vault
 from clawmem.app.interfaces.cli.progress import interruption_explained, progress
-from clawmem.app.interfaces.cli.session import opened, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.session import chosen_by, opened, settings_of_usual, wants_json
 from clawmem.app.settings.config_file import typed_folder
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def bootstrap(
     if wants_json(ctx):
         show_json({"name": chosen, **result.model_dump(mode="json")})
     else:
-        show("\n".join(lines))
+        show(with_vault("\n".join(lines), chosen_by(ctx).vault))
 
 
 def _remembered(settings: Settings, path: Path, name: str | None) -> str:

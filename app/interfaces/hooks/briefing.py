@@ -60,7 +60,8 @@ def curator_nudge(event: HookEvent, context: HookContext) -> HookOutput:
             "pending": vault.embeddings.counts().pending,
             "documents": sum(vault.documents.collections().values()),
         }
-        return HookOutput(curation_note(report, context.clock.now_ms(), safe, **counts))
+        acted_at = next((act.at for act in vault.acts.latest(1)), "")
+        return HookOutput(curation_note(report, context.clock.now_ms(), safe, acted_at=acted_at, **counts))
 
 
 def postcompact_inject(event: HookEvent, context: HookContext) -> HookOutput:

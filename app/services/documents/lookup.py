@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import StringIO
 
 from clawmem.app.services.documents.candidates import is_near_name
@@ -39,6 +39,7 @@ class Excerpt:
     start_line: int
     total_lines: int
     superseded_by: Document | None = None  # the current note that replaces it
+    moved_from: str = ""  # the former path by which it was named
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ class Lookup:
         Raises:
             InvalidInput: as `AddressResolver.resolve`.
         """
-        return self._resolver.resolve(address)[0]
+        return self._resolver.resolve(address).document
 
     def target(self, address: str) -> Document:
         """
@@ -93,7 +94,7 @@ class Lookup:
             InvalidInput: as `AddressResolver.resolve`, and ``OUT_OF_BOUNDS`` for a line beyond the end of the
                 document; nothing may be changed then.
         """
-        document, reading = self._resolver.resolve(address, to_change=True)
+        document, reading, _ = self._resolver.resolve(address, to_change=True)
         if reading.lines is not None:
             self._check_line(document, reading.lines.first)
         return document
@@ -183,7 +184,7 @@ class Lookup:
     # -- text ---------------------------------------------------------------------------------------
 
     def _get(self, name: str, from_line: int | None, max_lines: int | None, suggestions: int) -> Excerpt:
-        document, address = self._resolver.resolve(name, suggestions)
+        document, address, moved_from = self._resolver.resolve(name, suggestions)
         lines = address.lines
         first = from_line if from_line is not None or lines is None else lines.first
         _at_least_one("from_line", first)
@@ -193,7 +194,7 @@ class Lookup:
         excerpt = self._excerpt(document, first, max_lines)
         if first is not None and first > max(excerpt.total_lines, 1):
             raise _beyond_end(excerpt, first)
-        return excerpt
+        return replace(excerpt, moved_from=moved_from)
 
     def _excerpt(
         self, document: Document, from_line: int | None = None, max_lines: int | None = None

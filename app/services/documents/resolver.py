@@ -6,8 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from operator import attrgetter
+from typing import NamedTuple
 
 from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
+from clawmem.app.services.documents.succession import moved_documents
 from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.identity import DOCID_LENGTH, normalise_docid, parse_virtual_path
 from clawmem.domain.documents.names import file_name
@@ -24,12 +26,22 @@ PLACE = attrgetter("collection", "path")
 DATE = re.compile(r"\A\d{4}-\d\d-\d\d[-_ ]+")  # date prefix, common in file names and rare in titles
 _ABSOLUTE = re.compile(r"/|[A-Za-z]:[/\\]")
 _REMEDIES = {
-    InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again.",
+    InactiveReason.FORGOTTEN: "Its text is gone and its file is not read again. To index a new text, save it under "
+    "another name.",
     InactiveReason.ARCHIVED: 'Restore it first: clawmem lifecycle restore "{file}"',
     InactiveReason.SUPERSEDED: "Name the note that took its place: {successors}.",
     InactiveReason.REMOVED: "Its file is gone. Put the file back and run: clawmem update",
 }
 _NO_SUCCESSOR = "No note is served in its place."
+_MOVED = "Its file was moved. Name the note by its new path: {successors}."
+
+
+class Resolution(NamedTuple):
+    """A served document, the reading of the address that named it, and the former path if the address is one."""
+
+    document: Document
+    address: Address
+    moved_from: str = ""
 
 
 class AddressResolver:
@@ -47,11 +59,9 @@ class AddressResolver:
         self._roots = {name: tidy_path(root).rstrip("/") for name, root in roots.items()}
         self._home = home
 
-    def resolve(
-        self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False
-    ) -> tuple[Document, Address]:
+    def resolve(self, text: str, suggestions: int = SUGGESTIONS, *, to_change: bool = False) -> Resolution:
         """
-        Return the served document that *text* names, and the reading of *text* that named it.
+        Return the served document that *text* names. The former path of a moved document names it for reading.
 
         Args:
             suggestions: The number of candidates that an error may name.
@@ -67,30 +77,36 @@ class AddressResolver:
         for find in (self._by_place, self._by_end, self._by_end_of_gone):
             for address in readings:
                 if found := find(address, to_change):
-                    return self._only(text, found), address
+                    return self._only(text, found, address, to_change)
         served = self._vault.documents.latest()
         for address in readings:
             if found := self._by_name(address, to_change, served):
-                return self._only(text, found), address
+                return self._only(text, found, address, to_change)
         for address in readings:
             if found := self._by_words_of_forgotten(address):
-                return self._only(text, found), address
+                return self._only(text, found, address, to_change)
         if text.strip().startswith("#"):
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
         near = CandidateSearch(self._vault)(text, self._asked_place(text), suggestions)
         raise NotFound("document", text, candidates=candidates_of(self._vault, near))
 
-    def _only(self, text: str, found: Sequence[Document]) -> Document:
+    def _only(self, text: str, found: Sequence[Document], address: Address, to_change: bool) -> Resolution:
         if len(found) > 1:
             raise Ambiguous(text, candidates_of(self._vault, sorted(found, key=PLACE)))
         [document] = found
-        if document.inactive is not None:
-            raise self._not_served(document, document.inactive)
-        return document
+        if document.inactive is None:
+            return Resolution(document, address)
+        moved = moved_documents(self._vault, document)
+        if len(moved) == 1 and not to_change:
+            return Resolution(moved[0], address, document.display_path)
+        raise self._not_served(document, document.inactive, moved)
 
-    def _not_served(self, document: Document, reason: InactiveReason) -> NotServed:
-        successors = candidates_of(self._vault, self._successors(document))
+    def _not_served(self, document: Document, reason: InactiveReason, moved: Sequence[Document]) -> NotServed:
+        successors = candidates_of(self._vault, moved or self._successors(document))
+        if moved:
+            remedy = _MOVED.format(successors="; ".join(map(str, successors)))
+            return NotServed(document, shown_title(document), remedy, successors)
         if reason is InactiveReason.SUPERSEDED and not successors:
             return NotServed(document, shown_title(document), _NO_SUCCESSOR)
         named = "; ".join(map(str, successors))

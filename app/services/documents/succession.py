@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.domain.retrieval.succession import last_successors, successor_label
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.succession import Succession
 from clawmem.ports.vault import Vault
 
@@ -48,6 +49,22 @@ def current_successors(
         older: max((documents[number] for number in found), key=lambda one: (one.authored_at, one.id))
         for older, found in last.items()
     }
+
+
+def moved_documents(vault: Vault, document: Document) -> list[Document]:
+    """
+    Return the served document of a moved file, if *document* is the record at its former path; else nothing.
+
+    It has the same text, or the same title and most of the text; there may be several.
+    """
+    if document.inactive is not InactiveReason.REMOVED or document.stamp is not None:
+        return []
+    unchanged = [one for one in vault.documents.holding(document.hash) if one.inactive is None]
+    if unchanged:
+        return unchanged
+    text = vault.documents.body(document.id) or ""
+    titled = (one for one in vault.documents.latest() if one.title == document.title)
+    return [one for one in titled if likeness(text, vault.documents.body(one.id) or "") >= LEAST_LIKENESS]
 
 
 def succession_mark(successor: Document | None) -> str:

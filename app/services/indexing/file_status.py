@@ -118,7 +118,9 @@ class ExplainFile:
         known = self._vault.documents.at(folder.name, path) if self._vault else None
         if is_forgotten(known):
             return FileStatus(
-                FileState.FORGOTTEN, "It was forgotten on request.", "Save its text under another name."
+                FileState.FORGOTTEN,
+                "It was forgotten on request.",
+                "To index a new text, save it under another name.",
             )
         try:
             data = self._files.read(folder.root, path)

@@ -50,7 +50,7 @@ def scan_folder(
     Return the files that *folder* owns, those of *only* if that is given.
 
     A file is owned if the pattern matches, no rule excludes it, and no nested folder owns it. *exclusions* collects the
-    rules, and counts the excluded files.
+    rules, and counts the excluded files. ``links`` are those that would be owned or entered if they were followed.
     """
     rules = Exclusions(files, folder) if exclusions is None else exclusions
     matches, root, inside = compile_pattern(folder.pattern), root_of(folder), Ownership(folder.inside)
@@ -64,12 +64,16 @@ def scan_folder(
 
     def wanted(path: str) -> bool:
         rules.note(path)
+        return is_wanted(path)
+
+    def is_wanted(path: str) -> bool:
         if is_excluded(path) or not matches(path) or (only is not None and path not in only):
             return False
         return inside.owner(f"{root}/{path}") is None and not rules.counted(path, is_folder=False)
 
     scan = files.scan(folder.root, enter=enter, wanted=wanted)
-    return scan._replace(unreadable=tuple(sorted({*scan.unreadable, *rules.unreadable})))
+    links = (path for path in scan.links if (enter(path[:-1]) if path.endswith("/") else is_wanted(path)))
+    return scan._replace(unreadable=tuple(sorted({*scan.unreadable, *rules.unreadable})), links=tuple(links))
 
 
 def misnamed_sentence(path: str) -> str:

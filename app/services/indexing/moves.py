@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import PurePath
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.source import ParsedSource
@@ -101,7 +102,25 @@ class MoveDetection:
 
     def past(self, parsed: ParsedSource) -> Document | None:
         """Return the document that *parsed* was moved from, unchanged or edited; ``None`` if several match."""
-        return self._unchanged(parsed.document.hash) or self._edited(parsed)
+        return (
+            self._of_other_collection(parsed.document)
+            or self._unchanged(parsed.document.hash)
+            or self._edited(parsed)
+        )
+
+    def _of_other_collection(self, place: Document) -> Document | None:
+        """Return the document of the same file in a collection around or inside that of *place*, its owner now."""
+        file = f"{self._root(place.collection)}/{place.path}"
+        around = [
+            one for one in self._roots if file.startswith(f"{self._root(one)}/") and one != place.collection
+        ]
+        paths = {one: file[len(self._root(one)) + 1 :] for one in around}
+        found = filter(None, (self._vault.documents.at(one, path) for one, path in paths.items()))
+        left = (None, InactiveReason.REMOVED)
+        return next((one for one in found if one.stamp and one.inactive in left), None)
+
+    def _root(self, collection: str) -> str:
+        return PurePath(self._roots[collection]).as_posix().rstrip("/")
 
     def _unchanged(self, hash: str) -> Document | None:
         """

@@ -55,8 +55,12 @@ class Removal:
         served = [document for document, was_served in zip(missing, removed, strict=True) if was_served]
         excluded = [(one, found[1]) for one in served if (found := reasons[one.path])]
         problems += excluded_sentences(excluded)
-        now = iso_utc(self._clock.now_ms())
-        lost = (lost_choices(one, now, is_excluded=reasons[one.path] is not None) for one in served)
+        now, taken_over = iso_utc(self._clock.now_ms()), self._taken_over(served)
+        lost = (
+            lost_choices(one, now, is_excluded=reasons[one.path] is not None)
+            for one in served
+            if one.path not in taken_over
+        )
         return len(served), [*problems, *filter(None, lost)]
 
     def missing(self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions) -> list[Document]:
@@ -79,6 +83,13 @@ class Removal:
         paths = [document.path for document in missing]
         scan = scan_folder(self._files, self._folder, paths)
         return self.missing(scan, {one.path: one for one in missing}, exclusions)
+
+    def _taken_over(self, documents: list[Document]) -> set[str]:
+        """Return the paths of files that nested collections own now: their documents move there, with every choice."""
+        if not (documents and self._folder.inside):
+            return set()
+        paths = [one.path for one in documents]
+        return {file.path for file in scan_folder(self._files, replace(self._folder, inside=()), paths).files}
 
     def _is_empty(self, scan: Scan) -> bool:
         """Whether the folder has no matching file, not even one that a nested collection owns."""

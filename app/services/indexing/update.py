@@ -23,6 +23,7 @@ from clawmem.app.services.indexing.removal import Removal
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of
+from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -34,6 +35,8 @@ Progress = Callable[[int, int], None]  # done, total
 # Notes read before a commit, which an interrupted pass has to read again.
 BATCH_NOTES = 32
 BATCH_CHARACTERS = 200_000
+
+LINKS = "the rule that symbolic links are not followed"
 
 # A file that other processes publish again and again is left to the next pass after this many attempts.
 MOST_ATTEMPTS = 3
@@ -197,6 +200,8 @@ class _Pass:
         self._commit()
         self._visit_moved()
         self.report.excluded = dict(exclusions.counts.most_common())
+        if scan.links:
+            self.report.excluded[LINKS] = len(scan.links)
         removed, problems = self._removal(scan, known, exclusions)
         self.report.removed += removed
         self.report.problems += problems
@@ -213,7 +218,8 @@ class _Pass:
         if known and known.stamp == file.stamp and not again and known.inactive is not InactiveReason.REMOVED:
             self.report.unchanged += served
             return
-        if is_forgotten(known):
+        if known and is_forgotten(known):
+            self._mention_forgotten(file, known)
             return
         try:
             data = self._files.read(self._folder.root, file.path)
@@ -323,6 +329,17 @@ class _Pass:
             stamp = settled(change.file.stamp, self._clock.now_ms())
             self._vault.documents.touch(change.known.id, stamp)
         return _Outcome.WRITTEN
+
+    def _mention_forgotten(self, file: SourceFile, known: Document) -> None:
+        """Report a file that was written after its note was forgotten: the user may expect to find its text."""
+        forgotten_ms = max(
+            (parse_iso(act.at) or 0 for act in self._vault.acts.latest(1, known.id)), default=0
+        )
+        if file.stamp.mtime_ns // 1_000_000 > forgotten_ms:
+            self._complain(
+                f"{known.display_path} was forgotten on request, so its file is not read, although it was written "
+                "since. To index the new text, save it under another name."
+            )
 
     def _count_forgotten(self, change: _Change) -> None:
         self.report.removed += change.known is not None and change.known.inactive is None

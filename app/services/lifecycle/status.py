@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from clawmem.app.services.documents.walking import every_served
-from clawmem.app.services.lifecycle.surfaced import surfaced_stats
+from clawmem.app.services.lifecycle.surfaced import last_accesses, surfaced_stats
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
@@ -21,7 +21,8 @@ class LifecycleStatus:
     """
     Numbers of documents by state; pinned, snoozed and never accessed ones are served documents.
 
-    ``oldest_access`` is the earliest last access of a document, ``None`` if there was none. ``surfaced`` documents
+    An access is an answer to a question that names the document, or its use after it was surfaced. ``oldest_access``
+    is the earliest last access of a document, ``None`` if there was none. ``surfaced`` documents
     were added to prompts within the retention time; ``pin_candidates`` of them were used repeatedly, and
     ``snooze_candidates`` surfaced often without being used. ``policy`` is the configured one, or ``None``.
     """
@@ -58,7 +59,8 @@ def lifecycle_status(vault: Vault, clock: Clock, policy: ArchivePolicy | None) -
     now = iso_utc(clock.now_ms())
     served = [_standing(one, now) for one in every_served(vault.documents)]
     away = Counter(one.inactive for one in vault.documents.latest(active=False))
-    accessed = [one.accessed_at for one in served if one.accessed_at]
+    recalled = last_accesses(vault.telemetry)
+    accessed = [at for one in served if (at := max(one.accessed_at or "", recalled.get(one.id, "")))]
     stats = surfaced_stats(vault.telemetry)
     surfaced = [one for one in served if one.id in stats]
     free = [stats[one.id] for one in surfaced if not one.is_pinned and not one.is_snoozed]

@@ -36,8 +36,8 @@ written `clawmem` below. Work through the phases in their order. When one fails,
 
 ## 0. Health
 
-`clawmem status`, `clawmem index-stats`, `clawmem lifecycle status`, `clawmem doctor`, then `clawmem curate`, which writes
-the report that later sessions are told of. More than 20 % of the notes without vectors are a backlog: say so.
+`clawmem status`, `clawmem index-stats`, `clawmem lifecycle status`, `clawmem doctor`. More than 20 % of the notes without
+vectors are a backlog: say so.
 
 ## 1. Notes
 
@@ -85,6 +85,8 @@ When the fourth probe failed, when there are a fifth more notes than at the last
 and collections of which more than 30 % were never opened.
 
 ## At the end
+
+`clawmem curate` writes the report that later sessions are told of: run it after everything else, so that it names what is left.
 
 A report of at most 30 lines: the verdict of the probes, what you did with the reason of each, what you propose, and what
 could not be done. Everything that you did is listed by `clawmem lifecycle log`, and taken back by `clawmem lifecycle undo`.

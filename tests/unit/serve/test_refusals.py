@@ -43,7 +43,7 @@ PLACE = "/notes/vault.sqlite"
         (IndexBusy(PLACE), 503),
         (Busy(), 503),
         (VaultDamaged(PLACE, "torn"), 500),
-        (BackendMismatch("sqlite", "tantivy"), 409),
+        (BackendMismatch("sqlite", "tantivy", "leave --backend out."), 409),
     ],
     ids=lambda one: type(one).__name__ if isinstance(one, Exception) else str(one),
 )
