@@ -53,7 +53,7 @@ class ClawmemCommand:
     @property
     def path(self) -> str | None:
         """The program; None if it is not installed."""
-        return shutil.which(os.path.expanduser(self._binary))
+        return shutil.which(Path(self._binary).expanduser())
 
     def hook(self, event: str, fields: dict[str, Any], *, within_s: float = HOOK_S) -> str:
         """
@@ -87,7 +87,10 @@ class ClawmemCommand:
         program = self.path
         if not program:
             raise CommandFailed(f"There is no program {self._binary!r}. Install it with: pip install clawmem")
-        environ = {**os.environ, **({"INDEX_PATH": os.path.expanduser(self._vault)} if self._vault else {})}
+        environ = {
+            **os.environ,
+            **({"INDEX_PATH": str(Path(self._vault).expanduser())} if self._vault else {}),
+        }
         try:
             done = subprocess.run(
                 [program, *arguments],

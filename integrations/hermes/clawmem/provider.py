@@ -42,7 +42,7 @@ class ClawmemProvider(MemoryProvider):
     """
 
     def __init__(self) -> None:
-        self._home = os.environ.get("HERMES_HOME") or os.path.expanduser("~/.hermes")
+        self._home = os.environ.get("HERMES_HOME") or str(Path.home() / ".hermes")
         self._command = ClawmemCommand(read_settings(self._home))
         self._session = ""
         self._writes = False
@@ -186,11 +186,16 @@ class ClawmemProvider(MemoryProvider):
             self._asked.clear()
 
     def _context(self, session: str, query: str) -> str:
-        fields = {"session_id": session, "prompt": query, "cwd": os.getcwd()}
+        fields = {"session_id": session, "prompt": query, "cwd": str(Path.cwd())}
         return self._command.hook("UserPromptSubmit", fields, within_s=PREFETCH_S)
 
     def _capture(self, event: str, session: str, transcript: Transcript, **more: str) -> None:
-        fields = {"session_id": session, "transcript_path": str(transcript.file), "cwd": os.getcwd(), **more}
+        fields = {
+            "session_id": session,
+            "transcript_path": str(transcript.file),
+            "cwd": str(Path.cwd()),
+            **more,
+        }
         self._captures = [one for one in self._captures if not one.done()]
         self._captures.append(self._capturing.submit(self._command.hook, event, fields))
 

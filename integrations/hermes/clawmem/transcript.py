@@ -7,7 +7,7 @@ import os
 import re
 import uuid
 from collections.abc import Iterator
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 FOLDER = "clawmem"  # in the home folder of Hermes
@@ -42,7 +42,7 @@ class Transcript:
 
 
 def _lines(user: str, assistant: str) -> Iterator[str]:
-    now = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     for role, text in (("user", user), ("assistant", assistant)):
         if text.strip():
             name = str(uuid.uuid4())
