@@ -17,7 +17,7 @@ SLUG_WORDS = 3
 LEAST_LETTERS = 4  # of a word that names a session by itself
 
 
-class Said(NamedTuple):
+class SpokenMessage(NamedTuple):
     """A message of a conversation; ``role`` is ``user`` or ``assistant``."""
 
     role: str
@@ -41,7 +41,7 @@ def as_slug(text: str) -> str:
     return slug
 
 
-def topic_slug(messages: Sequence[Said]) -> str:
+def topic_slug(messages: Sequence[SpokenMessage]) -> str:
     """
     Return a slug of the three words that the last 15 messages of the user and the assistant use most often.
 
@@ -59,7 +59,7 @@ def topic_slug(messages: Sequence[Said]) -> str:
     return as_slug(" ".join(often))
 
 
-def session_note(messages: Sequence[Said], at_ms: int, session: str, source: str = "") -> str:
+def session_note(messages: Sequence[SpokenMessage], at_ms: int, session: str, source: str = "") -> str:
     """Return the Markdown of a session's note: its time, its key and its last 15 messages, oldest first."""
     moment = iso_utc(at_ms)
     said = [one for one in messages if one.role in ("user", "assistant") and one.text.strip()]

@@ -56,11 +56,16 @@ export default {
 };
 
 function planFor(plan, window) {
-  if (!plan) return null;
-  const { relativePath, prompt, systemPrompt, softThresholdTokens, forceFlushTranscriptBytes, reserveTokensFloor } = plan;
   // A window without room for the reserve would be flushed at every turn.
-  if (window && window <= reserveTokensFloor + softThresholdTokens) return null;
-  return { relativePath, prompt, systemPrompt, softThresholdTokens, forceFlushTranscriptBytes, reserveTokensFloor };
+  if (!plan || (window && window <= plan.reserve_tokens_floor + plan.soft_threshold_tokens)) return null;
+  return {
+    softThresholdTokens: plan.soft_threshold_tokens,
+    forceFlushTranscriptBytes: plan.force_flush_transcript_bytes,
+    reserveTokensFloor: plan.reserve_tokens_floor,
+    prompt: plan.prompt,
+    systemPrompt: plan.system_prompt,
+    relativePath: plan.relative_path,
+  };
 }
 
 function addHooks(api, command) {

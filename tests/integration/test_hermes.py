@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,16 +35,6 @@ def plugin(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     for loaded in [one for one in sys.modules if one.startswith(f"{name}.")]:
         monkeypatch.delitem(sys.modules, loaded)
     return module
-
-
-@pytest.fixture
-def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The program ``clawmem``, as the plugin finds it."""
-    file = tmp_path / "clawmem"
-    file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m clawmem "$@"\n', "utf-8")
-    file.chmod(0o755)
-    monkeypatch.setenv("CLAWMEM_BIN", str(file))
-    return file
 
 
 @pytest.fixture

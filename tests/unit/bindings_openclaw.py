@@ -9,7 +9,7 @@ from clawmem.domain.openclaw.chunks import chunked
 from clawmem.domain.openclaw.flush import FlushSettings, FlushState, flush_threshold, is_flush_due
 from clawmem.domain.openclaw.pruning import Message, PruningSettings, prune
 from clawmem.domain.openclaw.ranking import ranked
-from clawmem.domain.openclaw.session_notes import Said, session_path, topic_slug
+from clawmem.domain.openclaw.session_notes import SpokenMessage, session_path, topic_slug
 
 
 def _due(given: dict[str, Any]) -> bool:
@@ -43,5 +43,5 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "openclaw_pruning": _pruning,
     "openclaw_ranking": _or_error(lambda given: [[one.key, one.score] for one in ranked(**given)]),
     "openclaw_session_path": lambda given: session_path(**given),
-    "openclaw_topic": lambda given: topic_slug([Said(*one) for one in given["messages"]]),
+    "openclaw_topic": lambda given: topic_slug([SpokenMessage(*one) for one in given["messages"]]),
 }

@@ -4,7 +4,7 @@ import { spawn } from "node:child_process";
 
 const MOST_OUTPUT = 8 << 20; // bytes
 
-export const TOOL_MS = 5_000;
+export const TOOL_MS = 10_000;
 export const HOOK_MS = 10_000;
 export const CAPTURE_MS = 30_000;
 
@@ -103,7 +103,6 @@ export class Command {
 function variables(settings) {
   const chosen = {
     INDEX_PATH: settings.vault,
-    CLAWMEM_TOKEN_BUDGET: settings.tokenBudget && String(settings.tokenBudget),
     CLAWMEM_EMBED_URL: settings.gpuEmbed,
     CLAWMEM_LLM_URL: settings.gpuLlm,
     CLAWMEM_RERANK_URL: settings.gpuRerank,
