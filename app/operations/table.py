@@ -34,6 +34,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "lifecycle": ("lifecycle",),
         "links": ("links",),
         "models": ("models",),
+        "openclaw": ("openclaw",),
         "profile": ("profile",),
         "recall": ("retrieve", "intent-search", "plan"),
         "receipts": ("why",),

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -109,6 +110,16 @@ def invoke(home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch)
         return CliRunner().invoke(cli, list(map(str, args)))
 
     return call
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The program ``clawmem``, as the plugin of another program finds it."""
+    file = tmp_path / "clawmem"
+    file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m clawmem "$@"\n', "utf-8")
+    file.chmod(0o755)
+    monkeypatch.setenv("CLAWMEM_BIN", str(file))
+    return file
 
 
 @pytest.fixture

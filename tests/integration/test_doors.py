@@ -96,7 +96,7 @@ Asked = Callable[[Client], tuple[Any, Any]]
 
 # Values of required parameters, by name.
 VALUES = {
-    "docid": REDIS, "entity": "post", "file": REDIS, "id": "1", "path": REDIS, "pattern": "notes/**/*.md",
+    "docid": REDIS, "entity": "post", "file": REDIS, "id": "1", "messages": [], "path": REDIS, "pattern": "notes/**/*.md",
     "query": "post", "words": "sessions",
 }  # fmt: skip
 NOW = {"at": None}  # the time of a report

@@ -54,6 +54,8 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /profile": ("/profile", {"rebuild": True}),
     "POST /diary": ("/diary", {"entry": "The ferry leaves at nine.", "topic": "boats"}),
     "GET /diary": ("/diary", {}),
+    "GET /openclaw/flush-plan": ("/openclaw/flush-plan", {"total_tokens": 180_000}),
+    "POST /context/prune": ("/context/prune", {"messages": [{"role": "user", "text": "Hello?"}]}),
     "POST /remember": ("/remember", {"text": "The ferry to Moss takes bicycles.", "tag": "boats"}),
     "GET /lifecycle/status": ("/lifecycle/status", {}),
     "POST /lifecycle/sweep": ("/lifecycle/sweep", {}),

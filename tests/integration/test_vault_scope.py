@@ -43,6 +43,7 @@ SAID: dict[str, Any] = {
     "verb": "query",
     "arguments": [QUESTION],
     "command": "view",
+    "messages": [],
     "entities": [],
     "relations": [],
     "observations": [],
@@ -122,6 +123,7 @@ OF_NO_VAULT = {
     "mcp",
     "trust",
     "repair",
+    "openclaw",
 }
 
 

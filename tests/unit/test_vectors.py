@@ -12,6 +12,7 @@ import bindings_documents
 import bindings_graph
 import bindings_knowledge
 import bindings_maintenance
+import bindings_openclaw
 import bindings_retrieval
 import bindings_security
 import bindings_surfacing
@@ -27,6 +28,7 @@ TABLES = (
     bindings_graph.BINDINGS,
     bindings_knowledge.BINDINGS,
     bindings_maintenance.BINDINGS,
+    bindings_openclaw.BINDINGS,
     bindings_retrieval.BINDINGS,
     bindings_security.BINDINGS,
     bindings_surfacing.BINDINGS,

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.links import Links
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
+    from clawmem.app.operations.openclaw import FlushPlan
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
     from clawmem.app.operations.remembering import SavedNote
@@ -443,6 +444,23 @@ class Methods:
         The vectors are compared with those of the published weights.
         """
         found: CheckedModel = self._run("models_check", locals())
+        return found
+
+    def flush_plan(
+        self,
+        *,
+        context_window: int = 200000,
+        total_tokens: int = 0,
+        compactions: int = 0,
+        flushed_at: int | None = None,
+        transcript_bytes: int = 0,
+        reserve_tokens: int = 0,
+        compacts_at: int = 0,
+        read_only: bool = False,
+        heartbeat: bool = False,
+    ) -> FlushPlan:
+        """Return when and how an agent saves its memory before a compaction; once for each compaction."""
+        found: FlushPlan = self._run("flush_plan", locals())
         return found
 
     def profile(self, *, rebuild: bool = False) -> ProfilePage:

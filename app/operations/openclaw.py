@@ -1,0 +1,191 @@
+"""Policies of OpenClaw's own memory, for programs that keep a conversation: flush before compaction, and pruning."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result
+from clawmem.app.operations.output import plural
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.openclaw.flush import (
+    LARGEST_TRANSCRIPT,
+    NO_REPLY,
+    RESERVE_TOKENS,
+    SOFT_TOKENS,
+    FlushSettings,
+    FlushState,
+    flush_threshold,
+    is_flush_due,
+)
+from clawmem.domain.openclaw.pruning import CACHE_TTL_MS, Message, is_cache_expired, prune
+from clawmem.domain.openclaw.session_notes import FOLDER
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+WINDOW = 200_000  # tokens
+MOST_MESSAGES = 10_000
+
+PROMPT = (
+    "The conversation will soon be compacted. Save what must not be lost to {file}: decisions with their reasons, facts, "
+    "preferences, open tasks. Add to the file; never replace what it says. Save nothing that it says already. "
+    "If there is nothing to save, answer {silent}."
+)
+SYSTEM_PROMPT = "This is a silent turn before a compaction. Only write memory; do not answer the user. Begin the answer with {silent}."
+
+Tokens = Annotated[int, Field(ge=0, le=10**9)]
+
+
+class FlushPlanRequest(Request):
+    """The state of a conversation, in tokens."""
+
+    context_window: Annotated[Tokens, Field(description="Tokens of the context window.")] = WINDOW
+    total_tokens: Annotated[Tokens, Field(description="Tokens of the conversation.")] = 0
+    compactions: Annotated[Tokens, Field(description="Compactions so far.")] = 0
+    flushed_at: Annotated[
+        int | None, Field(ge=0, description="Compactions at the last flush; nothing if there was none.")
+    ] = None
+    transcript_bytes: Annotated[Tokens, Field(description="Size of the transcript.")] = 0
+    reserve_tokens: Annotated[Tokens, Field(description="Tokens that the program keeps free.")] = 0
+    compacts_at: Annotated[
+        Tokens, Field(description="Tokens at which the program compacts, if that is known; else 0.")
+    ] = 0
+    read_only: Annotated[bool, Field(description="The agent may not write to its workspace.")] = False
+    heartbeat: Annotated[bool, Field(description="A timer started the turn.")] = False
+
+
+class FlushPlan(Result):
+    """Whether to let the agent save its memory now, from how many tokens on, and with which words."""
+
+    is_due: bool
+    threshold_tokens: int
+    soft_threshold_tokens: int
+    reserve_tokens_floor: int
+    force_flush_transcript_bytes: int
+    relative_path: str = Field(description="The file of today in the workspace.")
+    prompt: str
+    system_prompt: str
+    silent_reply: str = Field(description="An answer that begins so is not shown.")
+
+
+def flush_plan(services: Services, request: FlushPlanRequest) -> FlushPlan:
+    """Return when and how an agent saves its memory before a compaction; once for each compaction."""
+    settings = FlushSettings(reserve_tokens=request.reserve_tokens, compacts_at=request.compacts_at)
+    state = FlushState(
+        request.total_tokens,
+        request.context_window,
+        request.compactions,
+        request.flushed_at,
+        request.transcript_bytes,
+        can_write=not request.read_only,
+        is_heartbeat=request.heartbeat,
+    )
+    file = f"{FOLDER}/{iso_utc(services.clock.now_ms())[:10]}.md"
+    return FlushPlan(
+        is_due=is_flush_due(state, settings),
+        threshold_tokens=flush_threshold(request.context_window, settings),
+        soft_threshold_tokens=SOFT_TOKENS,
+        reserve_tokens_floor=RESERVE_TOKENS,
+        force_flush_transcript_bytes=LARGEST_TRANSCRIPT,
+        relative_path=file,
+        prompt=PROMPT.format(file=file, silent=NO_REPLY),
+        system_prompt=SYSTEM_PROMPT.format(silent=NO_REPLY),
+        silent_reply=NO_REPLY,
+    )
+
+
+class PrunedMessage(Request):
+    """A message of a request to a model."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    text: str
+    fixed: bool = Field(
+        False, description="The message has an image, or belongs to a tool whose results stay."
+    )
+
+
+class PruneRequest(Request):
+    """The messages of a request to a model, oldest first."""
+
+    messages: list[PrunedMessage] = Field(max_length=MOST_MESSAGES)
+    context_window: Annotated[Tokens, Field(description="Tokens of the context window.")] = WINDOW
+    last_request_at: int | None = Field(
+        None, ge=0, description="Time of the last request to the model, in milliseconds since 1970."
+    )
+    ttl_ms: int = Field(
+        CACHE_TTL_MS, ge=0, description="Life of the prompt cache; before its end nothing is pruned."
+    )
+
+
+class ShorterMessage(Result):
+    """The new text of the message at a position, counted from 0."""
+
+    index: int
+    text: str
+
+
+class PrunedContext(Result):
+    """The messages that get shorter; all others stay as they are."""
+
+    changed: list[ShorterMessage]
+    characters_before: int
+    characters_after: int
+
+
+def prune_context(services: Services, request: PruneRequest) -> PrunedContext:
+    """
+    Shorten old tool results of a request, as soon as the prompt cache of the provider has expired.
+
+    Long results keep their beginning and end; in a full window the oldest are cleared. Results after the third-last
+    answer stay. Without the time of the last request the cache counts as expired.
+    """
+    messages = [Message(one.role, one.text, one.fixed) for one in request.messages]
+    last, now = request.last_request_at, services.clock.now_ms()
+    if last is not None and not is_cache_expired(last, now, request.ttl_ms):
+        size = sum(len(one.text) for one in messages)
+        return PrunedContext(changed=[], characters_before=size, characters_after=size)
+    found = prune(messages, request.context_window)
+    changed = [ShorterMessage(index=at, text=text) for at, text in sorted(found.texts.items())]
+    return PrunedContext(changed=changed, characters_before=found.before, characters_after=found.after)
+
+
+def _plan_text(plan: FlushPlan) -> str:
+    state = "due now" if plan.is_due else f"due from {plan.threshold_tokens} tokens on"
+    return f"A flush to {plan.relative_path} is {state}."
+
+
+def _pruned_text(pruned: PrunedContext) -> str:
+    count = plural(len(pruned.changed), "result")
+    return f"{count} shortened: {pruned.characters_before} characters became {pruned.characters_after}."
+
+
+OPERATIONS = (
+    Operation(
+        name="flush_plan",
+        request=FlushPlanRequest,
+        result=FlushPlan,
+        run=flush_plan,
+        effect=Effect.READS,
+        text=_plan_text,
+        route="/openclaw/flush-plan",
+        commands=(Command("openclaw flush-plan"),),
+        is_tool=False,
+        any_vault=False,
+        opens=Opening.NOTHING,
+    ),
+    Operation(
+        name="prune_context",
+        request=PruneRequest,
+        result=PrunedContext,
+        run=prune_context,
+        effect=Effect.READS,
+        text=_pruned_text,
+        route="/context/prune",
+        by_post=True,
+        is_tool=False,
+        any_vault=False,
+        opens=Opening.NOTHING,
+    ),
+)

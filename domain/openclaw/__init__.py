@@ -1,0 +1,1 @@
+"""Policies of OpenClaw's own memory: chunks of its files, hybrid ranking, flush before compaction, pruning."""

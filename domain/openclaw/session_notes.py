@@ -1,0 +1,70 @@
+"""Name and text of the note that a session leaves in the workspace: ``memory/YYYY-MM-DD-SLUG.md``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
+
+FOLDER = "memory"
+LAST_MESSAGES = 15
+MOST_SLUG = 40  # characters
+SLUG_WORDS = 3
+LEAST_LETTERS = 4  # of a word that names a session by itself
+
+
+class SpokenMessage(NamedTuple):
+    """A message of a conversation; ``role`` is ``user`` or ``assistant``."""
+
+    role: str
+    text: str
+
+
+def session_path(at_ms: int, slug: str) -> str:
+    """Return the path of a session's note, ``memory/<YYYY-MM-DD>-<slug>.md`` in UTC; ``HHMM`` without a slug."""
+    moment = iso_utc(at_ms)
+    return f"{FOLDER}/{moment[:10]}-{as_slug(slug) or moment[11:16].replace(':', '')}.md"
+
+
+def as_slug(text: str) -> str:
+    """Return the words of *text* in lower case with hyphens between, 40 characters at most; it names no folder."""
+    slug = ""
+    for word in words(text):
+        longer = f"{slug}-{word}" if slug else word[:MOST_SLUG]
+        if len(longer) > MOST_SLUG:
+            break
+        slug = longer
+    return slug
+
+
+def topic_slug(messages: Sequence[SpokenMessage]) -> str:
+    """
+    Return a slug of the three words that the last 15 messages of the user and the assistant use most often.
+
+    Function words, numbers and short words do not count; of equally frequent words the first one counts. Returns an
+    empty string if no word occurs twice, because a word that was said once is no topic.
+    """
+    said = [one for one in messages if one.role in ("user", "assistant") and one.text.strip()]
+    counts = Counter(
+        word
+        for one in said[-LAST_MESSAGES:]
+        for word in words(one.text)
+        if len(word) >= LEAST_LETTERS and word not in STOP_WORDS and not word.isdigit()
+    )
+    often = [word for word, count in counts.most_common(SLUG_WORDS) if count > 1]
+    return as_slug(" ".join(often))
+
+
+def session_note(messages: Sequence[SpokenMessage], at_ms: int, session: str, source: str = "") -> str:
+    """Return the Markdown of a session's note: its time, its key and its last 15 messages, oldest first."""
+    moment = iso_utc(at_ms)
+    said = [one for one in messages if one.role in ("user", "assistant") and one.text.strip()]
+    head = [f"# Session: {moment[:10]} {moment[11:19]} UTC", "", f"- **Session**: {session}"]
+    if source:
+        head.append(f"- **Source**: {source}")
+    lines = [f"{one.role}: {one.text.strip()}" for one in said[-LAST_MESSAGES:]]
+    return "\n".join([*head, "", "## Conversation Summary", "", "\n\n".join(lines), ""])

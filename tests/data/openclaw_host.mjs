@@ -1,0 +1,51 @@
+// Stand-in for OpenClaw: registers the plugin, then runs the steps on stdin and prints their results, as JSON.
+
+import { pathToFileURL } from "node:url";
+
+const chunks = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const { plugin, config, steps } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+
+const hooks = {};
+const tools = {};
+const services = [];
+const warnings = [];
+let capability;
+const api = {
+  pluginConfig: config,
+  logger: { warn: (text) => warnings.push(text) },
+  registrationMode: "full",
+  on: (hook, handler, options) => (hooks[hook] = { handler, options }),
+  registerTool: (tool) => (tools[tool.name] = tool),
+  registerService: (service) => services.push(service.id),
+  registerMemoryCapability: (found) => (capability = found),
+};
+const { default: entry } = await import(pathToFileURL(plugin));
+const returned = entry.register(api);
+
+const actions = {
+  hook: ({ name, event, ctx }) => hooks[name].handler(event, ctx),
+  tool: ({ name, params }) => tools[name].execute("call", params).then((found) => found.details),
+  search: async ({ query, options }) => (await manager()).search(query, options),
+  read: async ({ options }) => (await manager()).readFile(options),
+  status: async () => (await manager()).status(),
+  section: ({ available, citationsMode }) => capability.promptBuilder({ availableTools: new Set(available), citationsMode }),
+  plan: async ({ window }) => (await manager(), capability.flushPlanResolver({ contextWindowTokens: window })),
+};
+
+async function manager() {
+  const { manager: found, error } = await capability.runtime.getMemorySearchManager({ agentId: "main" });
+  if (!found) throw new Error(error);
+  return found;
+}
+
+const results = [];
+for (const step of steps) {
+  try {
+    results.push((await actions[step.do](step)) ?? null);
+  } catch (error) {
+    results.push({ thrown: error.message });
+  }
+}
+const limits = Object.fromEntries(Object.entries(hooks).map(([name, { options }]) => [name, options]));
+process.stdout.write(JSON.stringify({ results, warnings, limits, services, tools: Object.keys(tools), isSync: returned === undefined }));

@@ -1,0 +1,209 @@
+"""The OpenClaw plugin over the real command, in a process of Node, with a stand-in for OpenClaw."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Invoke, ask_json
+
+ROOT = Path(__file__).parents[2]
+PLUGIN = ROOT / "integrations" / "openclaw"
+HOST = ROOT / "tests" / "data" / "openclaw_host.mjs"
+QUESTION = "Where do login sessions live, and for how many days?"
+DECIDED = "We decided to use Postgres for the queue because one database is enough."
+OWN_TOOLS = ["clawmem_get", "clawmem_search", "clawmem_session_log", "clawmem_similar", "clawmem_timeline"]
+
+Host = Callable[..., dict[str, Any]]
+node = shutil.which("node")
+pytestmark = pytest.mark.skipif(node is None, reason="needs Node")
+
+
+@pytest.fixture
+def host(remembered: Invoke, program: Path, home: Path, environ: dict[str, str]) -> Host:
+    """Run steps in the stand-in, over the vault of the notes."""
+
+    def run(*steps: dict[str, Any], **config: Any) -> dict[str, Any]:
+        asked = {
+            "plugin": str(PLUGIN / "index.js"),
+            "config": {"clawmemBin": str(program), **config},
+            "steps": steps,
+        }
+        done = subprocess.run(
+            [str(node), str(HOST)],
+            input=json.dumps(asked).encode(),
+            capture_output=True,
+            cwd=home,
+            env=environ,
+            timeout=120,
+            check=True,
+        )
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    return run
+
+
+def turn(*messages: tuple[str, str], **ctx: Any) -> dict[str, Any]:
+    """The end of a turn, with the whole session."""
+    listed = [
+        {"role": role, "content": [{"type": "text", "text": text}], "timestamp": 1_700_000_000_000 + number}
+        for number, (role, text) in enumerate(messages)
+    ]
+    context = {"agentId": "main", "sessionId": "s1", "trigger": "user", **ctx}
+    return {"do": "hook", "name": "agent_end", "event": {"messages": listed, "success": True}, "ctx": context}
+
+
+def prompt(text: str, **ctx: Any) -> dict[str, Any]:
+    context = {"agentId": "main", "sessionId": "s1", "trigger": "user", **ctx}
+    return {"do": "hook", "name": "before_prompt_build", "event": {"prompt": text}, "ctx": context}
+
+
+def test_the_manifest_names_every_tool_and_setting(host: Host) -> None:
+    """OpenClaw refuses a tool that the manifest does not name, and reads settings from its schema."""
+    manifest = json.loads((PLUGIN / "openclaw.plugin.json").read_text("utf-8"))
+
+    found = host()
+
+    assert manifest["kind"] == "memory"
+    assert sorted(found["tools"]) == sorted(manifest["contracts"]["tools"])
+    assert found["isSync"] and found["services"] == ["clawmem"]
+    assert found["limits"]["before_prompt_build"]["timeoutMs"] <= 15_000
+    assert found["limits"]["agent_end"]["timeoutMs"] <= 30_000
+    assert sorted(host(enableTools=False)["tools"]) == ["memory_get", "memory_search"]
+
+
+def test_a_prompt_gets_context(host: Host) -> None:
+    """Only what the user typed is searched; prompts of timers and other agents get nothing."""
+    wrapped = (
+        f"[Mon 2026-11-23 11:52 UTC] <vault-context>\nboats\n</vault-context>\n\nSystem: idle\n{QUESTION}"
+    )
+
+    first, short, timer, other = host(
+        prompt(wrapped),
+        prompt("hi"),
+        prompt(QUESTION, trigger="heartbeat"),
+        prompt(QUESTION, inputProvenance={"kind": "inter_session"}),
+    )["results"]
+
+    assert "Redis for 14 days" in first["prependContext"]
+    assert first["prependContext"].startswith("<vault-session>")  # the first prompt of a session
+    assert short is timer is other is None
+
+
+def test_a_session_is_captured_once(host: Host, remembered: Invoke, home: Path) -> None:
+    """Each end of a turn brings the whole session; only new messages are added, also after a restart."""
+    said = [("user", "Where should the queue live?"), ("assistant", DECIDED)]
+    more = [*said, ("user", f"<vault-context>x</vault-context>\n{QUESTION}"), ("assistant", "In Redis.")]
+
+    host(turn(*said), turn(*said))
+    host(turn(*more), turn(*more, sessionId="s2", trigger="cron"))
+
+    [transcript] = home.rglob("transcript.jsonl")
+    lines = [json.loads(line) for line in transcript.read_text("utf-8").splitlines()]
+    assert [(one["type"], one["message"]["content"][0]["text"]) for one in lines] == [
+        *said,
+        ("user", QUESTION),
+        more[-1],
+    ]
+    assert transcript.stat().st_mode & 0o777 == 0o600
+    found = ask_json(remembered, "search", "queue Postgres one database")["results"]
+    assert sum("-decision-" in one["file"] for one in found) == 1
+
+
+def test_a_compaction_saves_the_state(host: Host, home: Path) -> None:
+    """OpenClaw tells no messages then; those of the last turn count."""
+    before = {
+        "do": "hook",
+        "name": "before_compaction",
+        "event": {"messageCount": 2},
+        "ctx": {"sessionId": "s1", "agentId": "main"},
+    }
+
+    host(turn(("user", "Where should the queue live?"), ("assistant", DECIDED)), before)
+
+    [state] = home.rglob("precompact-state.md")
+    assert "Postgres for the queue" in state.read_text("utf-8")
+
+
+def test_memory_tools_have_the_contract_of_openclaw(host: Host) -> None:
+    """Results have a path and lines that memory_get reads; errors are part of the answer."""
+    found, read, part, missing, empty = host(
+        {"do": "tool", "name": "memory_search", "params": {"query": "login sessions", "maxResults": 2}},
+        {"do": "tool", "name": "memory_get", "params": {"path": "notes/people/haruka.md"}},
+        {
+            "do": "tool",
+            "name": "memory_get",
+            "params": {"path": "notes/people/haruka.md", "from": 4, "lines": 1},
+        },
+        {"do": "tool", "name": "memory_get", "params": {"path": "notes/absent.md"}},
+        {"do": "search", "query": " "},
+    )["results"]
+
+    best = found["results"][0]
+    assert (best["path"], best["startLine"], best["source"]) == (
+        "notes/decisions/2026-02-11-redis.md",
+        3,
+        "memory",
+    )
+    assert len(found["results"]) <= 2 and found["provider"] == "clawmem"
+    assert read["status"] == "ok" and "ticket machines" in read["text"] and not read["truncated"]
+    assert (part["from"], part["lines"], part["truncated"], part["nextFrom"]) == (4, 1, True, 5)
+    assert missing == {"status": "not_found", "path": "notes/absent.md", "text": ""}
+    assert empty == []
+
+
+def test_our_tools(host: Host) -> None:
+    """Each answers, whatever a model passes as an address."""
+    haruka = {"docid": "haruka"}
+    params = {"clawmem_search": {"query": "sessions", "mode": "keyword"}, "clawmem_session_log": {}}
+    steps = [{"do": "tool", "name": name, "params": params.get(name, haruka)} for name in OWN_TOOLS]
+
+    *answers, wrong = host(*steps, {"do": "tool", "name": "clawmem_get", "params": {"docid": "--vault"}})[
+        "results"
+    ]
+
+    assert all("error" not in one for one in answers)
+    assert "error" in wrong
+
+
+def test_status_and_prompt(host: Host) -> None:
+    """The section is there as long as the tools are; the status names the vault."""
+    status, section, without = host(
+        {"do": "status"},
+        {"do": "section", "available": ["memory_search"], "citationsMode": "off"},
+        {"do": "section", "available": []},
+    )["results"]
+
+    assert status["files"] == 3 and status["vector"]["available"] and status["custom"]["vault"]
+    assert section[0] == "## Memory Recall" and not any("Citations" in line for line in section)
+    assert without == []
+
+
+def test_the_plan_of_a_flush_comes_from_the_program(host: Host) -> None:
+    """A window without room for it gets none."""
+    plan, none = host({"do": "plan", "window": 200_000}, {"do": "plan", "window": 16_000})["results"]
+
+    assert (plan["softThresholdTokens"], plan["reserveTokensFloor"]) == (4000, 20_000)
+    assert plan["relativePath"].startswith("memory/") and plan["relativePath"] in plan["prompt"]
+    assert none is None
+
+
+def test_a_missing_program_disturbs_nobody(host: Host, tmp_path: Path) -> None:
+    """Prompts go on without context, searches say what is wrong."""
+    found = host(
+        prompt(QUESTION),
+        turn(("user", "Question?"), ("assistant", "Answer.")),
+        {"do": "tool", "name": "memory_search", "params": {"query": "sessions"}},
+        {"do": "status"},
+        clawmemBin=str(tmp_path / "absent"),
+    )["results"]
+
+    assert found[:2] == [None, None]
+    assert found[2]["unavailable"] and "pip install clawmem" in found[2]["error"]
+    assert "clawmem bootstrap" in found[3]["thrown"]

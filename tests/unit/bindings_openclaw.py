@@ -1,0 +1,47 @@
+"""How the vectors of OpenClaw's memory call this implementation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from clawmem.domain.openclaw.chunks import chunked
+from clawmem.domain.openclaw.flush import FlushSettings, FlushState, flush_threshold, is_flush_due
+from clawmem.domain.openclaw.pruning import Message, PruningSettings, prune
+from clawmem.domain.openclaw.ranking import ranked
+from clawmem.domain.openclaw.session_notes import SpokenMessage, session_path, topic_slug
+
+
+def _due(given: dict[str, Any]) -> bool:
+    return is_flush_due(FlushState(**given["state"]), FlushSettings(**given.get("settings", {})))
+
+
+def _threshold(given: dict[str, Any]) -> int:
+    return flush_threshold(given["context_window"], FlushSettings(**given.get("settings", {})))
+
+
+def _pruning(given: dict[str, Any]) -> dict[str, str]:
+    messages = [Message(*one) for one in given["messages"]]
+    found = prune(messages, given["context_window"], PruningSettings(**given.get("settings", {})))
+    return {str(at): text for at, text in found.texts.items()}
+
+
+def _or_error(policy: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
+    def answer(given: dict[str, Any]) -> Any:
+        try:
+            return policy(given)
+        except ValueError:
+            return {"error": True}
+
+    return answer
+
+
+BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "openclaw_chunks": _or_error(lambda given: [list(one) for one in chunked(**given)]),
+    "openclaw_flush_due": _due,
+    "openclaw_flush_threshold": _threshold,
+    "openclaw_pruning": _pruning,
+    "openclaw_ranking": _or_error(lambda given: [[one.key, one.score] for one in ranked(**given)]),
+    "openclaw_session_path": lambda given: session_path(**given),
+    "openclaw_topic": lambda given: topic_slug([SpokenMessage(*one) for one in given["messages"]]),
+}
