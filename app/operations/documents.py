@@ -19,6 +19,7 @@ from clawmem.app.operations.fields import (
     successor_of,
     with_successor,
 )
+from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
 from clawmem.app.operations.operation import (
     Attachment,
     Command,
@@ -32,6 +33,7 @@ from clawmem.app.operations.output import Part, encodable, table, verbatim
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE
 from clawmem.app.services.documents.succession import current_successors
+from clawmem.domain.documents.properties import TAGS
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Scope
@@ -158,8 +160,18 @@ class Content(Text):
     context: str | None = Field(
         default=None, description="The descriptions of its folders in the config file."
     )
+    properties: dict[str, list[str]] = Field(
+        description="Front matter, fields and tags, each with its values."
+    )
+    backlink_count: int = Field(description="Number of links of other notes to this one.")
+    backlinks: list[LinkRecord] = Field(description=f"The first {BACKLINKS} of them.")
     note: Note | None = None
     entities: list[MentionedEntity]
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return whose text it is, what supersedes it, and which notes link to it."""
+        return [*super().remarks, *backlink_remarks(self.file, self.backlinks, self.backlink_count)]
 
 
 class Failure(Result):
@@ -210,6 +222,8 @@ def get(services: Services, request: Get) -> Content:
         excerpt,
         is_numbered=request.line_numbers,
         context=services.settings.context_of(document.collection, document.path),
+        properties=_properties_of(services, document),
+        **backlinks_of(services, document),
         note=_note_about(services, document),
         entities=[
             MentionedEntity(name=without_orders(one.name, document.origin), type=one.kind) for one in mentions
@@ -273,6 +287,18 @@ def text_of(
     )
     text._verbatim = shown(excerpt.text)
     return text
+
+
+def _properties_of(services: Services, document: Document) -> dict[str, list[str]]:
+    """Return the values of each property, without orders that a text of others gives."""
+    found: dict[str, list[str]] = {}
+    declared = [
+        (one.name, one.value) for one in services.vault.properties.of(document.id) if one.name != TAGS
+    ]
+    for pair in [*declared, *((TAGS, tag) for tag in document.tags)]:
+        name, value = (encodable(without_orders(text, document.origin)) for text in pair)
+        found.setdefault(name, []).extend([value] if value else [])
+    return found
 
 
 def _note_about(services: Services, document: Document) -> Note | None:

@@ -29,7 +29,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "history": ("timeline", "sessions", "log"),
         "indexes": ("verify", "rebuild", "migrate"),
         "indexing": ("update", "reindex", "embed"),
-        "knowledge": ("graph",),
+        "knowledge": ("entities", "graph"),
         "lanes": ("lanes",),
         "lifecycle": ("lifecycle",),
         "links": ("links",),
@@ -42,6 +42,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "report": ("report",),
         "search": ("search", "vsearch", "query"),
         "similar": ("similar",),
+        "tags": ("tags",),
         "vault": ("init", "status", "index-stats", "path"),
         "vaults": ("vault",),
     }

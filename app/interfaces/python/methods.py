@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.repair import Repaired
     from clawmem.app.operations.report import UsageReport
     from clawmem.app.operations.similar import SimilarDocuments
+    from clawmem.app.operations.tags import Tags
     from clawmem.app.operations.vault import Statistics, VaultPath, VaultStatus
     from clawmem.app.operations.vaults import NamedVaults, Synced
     from clawmem.domain.maintenance.schedule import LaneName
@@ -307,8 +308,8 @@ class Methods:
         found: Embedded = self._run("embed", locals())
         return found
 
-    def find_entities(self, query: str, *, limit: int = 10) -> Entities:
-        """List people, projects, tools and other things by name."""
+    def find_entities(self, *, query: str = "", like: str = "", limit: int = 10) -> Entities:
+        """List people, projects, tools and other things by name; without a name, those mentioned most."""
         found: Entities = self._run("find_entities", locals())
         return found
 
@@ -464,6 +465,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -491,6 +493,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -515,6 +518,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -581,6 +585,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -607,6 +612,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -630,6 +636,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -647,6 +654,11 @@ class Methods:
     ) -> SimilarDocuments:
         """List the documents nearest to a document in meaning; the score is a cosine."""
         found: SimilarDocuments = self._run("find_similar", locals())
+        return found
+
+    def list_tags(self, *, tag: str = "", collection: str | list[str] = "", limit: int = 1000) -> Tags:
+        """List the tags of notes, most used first; a note with a/b counts for a, too."""
+        found: Tags = self._run("list_tags", locals())
         return found
 
     def status(self) -> VaultStatus:

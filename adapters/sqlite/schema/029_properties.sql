@@ -1,0 +1,10 @@
+-- Values that notes declare in their front matter, and their tags. The update after migration 28 fills the table.
+create table properties (
+    document_id integer not null references documents (id) on delete cascade,
+    seq         integer not null,
+    name        text not null,
+    value       text not null,
+    key         text,                               -- the form for comparison, where it differs from the value
+    primary key (document_id, seq)
+) without rowid;
+create index properties_name on properties (name collate nocase, coalesce(key, value));
