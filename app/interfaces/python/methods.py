@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection
     from clawmem.app.operations.diary import Entries, WrittenEntry
     from clawmem.app.operations.doctor import Examination
-    from clawmem.app.operations.documents import Content, Listing, Texts
+    from clawmem.app.operations.documents import Content, Texts
     from clawmem.app.operations.enriching import Enriched
     from clawmem.app.operations.file_status import FileReport
     from clawmem.app.operations.focus import SessionTopic
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.lanes import Journal, LaneReport, LaneStatus, UndoneMerge
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.links import Links
+    from clawmem.app.operations.listing import Listing
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
@@ -157,11 +158,6 @@ class Methods:
     ) -> Texts:
         """Read several documents at once; names and documents that were left out are reported."""
         found: Texts = self._run("multi_get", locals())
-        return found
-
-    def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
-        """List the documents that were written last."""
-        found: Listing = self._run("list", locals())
         return found
 
     def enrich(
@@ -410,6 +406,11 @@ class Methods:
     ) -> Links:
         """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
         found: Links = self._run("links", locals())
+        return found
+
+    def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
+        """List the documents that were written last."""
+        found: Listing = self._run("list", locals())
         return found
 
     def models_list(self) -> LocalModels:

@@ -51,7 +51,7 @@ def apply_in_chunks(
 
 
 class Declarations(NamedTuple):
-    """What a note declares: which notes it supersedes, its links, and its properties."""
+    """Declarations of a note: the notes that it supersedes, its links, and its properties."""
 
     claims: Claims = NO_CLAIMS
     links: Sequence[Link] = ()
