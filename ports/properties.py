@@ -5,6 +5,8 @@ from typing import NamedTuple, Protocol
 
 from clawmem.ports.records import EVERYTHING, Scope
 
+TAGS = "tags"  # the property of the tags of a note: in its front matter and in its text
+
 
 class Property(NamedTuple):
     """One value of a property of a note as written; ``key`` is the form in which values are compared."""

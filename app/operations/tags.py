@@ -10,10 +10,10 @@ from clawmem.app.operations.fields import Names, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, table
 from clawmem.app.services.documents.filters import check_filters
-from clawmem.domain.documents.properties import TAGS
 from clawmem.domain.documents.tags import tags_below
 from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.origin import Origin
+from clawmem.ports.properties import TAGS
 from clawmem.ports.records import Scope
 
 if TYPE_CHECKING:

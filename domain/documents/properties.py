@@ -11,7 +11,7 @@ from clawmem.domain.documents.frontmatter import values
 from clawmem.domain.documents.markup import NOT_PROSE, blanked
 from clawmem.domain.documents.tags import with_tags_above
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.properties import Property, PropertyFilter
+from clawmem.ports.properties import TAGS, Property, PropertyFilter
 
 # These properties relate a note to others, date it, or configure a program; none describes its subject.
 TECHNICAL_PROPERTIES = frozenset(
@@ -37,7 +37,6 @@ def without_technical(front_matter: str) -> str:
     return "\n".join(kept)
 
 
-TAGS = "tags"
 _TAG_NAMES = frozenset({"tag", TAGS})
 _ALIAS_NAMES = frozenset({"alias", "aliases"})
 # They style a page, or are written by a program for itself.

@@ -238,7 +238,7 @@ def _is_narrowed(request: RetrievalRequest) -> bool:
 
 def _written(vault: Vault, request: RetrievalRequest, named: TimeRange | None) -> Mapping[int, Document]:
     scope = scope_within(request.scope, named) if named else request.scope
-    ids = vault.documents.ids(scope)  # the scope has the documents of the requested types, tags and properties
+    ids = vault.documents.ids(scope)  # the scope has only documents of the types, tags and properties
     return {number: one for number, one in vault.documents.many(ids).items() if one.inactive is None}
 
 
