@@ -1,4 +1,4 @@
--- Values that notes declare in their front matter, and their tags. The update after migration 28 fills the table.
+-- Values that notes declare in their front matter and text, and their tags.
 create table properties (
     document_id integer not null references documents (id) on delete cascade,
     seq         integer not null,
@@ -8,3 +8,5 @@ create table properties (
     primary key (document_id, seq)
 ) without rowid;
 create index properties_name on properties (name collate nocase, coalesce(key, value));
+-- The next update reads indexed files again to fill the table.
+update documents set source_hash = '', source_mtime_ns = 0 where source_size is not null and inactive is null;

@@ -210,8 +210,8 @@ def named_time_first(vault: Vault) -> Stage:
     Return a stage for questions about a time.
 
     A question without a topic ("what happened in March") is answered by the notes of that time, newest first; so is a
-    request restricted to days, a type, a tag or a property. For a question with a topic the order is kept, and notes of the named
-    time get a confidence that rises with the rarity of that time. Requests with a floor are left unchanged.
+    request restricted to days, a type, a tag or a property. For a question with a topic the order is kept, and notes of
+    the named time get a confidence that rises with the rarity of that time. Requests with a floor are left unchanged.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
