@@ -131,6 +131,8 @@ class EntityMentionContract(VaultContract):
         mentioning(vault, "b.md", ANN._replace(name="Annie", kind="tool"))
 
         assert vault.entities.search("ann", 10) == [ANN._replace(mention_count=2)]
+        assert vault.entities.frequent(10) == [ANN._replace(mention_count=2)]
+        assert vault.entities.frequent(0) == []
         assert found(vault, "annie") == []
 
     def test_an_unknown_document_mentions_nothing(self, vault: Vault) -> None:

@@ -127,15 +127,18 @@ class DocumentStore(Protocol):
         scope: Scope = EVERYTHING,
         *,
         content_types: Collection[str] = (),
-        tags: Collection[str] = (),
+        tags: Collection[Collection[str]] = (),
         origins: Collection[Origin] = (),
     ) -> frozenset[int]:
         """
         Return the ids of served documents in scope, optionally filtered by content type, origin and tags.
 
-        A document must have one of *content_types*, one of *origins* and all of *tags*, where given. Tags are
-        compared in lower case.
+        A document must have one of *content_types*, one of *origins*, and of each element of *tags* one spelling, where
+        given.
         """
+
+    def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
+        """Return the tags of served documents in scope as spelled, by name, with the number of documents that have them."""
 
     def following(self, document_id: int, limit: int) -> list[Document]:
         """Return up to *limit* served documents with an id above *document_id*, by id, to iterate over all of them."""

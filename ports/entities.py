@@ -94,6 +94,11 @@ class EntityStore(Protocol):
         is below 1. Entities that no served document mentions are omitted.
         """
 
+    def frequent(self, limit: int) -> list[Entity]:
+        """
+        Return the entities that served documents mention, ordered by number of mentions, highest first, then by id.
+        """
+
     def neighbours(
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING
     ) -> list[Neighbour]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.model_failures import ModelFailures
     from clawmem.ports.notes import NoteStore
     from clawmem.ports.outbox import Outbox
+    from clawmem.ports.properties import PropertyStore
     from clawmem.ports.receipts import Receipts
     from clawmem.ports.records import LexicalEntry
     from clawmem.ports.relations import RelationStore
@@ -78,6 +79,10 @@ class Vault(Protocol):
     @property
     def links(self) -> LinkStore:
         """Store of links between documents, and of the names that links use."""
+
+    @property
+    def properties(self) -> PropertyStore:
+        """Store of the properties that documents declare."""
 
     @property
     def sessions(self) -> SessionStore:
@@ -214,6 +219,7 @@ class DelegatingVault:
     relations: RelationStore
     successions: SuccessionStore
     links: LinkStore
+    properties: PropertyStore
     sessions: SessionStore
     entities: EntityStore
     triples: TripleStore

@@ -252,18 +252,24 @@ class SqliteDocuments:
         scope: Scope = EVERYTHING,
         *,
         content_types: Collection[str] = (),
-        tags: Collection[str] = (),
+        tags: Collection[Collection[str]] = (),
         origins: Collection[Origin] = (),
     ) -> frozenset[int]:
         limits, bindings = conditions(scope)
         wanted = ["inactive is null", *limits, *_kinds(content_types, tags, origins)]
         kinds = {
             "content_types": json.dumps(sorted(content_types)),
-            "tags": json.dumps(sorted(tags)),
+            "tags": json.dumps([sorted(spellings) for spellings in tags]),
             "origins": json.dumps(sorted(origins)),
         }
         sql = f"select id from documents where {' and '.join(wanted)}"
         return frozenset(row[0] for row in self._db.rows(sql, {**bindings, **kinds}))
+
+    def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
+        limits, bindings = conditions(scope)
+        within = " and ".join(["inactive is null", *limits])
+        sql = f"select tag.value, count(*) from (select tags from documents where {within}) as found, json_each(found.tags) as tag group by 1 order by 1"
+        return dict(self._db.rows(sql, bindings))
 
     def following(self, document_id: int, limit: int) -> list[Document]:
         sql = f"{_SELECT} where id > ? and inactive is null order by id limit ?"
@@ -369,11 +375,14 @@ def _kind(word: str) -> FragmentKind:
         raise invalid_record() from error
 
 
-def _kinds(content_types: Collection[str], tags: Collection[str], origins: Collection[Origin]) -> list[str]:
+def _kinds(
+    content_types: Collection[str], tags: Collection[Collection[str]], origins: Collection[Origin]
+) -> list[str]:
     possible = {
         "origin in (select value from json_each(:origins))": origins,
         "content_type in (select value from json_each(:content_types))": content_types,
-        """not exists (select 1 from json_each(:tags) as wanted
-            where lower(wanted.value) not in (select lower(value) from json_each(documents.tags)))""": tags,
+        """not exists (select 1 from json_each(:tags) as wanted where not exists (
+            select 1 from json_each(wanted.value) as spelling
+             where spelling.value in (select value from json_each(documents.tags))))""": tags,
     }
     return [condition for condition, holds in possible.items() if holds]

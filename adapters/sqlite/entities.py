@@ -23,6 +23,7 @@ select {_COLUMNS} from entities
  where key in (select rowid from entity_names where entity_names match ?) and mention_count > 0
  order by mention_count desc, id limit ?
 """
+_FREQUENT = f"select {_COLUMNS} from entities where mention_count > 0 order by mention_count desc, id limit ?"
 _COMPANIONS = """
 select companion, max(count) as together
   from companions join entities on key = companion
@@ -117,6 +118,9 @@ class SqliteEntities:
             return []
         match = " ".join(f'"{word}"*' for word in words)
         return [Entity(*row) for row in self._db.rows(_SEARCH, (match, max(limit, 0)))]
+
+    def frequent(self, limit: int) -> list[Entity]:
+        return [Entity(*row) for row in self._db.rows(_FREQUENT, (max(limit, 0),))]
 
     def neighbours(
         self, document_ids: Iterable[int], limit: int, scope: Scope = EVERYTHING

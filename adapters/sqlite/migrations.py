@@ -11,7 +11,7 @@ from clawmem.ports.errors import (
 )
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
-LATEST = 28
+LATEST = 29
 APPLICATION_ID = 0x434C414D  # "CLAM": distinguishes a vault from other SQLite files
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sqlite.model_answers import SqliteModelAnswers
     from clawmem.adapters.sqlite.model_failures import SqliteModelFailures
     from clawmem.adapters.sqlite.notes import SqliteNotes
+    from clawmem.adapters.sqlite.properties import SqliteProperties
     from clawmem.adapters.sqlite.sessions import SqliteSessions
     from clawmem.adapters.sqlite.sketches import SqliteSketches
     from clawmem.adapters.sqlite.succession import SqliteSuccessions
@@ -150,6 +151,13 @@ class SqliteVault:
         from clawmem.adapters.sqlite.links import SqliteLinks
 
         return SqliteLinks(self._db)
+
+    @cached_property
+    def properties(self) -> SqliteProperties:
+        """See `clawmem.ports.vault.Vault.properties`."""
+        from clawmem.adapters.sqlite.properties import SqliteProperties
+
+        return SqliteProperties(self._db)
 
     @cached_property
     def entities(self) -> SqliteEntities:

@@ -11,14 +11,13 @@ from pydantic import Field, PrivateAttr
 from clawmem.app.operations.fields import (
     Address,
     DocumentReference,
-    Names,
     Successor,
-    named_collections,
     place_from,
     successor_mark,
     successor_of,
     with_successor,
 )
+from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
 from clawmem.app.operations.operation import (
     Attachment,
     Command,
@@ -28,13 +27,11 @@ from clawmem.app.operations.operation import (
     Request,
     Result,
 )
-from clawmem.app.operations.output import Part, encodable, table, verbatim
-from clawmem.app.services.documents.docids import docids
+from clawmem.app.operations.output import Part, encodable, verbatim
 from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE
-from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.errors import NotFound
-from clawmem.ports.records import Scope
+from clawmem.ports.properties import TAGS
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -42,8 +39,6 @@ if TYPE_CHECKING:
     from clawmem.ports.records import Document
 
 MAX_LINES = MAX_SIZE = 2**31
-MAX_LISTED = 10_000
-NO_DOCUMENTS = "No documents yet. Run: clawmem update"
 
 MaxLines = Annotated[
     int | None,
@@ -81,19 +76,6 @@ class MultiGet(Request):
         int, Field(ge=1, le=MAX_SIZE, description="Leave larger documents out."), Option(tool="maxBytes")
     ] = MAX_BYTES
     line_numbers: LineNumbers = False
-
-
-class ListDocuments(Request):
-    """Number and collections of the documents to list."""
-
-    limit: Annotated[
-        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--num", "--limit"))
-    ] = 10
-    collection: Annotated[
-        Names,
-        Field(description="Only these collections, with commas; empty for all."),
-        Option(("-c", "--collection")),
-    ] = ""
 
 
 class Text(DocumentReference):
@@ -159,8 +141,18 @@ class Content(Text):
     context: str | None = Field(
         default=None, description="The descriptions of its folders in the config file."
     )
+    properties: dict[str, list[str]] = Field(
+        description="Front matter, fields and tags, each with its values."
+    )
+    backlink_count: int = Field(description="Number of links of other notes to this one.")
+    backlinks: list[LinkRecord] = Field(description=f"The first {BACKLINKS} of them.")
     note: Note | None = None
     entities: list[MentionedEntity]
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return whose text it is, what supersedes it, and which notes link to it."""
+        return [*super().remarks, *backlink_remarks(self.file, self.backlinks, self.backlink_count)]
 
 
 class Failure(Result):
@@ -185,22 +177,6 @@ class Texts(Result):
         return [one.message for one in self.errors]
 
 
-class ListedDocument(DocumentReference):
-    """A document in a list."""
-
-    content_type: str
-    authored_at: str
-    modified_at: str
-    superseded_by: Successor | None = None
-
-
-class Listing(Result):
-    """The documents that were written last, newest first."""
-
-    count: int
-    documents: list[ListedDocument]
-
-
 def get(services: Services, request: Get) -> Content:
     """Read one document, or lines of it: the address may end with :LINE."""
     excerpt = services.lookup.get(request.file, from_line=request.from_line, max_lines=request.max_lines)
@@ -211,6 +187,8 @@ def get(services: Services, request: Get) -> Content:
         excerpt,
         is_numbered=request.line_numbers,
         context=services.settings.context_of(document.collection, document.path),
+        properties=_properties_of(services, document),
+        **backlinks_of(services, document),
         note=_note_about(services, document),
         entities=[
             MentionedEntity(name=without_orders(one.name, document.origin), type=one.kind) for one in mentions
@@ -228,25 +206,6 @@ def multi_get(services: Services, request: MultiGet) -> Texts:
         for one in found.excerpts
     ]
     return Texts(count=len(documents), documents=documents, errors=[_failure(one) for one in found.errors])
-
-
-def list_documents(services: Services, request: ListDocuments) -> Listing:
-    """List the documents that were written last."""
-    collections = frozenset(named_collections(services, request.collection))
-    documents = services.vault.documents.latest(Scope(collections), limit=request.limit)
-    names = docids(services.vault.documents, documents)
-    newer = current_successors(services.vault, names)
-    listed = [
-        ListedDocument(
-            **place_from(one, names[one.id]),
-            content_type=one.content_type,
-            authored_at=one.authored_at,
-            modified_at=one.modified_at,
-            superseded_by=successor_of(newer.get(one.id)),
-        )
-        for one in documents
-    ]
-    return Listing(count=len(listed), documents=listed)
 
 
 def text_of(
@@ -275,6 +234,18 @@ def text_of(
     )
     text._verbatim = shown(excerpt.text)
     return text
+
+
+def _properties_of(services: Services, document: Document) -> dict[str, list[str]]:
+    """Return the values of each property, without orders that a text of others gives."""
+    found: dict[str, list[str]] = {}
+    declared = [
+        (one.name, one.value) for one in services.vault.properties.of(document.id) if one.name != TAGS
+    ]
+    for pair in [*declared, *((TAGS, tag) for tag in document.tags)]:
+        name, value = (encodable(without_orders(text, document.origin)) for text in pair)
+        found.setdefault(name, []).extend([value] if value else [])
+    return found
 
 
 def _note_about(services: Services, document: Document) -> Note | None:
@@ -336,24 +307,6 @@ def _block(one: Text) -> Part:
     return verbatim(f"==> {head} <==\n{one.verbatim}\n")
 
 
-def _title(one: ListedDocument) -> str:
-    return with_successor(title_to_read(one.title, one.origin), one.superseded_by)
-
-
-def _listing_text(result: Listing) -> str:
-    lines = [f"{one.authored_at[:10]} {one.file} ({one.docid}) {_title(one)}" for one in result.documents]
-    return "\n".join(lines) or NO_DOCUMENTS
-
-
-def _listing_parts(result: Listing) -> list[Part]:
-    if not result.documents:
-        return [NO_DOCUMENTS]
-    rows = [
-        (one.docid, one.authored_at[:10], one.content_type, one.file, _title(one)) for one in result.documents
-    ]
-    return [table(("docid", "written", "type", "file", "title"), rows)]
-
-
 OPERATIONS = (
     Operation(
         name="get",
@@ -380,17 +333,5 @@ OPERATIONS = (
         text=_texts_text,
         terminal=lambda result: [*map(_block, result.documents)],
         attachments=lambda result: [*map(_attachment, result.documents)],
-    ),
-    Operation(
-        name="list",
-        request=ListDocuments,
-        result=Listing,
-        run=list_documents,
-        effect=Effect.READS,
-        route="/list",
-        commands=(Command("list"),),
-        text=_listing_text,
-        terminal=_listing_parts,
-        documents=lambda listing: listing.documents,
     ),
 )

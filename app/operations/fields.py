@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
@@ -44,6 +45,12 @@ def listed(names: Names) -> list[str]:
     """Return *names*, given as a list or separated by commas, as a list."""
     several = [names] if isinstance(names, str) else names
     return [name for given in several for name in map(str.strip, given.split(",")) if name]
+
+
+def conditions_in(texts: Names) -> list[str]:
+    """Return the conditions in *texts*, given as a list or with commas; a comma in a value begins no other one."""
+    several = [texts] if isinstance(texts, str) else texts
+    return [part.strip() for text in several for part in re.split(r",(?=[^,=]+=)", text) if part.strip()]
 
 
 def named_collections(services: Services, names: Names) -> list[str]:

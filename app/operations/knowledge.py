@@ -11,8 +11,9 @@ from clawmem.app.operations.operation import Command, Effect, Operation, Option,
 from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.knowledge.ending import in_ids
 from clawmem.app.services.knowledge.evolution import versions
-from clawmem.app.services.knowledge.facts import entity_facts
+from clawmem.app.services.knowledge.facts import entities_like, entity_facts
 from clawmem.domain.security.quoting import lines_to_read, without_orders
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
 from clawmem.ports.triples import Direction
 
@@ -32,13 +33,17 @@ Name = Annotated[str, Field(min_length=1, max_length=MOST_CHARACTERS)]
 
 
 class EntitySearch(Request):
-    """Words of the name of an entity."""
+    """The name of an entity, in part or nearly; without one, those mentioned most are listed."""
 
     query: Annotated[
-        Name,
-        Field(description="Words of its name, or how they begin."),
+        str,
+        Field(max_length=MOST_CHARACTERS, description="Words of its name, or how they begin."),
         Option(metavar="NAME...", is_argument=True),
-    ]
+    ] = ""
+    like: Annotated[
+        str,
+        Field(max_length=MOST_CHARACTERS, description="A name that it is spelled like, most similar first."),
+    ] = ""
     limit: Limit = ENTITIES
 
 
@@ -52,7 +57,7 @@ class EntityRecord(Result):
 
 
 class Entities(Result):
-    """Entities, most mentioned first."""
+    """Entities, most mentioned or most similar first."""
 
     count: int
     entities: list[EntityRecord]
@@ -153,9 +158,19 @@ class Evolution(Result):
 
 
 def find_entities(services: Services, request: EntitySearch) -> Entities:
-    """List people, projects, tools and other things by name."""
-    found = [_entity(one) for one in services.vault.entities.search(request.query, request.limit)]
-    return Entities(count=len(found), entities=found)
+    """List people, projects, tools and other things by name; without a name, those mentioned most."""
+    entities = services.vault.entities
+    if request.query and request.like:
+        raise InvalidInput(
+            "INVALID_INPUT", "Give a name or a name that it is spelled like (--like), not both."
+        )
+    if request.like:
+        found = entities_like(entities, request.like, request.limit)
+    elif request.query:
+        found = entities.search(request.query, request.limit)
+    else:
+        found = entities.frequent(request.limit)
+    return Entities(count=len(found), entities=[*map(_entity, found)])
 
 
 def find_facts(services: Services, request: FactsRequest) -> Facts:
@@ -241,7 +256,7 @@ def _entities_text(result: Entities) -> str:
     lines = [
         f"{one.name} ({one.kind}, in {one.mention_count} documents): {one.id}" for one in result.entities
     ]
-    return "\n".join(lines) or "No entity has this name."
+    return "\n".join(lines) or "No entity has such a name. Entities come from: clawmem enrich"
 
 
 def _facts_text(result: Facts) -> str:
@@ -289,7 +304,7 @@ OPERATIONS = (
         run=find_entities,
         effect=Effect.READS,
         route="/graph/entities",
-        commands=(Command("graph entities"),),
+        commands=(Command("entities"), Command("graph entities")),
         text=_entities_text,
     ),
     Operation(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -11,7 +11,7 @@ from clawmem.app.operations.fields import ADDRESS, DocumentReference, Names, nam
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.operations.provenance import provenance_of
-from clawmem.app.services.documents.linked import FoundLink, broken_links, links_of
+from clawmem.app.services.documents.linked import FoundLink, broken_links, links_of, links_to
 from clawmem.domain.documents.links import written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.links import LinkKind
@@ -20,8 +20,10 @@ from clawmem.ports.records import Scope
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.ports.records import Document
 
 MAX_LISTED = 10_000
+BACKLINKS = 10  # of a note, shown with its text
 
 
 class LinksRequest(Request):
@@ -90,11 +92,26 @@ def find_links(services: Services, request: LinksRequest) -> Links:
         scope = Scope(frozenset(named_collections(services, request.collection)))
         return _listed(None, broken_links(services.vault, scope), [], request.limit)
     document = services.lookup.find(request.file)
-    links, backlinks = links_of(services.vault, document)
+    links = links_of(services.vault, document)
     reference = DocumentReference(**place_of(services, document))
     if request.broken:
         return _listed(reference, [one for one in links if one.problem], [], request.limit)
-    return _listed(reference, links, backlinks, request.limit)
+    return _listed(reference, links, links_to(services.vault, document), request.limit)
+
+
+def backlinks_of(services: Services, document: Document) -> dict[str, Any]:
+    """Return the fields ``backlink_count`` and ``backlinks`` of a result about *document*."""
+    found = links_to(services.vault, document)
+    return {"backlink_count": len(found), "backlinks": [*map(_record, found[:BACKLINKS])]}
+
+
+def backlink_remarks(file: str, backlinks: Sequence[LinkRecord], count: int) -> list[str]:
+    """Return a sentence about the notes that link to *file*; none without such notes."""
+    if not backlinks:
+        return []
+    sources = [*dict.fromkeys(f"{one.source}:{one.line}" for one in backlinks)]
+    more = f" and {plural(count - len(backlinks), 'more link')}" if count > len(backlinks) else ""
+    return [f"Links to {file}: {', '.join(sources)}{more}."]
 
 
 def _listed(
@@ -141,9 +158,9 @@ def _text(result: Links) -> str:
 def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[str]:
     for one in links:
         place = f"{one.target}:{one.target_line}" if one.target_line else one.target
-        head = f"  {one.source}:{one.line}" if by_source else f"  {place or one.written}"
-        mark = f" ({one.problem})" if one.problem else ""
-        yield f"{head}{mark}"
+        head = f"{one.source}:{one.line}" if by_source else place
+        what = f"{one.written}: {one.problem}" if one.problem else "" if head else one.written
+        yield f"  {' '.join(filter(None, (head, what)))}"
         yield from (f"    {line}" for line in lines_to_read(one.context, one.origin) if line)
 
 

@@ -45,7 +45,10 @@ class Question(Request):
     until: Annotated[str, Field(description="Only documents written on this day or earlier.")] = ""
     as_of: AsOf = ""
     content_type: Annotated[Names, Field(description="Only these content types."), Option(("--type",))] = ""
-    tag: Annotated[Names, Field(description="Only with all of these tags.")] = ""
+    tag: Annotated[Names, Field(description="Only with all of these tags, or tags below them.")] = ""
+    where: Annotated[
+        Names, Field(description="Only with these properties: name=value, name!=value, or name for any.")
+    ] = ""
     floor: Annotated[
         float,
         Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1."),

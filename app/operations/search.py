@@ -12,7 +12,7 @@ from pydantic import AliasChoices, Field
 from clawmem.app.operations.answer_text import answer_parts, answer_text
 from clawmem.app.operations.answering import answer_of
 from clawmem.app.operations.answers import SearchAnswer
-from clawmem.app.operations.fields import listed, named_collections
+from clawmem.app.operations.fields import conditions_in, listed, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option
 from clawmem.app.operations.questions import MinScore, Question, Search
 from clawmem.app.services.retrieval.request import LEAST_COSINE, MAX_LIMIT, Ranking, Unit, read_request
@@ -123,6 +123,11 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
 def retrieval_request(services: Services, request: Question) -> RetrievalRequest:
     """Return the request of the retrieval service; raise `InvalidInput` or `NotFound` for an invalid parameter."""
     given = {name: getattr(request, name) for name in OF_SOME if name in type(request).model_fields}
+    tags, where = listed(request.tag), conditions_in(request.where)
+    if tags or where:
+        from clawmem.app.services.documents.filters import check_filters  # rarely needed
+
+        check_filters(services.vault, tags, where)
     return read_request(
         request.query,
         now_ms=services.clock.now_ms(),
@@ -132,7 +137,8 @@ def retrieval_request(services: Services, request: Question) -> RetrievalRequest
         since=request.since,
         until=request.until,
         content_types=listed(request.content_type),
-        tags=listed(request.tag),
+        tags=tags,
+        where=where,
         floor=request.floor,
         as_of=request.as_of,
         ranking=Ranking(services.settings.ranking),

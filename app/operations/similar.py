@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
 
 from clawmem.app.operations.answer_text import result_parts, result_text
 from clawmem.app.operations.answering import found_document
 from clawmem.app.operations.answers import FoundDocument
 from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of
+from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, SelectedResult
 from clawmem.app.operations.questions import AsOf, Compact
 from clawmem.app.services.retrieval.similar import LIMIT
@@ -34,6 +37,13 @@ class SimilarDocuments(SelectedResult):
     count: int
     results: list[FoundDocument]
     degraded: dict[str, str]
+    backlink_count: int = Field(description="Number of links of other notes to the document.")
+    backlinks: list[LinkRecord] = Field(description=f"The first {BACKLINKS} of them.")
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return which notes link to the document."""
+        return backlink_remarks(self.reference.file, self.backlinks, self.backlink_count)
 
     @property
     def left_out(self) -> Mapping[str, str]:
@@ -54,6 +64,7 @@ def find_similar(services: Services, request: SimilarTo) -> SimilarDocuments:
         count=len(results),
         results=results,
         degraded=dict(found.answer.trace.degraded),
+        **backlinks_of(services, document),
     )
 
 

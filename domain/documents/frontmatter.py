@@ -116,7 +116,7 @@ def facts(raw: Mapping[str, object]) -> Facts:
     return Facts(
         title=_string(raw.get("title")),
         date=_date(raw.get("date")) or _date(raw.get("created")),
-        tags=_words(raw.get("tags")),
+        tags=tuple(dict.fromkeys((*_words(raw.get("tags")), *_words(raw.get("tag"))))),
         aliases=tuple(dict.fromkeys((*_words(raw.get("aliases")), *_words(raw.get("alias"))))),
         domain=_printable(raw.get("domain")) or None,
         workstream=_printable(raw.get("workstream")) or None,
@@ -162,8 +162,13 @@ def _addresses(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, found)))
 
 
+def values(value: object) -> tuple[str, ...]:
+    """Return the printable values of a key: of a list each one; at most 1000."""
+    return tuple(filter(None, _leaves(value)))
+
+
 def _printable(value: object) -> str:
-    return ", ".join(filter(None, _leaves(value)))
+    return ", ".join(values(value))
 
 
 def _leaves(value: object) -> Iterator[str]:

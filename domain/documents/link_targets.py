@@ -13,31 +13,15 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.title import EXTENSION
 from clawmem.ports.links import Link, LinkKind, NamedNote, NameKind
 
 
-class Target(NamedTuple):
-    """The note that a link means, and all notes that have its name; ``None`` for a broken link."""
-
-    document_id: int | None
-    candidates: tuple[int, ...] = ()
-
-    @property
-    def is_ambiguous(self) -> bool:
-        """Whether several notes have the name, so that the nearest one is meant."""
-        return len(self.candidates) > 1
-
-
-NO_TARGET = Target(None)
-
-
-def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNote]) -> Target:
+def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNote]) -> int | None:
     """
-    Return the note that *link* means in the note at *path* of *collection*.
+    Return the id of the note that *link* means in the note at *path* of *collection*; ``None`` for a broken link.
 
     Args:
         named: The served notes of all collections with the name ``link.key``.
@@ -50,15 +34,15 @@ def link_target(link: Link, collection: str, path: str, named: Sequence[NamedNot
     for place in _exact_paths(link.kind, written, path):
         found = [one for one in files if _stem(one.path) == place]
         if found:
-            return Target(found[0].document_id)
+            return found[0].document_id
     if written.startswith(("./", "../", "/")):
-        return NO_TARGET
+        return None
     other = [one for one in named if _stem(f"{one.collection}/{one.path}") == _stem(written)]
     ends = [one for one in files if f"/{_stem(one.path)}".endswith(f"/{_stem(written)}")]
     for found in (ends, other, *_by_other_names(here)):
         if found:
             return _nearest(found, collection, path)
-    return NO_TARGET
+    return None
 
 
 def _by_other_names(notes: Sequence[NamedNote]) -> list[list[NamedNote]]:
@@ -77,18 +61,17 @@ def _exact_paths(kind: LinkKind, written: str, path: str) -> list[str]:
     return [_stem(place) for place in places]
 
 
-def _nearest(found: Sequence[NamedNote], collection: str, path: str) -> Target:
-    """Return the one of *found* below the folder of the note, then that with the shortest path, as the target."""
+def _nearest(found: Sequence[NamedNote], collection: str, path: str) -> int | None:
+    """Return the id of the one of *found* below the folder of the note, then of that with the shortest path."""
     if not found:
-        return NO_TARGET
+        return None
     folder = posixpath.dirname(path)
 
     def distance(one: NamedNote) -> tuple[bool, bool, int, str]:
         is_below = one.path.startswith(f"{folder}/") if folder else True
         return one.collection != collection, not is_below, len(one.path), one.path
 
-    ordered = sorted(found, key=distance)
-    return Target(ordered[0].document_id, tuple(one.document_id for one in ordered))
+    return min(found, key=distance).document_id
 
 
 def _stem(path: str) -> str:

@@ -1,8 +1,17 @@
-"""Front matter properties, and which of them are technical."""
+"""Properties of notes: in their front matter and in their text, which of them are technical, and conditions on them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from clawmem.domain.documents.address import folded
+from clawmem.domain.documents.frontmatter import values
+from clawmem.domain.documents.markup import NOT_PROSE, blanked
+from clawmem.domain.documents.tags import with_tags_above
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.properties import TAGS, Property, PropertyFilter
 
 # These properties relate a note to others, date it, or configure a program; none describes its subject.
 TECHNICAL_PROPERTIES = frozenset(
@@ -26,3 +35,87 @@ def without_technical(front_matter: str) -> str:
             is_technical = found["key"].strip(" \t\"'").casefold() in TECHNICAL_PROPERTIES
         kept.append("" if is_technical else line)
     return "\n".join(kept)
+
+
+_TAG_NAMES = frozenset({"tag", TAGS})
+_ALIAS_NAMES = frozenset({"alias", "aliases"})
+# They style a page, or are written by a program for itself.
+_OMITTED = frozenset({"cssclass", "cssclasses", "css-class", "id", "collapsed"})
+MAX_FIELDS = 1000  # inline fields of one note; a note with more is a log
+MAX_VALUE = 500  # characters of a value; a longer one is a text
+
+_NAME = r"[^\W_][\w -]{0,60}?"
+_FIELD = re.compile(
+    rf"^[ \t]*(?:[-*+][ \t]+)?(?P<mark>[*_]{{0,2}})(?P<name>{_NAME})(?P=mark)::[ \t]+(?P<value>\S[^\n]*)$"
+    rf"|(?<!\[)[\[(](?P<inner>{_NAME})::[ \t]*(?P<part>[^\[\]()\n]+)[\])]",
+    re.MULTILINE,
+)
+_WRITTEN_LINK = re.compile(r"\A!?\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]\Z")
+_FILTER = re.compile(r"\A\s*(?P<name>[^=!]+?)\s*(?:(?P<sign>!?=)(?P<value>.*))?\Z", re.DOTALL)
+
+
+class InlineFields(NamedTuple):
+    """Fields in the text of a note, as Dataview and Logseq write them; its tags and aliases are apart."""
+
+    fields: tuple[tuple[str, str], ...] = ()
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+
+
+def inline_fields(body: str) -> InlineFields:
+    """Return the fields ``name:: value`` of a line, and ``[name:: value]`` within one; none in code or comments."""
+    if "::" not in body:
+        return InlineFields()
+    fields: list[tuple[str, str]] = []
+    tags: list[str] = []
+    aliases: list[str] = []
+    for match in _FIELD.finditer(blanked(body, NOT_PROSE)):
+        name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
+        if name.casefold() in _TAG_NAMES | _ALIAS_NAMES:
+            words = [_unlinked(word.strip()) for word in value.split(",")]
+            (tags if name.casefold() in _TAG_NAMES else aliases).extend(filter(None, words))
+        elif name.casefold() not in _OMITTED and len(fields) < MAX_FIELDS:
+            fields.append((name, value))
+    return InlineFields(tuple(fields), tuple(tags), tuple(aliases))
+
+
+def note_properties(raw: Mapping[str, object], inline: InlineFields, tags: Iterable[str]) -> list[Property]:
+    """
+    Return the properties of a note in order: of its front matter *raw*, its text, and its *tags*.
+
+    A list has one property for each value, an empty value an empty one. A tag below others counts as these, too. Of a
+    long value the beginning is kept. ``cssclasses`` and the like are omitted.
+    """
+    found = [(name, value) for name, several in raw.items() for value in values(several) or ("",)]
+    found = [pair for pair in (*found, *inline.fields) if pair[0].casefold() not in _TAG_NAMES | _OMITTED]
+    found += [(TAGS, above) for tag in tags for above in with_tags_above(tag)]
+    unique = dict.fromkeys((name.strip(), value[:MAX_VALUE]) for name, value in found if name.strip())
+    return [Property(name, value, property_key(value)) for name, value in unique]
+
+
+def property_key(value: str) -> str:
+    """Return the form in which values are compared: without case, brackets of a link, and a leading ``#``."""
+    return folded(_unlinked(value).removeprefix("#"))
+
+
+def read_filter(text: str) -> PropertyFilter:
+    """
+    Return the condition that *text* states: ``name=value``, ``name!=value``, or ``name`` for any value.
+
+    Raises:
+        InvalidInput: *text* names no property.
+    """
+    match = _FILTER.match(text)
+    if match is None:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"{text!r} is no condition on a property. Write NAME=VALUE, NAME!=VALUE or NAME, such as status=active.",
+        )
+    key = None if match["sign"] is None else property_key(match["value"][:MAX_VALUE])
+    return PropertyFilter(match["name"], key, match["sign"] == "!=")
+
+
+def _unlinked(value: str) -> str:
+    """Return *value*; of a link its target."""
+    link = _WRITTEN_LINK.match(value.strip())
+    return link[1].strip() if link else value.strip()

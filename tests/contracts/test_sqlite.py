@@ -37,6 +37,7 @@ from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.links import LinkContract
 from clawmem.contracts.notes import LedgerContract, NoteContract
 from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
+from clawmem.contracts.properties import PropertyContract
 from clawmem.contracts.receipts import ReceiptContract
 from clawmem.contracts.relations import RelationReadContract, RelationWriteContract
 from clawmem.contracts.sessions import SessionContract, SessionForgettingContract
@@ -114,6 +115,9 @@ class TestJournal(InSqlite, JournalContract): ...
 
 
 class TestLinks(InSqlite, LinkContract): ...
+
+
+class TestProperties(InSqlite, PropertyContract): ...
 
 
 class TestDocumentLifecycle(InSqlite, DocumentLifecycleContract): ...

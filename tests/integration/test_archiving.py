@@ -12,7 +12,7 @@ from hook_process import ask
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.operations.lifecycle import report_of, sweep_text
-from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.indexing.publish import Declarations, publish, withdraw
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.app.services.lifecycle.sweeping import Proposals, Propose, SweepOutcome
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
@@ -40,7 +40,11 @@ def note(vault: Vault, clock: ManualClock, path: str, days: int, **fields: objec
     claims = Claims(supersedes=("older.md",)) if path == "newer.md" else Claims()
     with vault.writing():
         return publish(
-            vault, document(path, body, modified_at=changed, **fields), body, fragments(body), claims
+            vault,
+            document(path, body, modified_at=changed, **fields),
+            body,
+            fragments(body),
+            Declarations(claims),
         )
 
 

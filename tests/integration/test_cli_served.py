@@ -28,7 +28,8 @@ ANSWERED = (
     ("search", *QUESTION, "-n", "2"),
     ("search", "--unit", "line", *QUESTION),
     ("search", "zebra"),
-    ("search", "--type", "decision", "--tag", "none", *QUESTION),
+    ("search", "--type", "decision", "--where", "tags!=odd", *QUESTION),
+    ("search", "--tag", "odd", "red", "bell"),
     ("vsearch", *QUESTION, "--as-of", "2020-01-01"),
     ("query", *QUESTION, "--intent", "operations", "--candidate-limit", "2", "--no-diverse"),
     ("query", *QUESTION, "--floor", "0.999"),
@@ -60,10 +61,14 @@ ANSWERED = (
     ("lanes", "status"),
     ("lanes", "journal"),
     ("links", REDIS),
+    ("tags",),
+    ("entities", "--like", "Rediss"),
 )  # fmt: skip
-ODD = "# Odd\r\n\tA \x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere"
+ODD = "# Odd\r\n\tA \x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere #odd"
 REFUSED = (
     ("search", "x", "-c", "elsewhere"),
+    ("search", "x", "--tag", "none"),
+    ("search", "x", "--where", "none=1"),
     ("search", "x", "--since", "2026-02-30"),
     ("search", "x", "--limit", "0"),
     ("query", "x", "--unit", "page"),

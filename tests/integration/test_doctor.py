@@ -35,6 +35,7 @@ CHECKS = [
     "generator",
     "reranker",
     "superseded notes",
+    "links",
     "content types",
 ]
 

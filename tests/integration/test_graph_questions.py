@@ -49,6 +49,24 @@ class TestIntentSearch:
 
         assert memory.found(WHY)[:2] == [POSTGRES, OUTAGE]
 
+    def test_a_link_is_followed(self, memory: Remembering) -> None:
+        """A note that a match links to follows it; a list of links passes on less, and a note with many links to it no more."""
+        linked = {path: f"{text}\nAlso [[2026-06-20-garden]].\n" for path, text in NOTES.items()}
+        linked[KETTLE] += "- [[2026-06-03-outage]]\n- [[missing]]\n"
+        memory.take_in(linked, vectors=False)
+
+        assert memory.found(WHY) == [POSTGRES, GARDEN]
+        assert memory.pairs(RelationKind.LINKS_TO) == {
+            *((path, GARDEN) for path in (POSTGRES, OUTAGE, KETTLE)),
+            (KETTLE, OUTAGE),
+        }
+        edges = memory.vault.relations.outbound([memory.id(KETTLE), memory.id(OUTAGE)], limit=10)
+        assert {(memory.id(KETTLE), 0.707), (memory.id(OUTAGE), 1.0)} == {
+            (one.source, round(one.weight, 3)) for one in edges
+        }
+        [said] = {one.metadata["context"] for one in edges if one.source == memory.id(OUTAGE)}
+        assert said == "Also [[2026-06-20-garden]]."
+
     def test_two_steps_away(self, memory: Remembering) -> None:
         """The cause of the cause is found as well."""
         memory.take_in(NOTES, vectors=False)

@@ -38,6 +38,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("multi_get", {"pattern": "notes/**/*.md"}, "redis.md"),
     ("find_similar", {"file": REDIS}, "postgres.md"),
     ("links", {"file": REDIS}, "no note links to it"),
+    ("list_tags", {}, "No note has a tag"),
     ("timeline", {"docid": POSTGRES, "same_collection": True}, "> "),
     ("session_log", {}, "No sessions"),
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),

@@ -92,7 +92,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
     embedder = StaticEmbedder()
     with vault.writing():
         for source, _ in parsed():
-            publish(vault, source.document, source.body, source.fragments, source.claims)
+            publish(vault, source.document, source.body, source.fragments, source.declared)
     EmbedPending(vault, embedder)()
     yield query(vault, embedder, StaticWords())
     vault.close()

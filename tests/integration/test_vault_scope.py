@@ -74,6 +74,8 @@ VERBS: dict[str, list[str]] = {
     "retrieve": [QUESTION],
     "plan": [QUESTION],
     "links": [FILE],
+    "tags": [],
+    "entities": [],
     "similar": [FILE],
     "timeline": [FILE],
     "sessions": [],

@@ -33,6 +33,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "edit": "Open a note in your editor, then index it.",
         "diary": "Write and read the diary.",
         "profile": "Show the profile of the user.",
+        "tags": "List the tags of notes.",
+        "entities": "List people, projects and other things.",
         "graph": "Show entities, facts, causes and relations.",
     },
     "Care": {

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection
     from clawmem.app.operations.diary import Entries, WrittenEntry
     from clawmem.app.operations.doctor import Examination
-    from clawmem.app.operations.documents import Content, Listing, Texts
+    from clawmem.app.operations.documents import Content, Texts
     from clawmem.app.operations.enriching import Enriched
     from clawmem.app.operations.file_status import FileReport
     from clawmem.app.operations.focus import SessionTopic
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.lanes import Journal, LaneReport, LaneStatus, UndoneMerge
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.links import Links
+    from clawmem.app.operations.listing import Listing
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
     from clawmem.app.operations.openclaw import FlushPlan
     from clawmem.app.operations.profile import ProfilePage
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.repair import Repaired
     from clawmem.app.operations.report import UsageReport
     from clawmem.app.operations.similar import SimilarDocuments
+    from clawmem.app.operations.tags import Tags
     from clawmem.app.operations.vault import Statistics, VaultPath, VaultStatus
     from clawmem.app.operations.vaults import NamedVaults, Synced
     from clawmem.domain.maintenance.schedule import LaneName
@@ -157,11 +159,6 @@ class Methods:
     ) -> Texts:
         """Read several documents at once; names and documents that were left out are reported."""
         found: Texts = self._run("multi_get", locals())
-        return found
-
-    def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
-        """List the documents that were written last."""
-        found: Listing = self._run("list", locals())
         return found
 
     def enrich(
@@ -308,8 +305,8 @@ class Methods:
         found: Embedded = self._run("embed", locals())
         return found
 
-    def find_entities(self, query: str, *, limit: int = 10) -> Entities:
-        """List people, projects, tools and other things by name."""
+    def find_entities(self, *, query: str = "", like: str = "", limit: int = 10) -> Entities:
+        """List people, projects, tools and other things by name; without a name, those mentioned most."""
         found: Entities = self._run("find_entities", locals())
         return found
 
@@ -412,6 +409,11 @@ class Methods:
         found: Links = self._run("links", locals())
         return found
 
+    def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
+        """List the documents that were written last."""
+        found: Listing = self._run("list", locals())
+        return found
+
     def models_list(self) -> LocalModels:
         """List the known models: installed or not, and which one is used."""
         found: LocalModels = self._run("models_list", locals())
@@ -482,6 +484,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -509,6 +512,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -533,6 +537,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -599,6 +604,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -625,6 +631,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -648,6 +655,7 @@ class Methods:
         as_of: str = "",
         content_type: str | list[str] = "",
         tag: str | list[str] = "",
+        where: str | list[str] = "",
         floor: float = 0.0,
         show_all: bool = False,
         compact: bool = True,
@@ -665,6 +673,11 @@ class Methods:
     ) -> SimilarDocuments:
         """List the documents nearest to a document in meaning; the score is a cosine."""
         found: SimilarDocuments = self._run("find_similar", locals())
+        return found
+
+    def list_tags(self, *, tag: str = "", collection: str | list[str] = "", limit: int = 1000) -> Tags:
+        """List the tags of notes, most used first; a note with a/b counts for a, too."""
+        found: Tags = self._run("list_tags", locals())
         return found
 
     def status(self) -> VaultStatus:

@@ -81,9 +81,7 @@ class EarlierDecisions:
 
     def _save(self, document: Document) -> None:
         body = self._vault.documents.body(document.id) or ""
-        publish(
-            self._vault, document, body, self._vault.documents.fragments(document.id), claims=None, links=None
-        )
+        publish(self._vault, document, body, self._vault.documents.fragments(document.id), declared=None)
 
     def _candidates(self, note: Note, session_id: str) -> list[tuple[Document, str]]:
         terms = query_forms(note.quote).relaxed

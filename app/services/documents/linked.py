@@ -23,10 +23,14 @@ class FoundLink(NamedTuple):
     problem: str = ""
 
 
-def links_of(vault: Vault, document: Document) -> tuple[list[FoundLink], list[FoundLink]]:
-    """Return the links of *document* in the order of its text, and the links of other notes to it."""
-    outgoing = _found(vault, vault.links.outgoing([document.id]))
-    return outgoing, _found(vault, vault.links.incoming([document.id]))
+def links_of(vault: Vault, document: Document) -> list[FoundLink]:
+    """Return the links of *document* in the order of its text."""
+    return _found(vault, vault.links.outgoing([document.id]))
+
+
+def links_to(vault: Vault, document: Document) -> list[FoundLink]:
+    """Return the links of other notes to *document*, by note."""
+    return _found(vault, vault.links.incoming([document.id]))
 
 
 def broken_links(vault: Vault, scope: Scope = EVERYTHING) -> list[FoundLink]:

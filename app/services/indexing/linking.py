@@ -57,4 +57,4 @@ def _relation(source: Document, target: int, context: str, count: int) -> Relati
 
 
 def _target(one: StoredLink, note: Document, named: Mapping[str, Sequence[NamedNote]]) -> int | None:
-    return link_target(one.link, note.collection, note.path, named.get(one.link.key, ())).document_id
+    return link_target(one.link, note.collection, note.path, named.get(one.link.key, ()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_facts
 from clawmem.domain.documents.entries import lexical_entries
@@ -13,6 +13,7 @@ from clawmem.domain.documents.links import note_names
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.display import one_line
 from clawmem.ports.links import Link
+from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, Fragment, InactiveReason
 from clawmem.ports.succession import NO_CLAIMS, Claims
 from clawmem.ports.vault import Vault
@@ -49,25 +50,37 @@ def apply_in_chunks(
         yield from results
 
 
+class Declarations(NamedTuple):
+    """Declarations of a note: the notes that it supersedes, its links, and its properties."""
+
+    claims: Claims = NO_CLAIMS
+    links: Sequence[Link] = ()
+    properties: Sequence[Property] = ()
+
+
+NO_DECLARATIONS = Declarations()
+
+
 def publish(
     vault: Vault,
     document: Document,
     body: str,
     fragments: Sequence[Fragment],
-    claims: Claims | None = NO_CLAIMS,
-    links: Sequence[Link] | None = (),
+    declared: Declarations | None = NO_DECLARATIONS,
 ) -> int:
     """
     Save a document with its index entries and return its id. To be called inside `Vault.writing`.
 
-    With ``None`` as *claims* or *links*, those that the document had remain. A document supersedes others only
-    if the user or an assistant wrote it.
+    With ``None`` as *declared*, the former declarations remain. A document supersedes others only if the user or an
+    assistant wrote it.
     """
     document = document._replace(title=one_line(document.title), content_type=one_line(document.content_type))
     document_id = vault.documents.save(document, body, fragments)
-    if claims is not None:
-        vault.successions.claim(document_id, claims if is_verified(document.origin) else NO_CLAIMS)
-    vault.links.put(document_id, note_names(document, body), links)
+    vault.links.put(document_id, note_names(document, body), declared.links if declared else None)
+    if declared is not None:
+        claims = declared.claims if is_verified(document.origin) else NO_CLAIMS
+        vault.successions.claim(document_id, claims)
+        vault.properties.put(document_id, declared.properties)
     vault.lexical.remove(document_id)
     vault.lexical.put(list(lexical_entries(document._replace(id=document_id), fragments)))
     vault.vectors.remove(document_id)
@@ -108,6 +121,7 @@ def _forget(vault: Vault, document_ids: Sequence[int]) -> None:
         drop_knowledge(vault, document.id)
         vault.successions.claim(document.id, NO_CLAIMS)
         vault.links.forget(document.id)
+        vault.properties.put(document.id, ())
         vault.captures.forget(document.id)
         vault.acts.forget(document.id)
         vault.sessions.forget(document.display_path)

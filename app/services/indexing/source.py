@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
+from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
 from clawmem.domain.documents import content_type, encoding, frontmatter, identity, quality, times, title
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.links import note_links
 from clawmem.domain.documents.names import file_name
+from clawmem.domain.documents.properties import inline_fields, note_properties
+from clawmem.domain.documents.tags import note_tags
 from clawmem.domain.documents.templates import template_mark
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import origin_of
 from clawmem.ports.errors import SourceUnreadable
-from clawmem.ports.links import Link
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Fragment, SourceStamp
-from clawmem.ports.succession import NO_CLAIMS, Claims
+from clawmem.ports.succession import Claims
 from clawmem.ports.text_extraction import ExtractedText, TextExtractor
 
 ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason
@@ -44,9 +47,17 @@ class ParsedSource:
     body: str
     fragments: list[Fragment]
     complaint: str | None = None
-    claims: Claims = NO_CLAIMS
-    links: Sequence[Link] = ()
+    declared: Declarations = NO_DECLARATIONS
     template: Exclusion | None = None
+
+
+class _ReadText(NamedTuple):
+    """The text of a file with what it declares, and a problem of the file."""
+
+    parts: frontmatter.FrontMatter
+    facts: frontmatter.Facts
+    declared: Declarations
+    complaint: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +97,11 @@ def parse_source(
         SourceUnreadable: no text, or more than `MAX_FRAGMENTS` fragments.
     """
     extracted = extract(path, data) if extract else None
-    parts, facts, complaint = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
-    document = _document(_File(data, collection, path, stamp, now_ms, known, trust), parts, facts)
-    pieces = _fragments(document, parts, facts)
-    claims = Claims(facts.supersedes, facts.superseded_by)
-    if extracted:
-        links = note_links(parts.body) if extracted.has_links else []
-        return ParsedSource(document, parts.body, pieces, complaint, claims, links)
-    links = note_links(parts.body, parts.body_line, parts.text)
-    mark = template_mark(parts.body, parts.text)
-    return ParsedSource(document, parts.body, pieces, complaint, claims, links, mark)
+    read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
+    document = _document(_File(data, collection, path, stamp, now_ms, known, trust), read.parts, read.facts)
+    pieces = _fragments(document, read.parts, read.facts)
+    mark = None if extracted else template_mark(read.parts.body, read.parts.text)
+    return ParsedSource(document, read.parts.body, pieces, read.complaint, read.declared, mark)
 
 
 def settled(stamp: SourceStamp, now_ms: int) -> SourceStamp:
@@ -174,34 +180,40 @@ def check_readable(data: bytes, path: str, extract: TextExtractor | None) -> Non
         decode(data, path)
 
 
-def _attachment(
-    path: str, extracted: ExtractedText
-) -> tuple[frontmatter.FrontMatter, frontmatter.Facts, str | None]:
-    """Return the parts of an attachment. Its title is its file name: the declared one is often that of a form."""
+def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
+    """Return the content of an attachment. Its title is its file name: the declared one is often that of a form."""
     names = (extracted.name,) if extracted.name else ()
     facts = frontmatter.Facts(title=file_name(path), date=extracted.date or None, aliases=names)
-    return frontmatter.whole(extracted.body), facts, extracted.warning
+    parts = frontmatter.whole(extracted.body)
+    links = note_links(parts.body) if extracted.has_links else []
+    return _ReadText(parts, facts, Declarations(links=links), extracted.warning)
 
 
-def _note(
-    data: bytes, path: str, parse_yaml: ParseYaml
-) -> tuple[frontmatter.FrontMatter, frontmatter.Facts, str | None]:
+def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     text, warning = decode(data, path)
-    parts, facts, complaint = _front_matter(text, parse_yaml)
-    return parts, facts, "; ".join(filter(None, (warning, complaint))) or None
+    parts, raw, complaint = _front_matter(text, parse_yaml)
+    facts, fields = frontmatter.facts(raw), inline_fields(parts.body)
+    tags, aliases = note_tags((*facts.tags, *fields.tags), parts.body), (*facts.aliases, *fields.aliases)
+    declared = Declarations(
+        Claims(facts.supersedes, facts.superseded_by),
+        note_links(parts.body, parts.body_line, parts.text),
+        note_properties(raw, fields, tags),
+    )
+    complaints = "; ".join(filter(None, (warning, complaint)))
+    return _ReadText(parts, replace(facts, tags=tags, aliases=aliases), declared, complaints or None)
 
 
 def _front_matter(
     source: str, parse_yaml: ParseYaml
-) -> tuple[frontmatter.FrontMatter, frontmatter.Facts, str | None]:
+) -> tuple[frontmatter.FrontMatter, Mapping[str, object], str | None]:
     parts = frontmatter.split(source)
     if not parts.text:
         unclosed = f"{TAKEN_AS_TEXT}: no line '---' ends it" if frontmatter.is_unclosed(source) else None
-        return parts, frontmatter.Facts(), unclosed
+        return parts, {}, unclosed
     try:
-        return parts, frontmatter.facts(parse_yaml(parts.text)), None
+        return parts, parse_yaml(parts.text), None
     except ValueError as error:
-        return frontmatter.whole(source), frontmatter.Facts(), f"{TAKEN_AS_TEXT}: {error}"
+        return frontmatter.whole(source), {}, f"{TAKEN_AS_TEXT}: {error}"
 
 
 def _quality(body: str, facts: frontmatter.Facts) -> float:

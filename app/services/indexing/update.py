@@ -324,7 +324,7 @@ class _Pass:
                 return _Outcome.FORGOTTEN
             if change.past:
                 move(self._vault, change.past, parsed)
-            publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.claims, parsed.links)
+            publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.declared)
         elif change.known:
             stamp = settled(change.file.stamp, self._clock.now_ms())
             self._vault.documents.touch(change.known.id, stamp)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
-from clawmem.domain.knowledge.entities import ids_of, name_words
+from clawmem.domain.documents.address import folded
+from clawmem.domain.knowledge.entities import ids_of
 from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document
@@ -14,8 +14,8 @@ from clawmem.ports.triples import Direction, Triple, check_day
 from clawmem.ports.vault import Vault
 
 SUGGESTIONS = 5
-LOOKED_AT = 50  # entities per word that are compared with an unknown name
-BEGINNING = 3  # letters at the start of a word, where typing errors are rarest
+LOOKED_AT = 100_000  # entities whose names are compared
+LEAST_LIKENESS = 75  # of 100; "Kowalcyk" and "Marta Kowalczyk" have 79, "Redis" and "Reeds" 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,19 @@ def entity_named(entities: EntityStore, name: str) -> Entity:
     known = entities.known([name, *ids_of(name)])
     found = [known[name]] if name in known else list(known.values()) or entities.search(name, SUGGESTIONS)
     if not found:
-        raise NotFound("entity", name, suggestions=_called_nearly_so(entities, name))
+        raise NotFound(
+            "entity", name, suggestions=[one.name for one in entities_like(entities, name, SUGGESTIONS)]
+        )
     if len(found) > 1:
         raise Ambiguous(name, sorted(one.id for one in found))
     return found[0]
 
 
-def _called_nearly_so(entities: EntityStore, name: str) -> list[str]:
-    beginnings = {word[:BEGINNING] for word in name_words(name)}
-    near = {one.name for text in sorted(beginnings) for one in entities.search(text, LOOKED_AT)}
-    return get_close_matches(name, sorted(near), SUGGESTIONS)
+def entities_like(entities: EntityStore, name: str, limit: int) -> list[Entity]:
+    """Return the entities whose names are spelled like *name* or a part of it, most similar first."""
+    from rapidfuzz import fuzz, process  # rarely needed
+
+    known = entities.frequent(LOOKED_AT)
+    names = [folded(one.name) for one in known]
+    near = process.extract(folded(name), names, scorer=fuzz.WRatio, score_cutoff=LEAST_LIKENESS, limit=limit)
+    return [known[at] for _, _, at in near]

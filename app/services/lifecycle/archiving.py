@@ -92,7 +92,7 @@ class Archiving:
             for document in archived:
                 body = self._vault.documents.body(document.id) or ""
                 pieces = self._vault.documents.fragments(document.id)
-                publish(self._vault, document, body, pieces, claims=None, links=None)
+                publish(self._vault, document, body, pieces, declared=None)
                 self._vault.usage.note({document.id: True}, self._now())
         return archived
 

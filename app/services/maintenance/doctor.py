@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 
+from clawmem.app.services.documents.linked import broken_links
 from clawmem.app.services.indexing.claims import circular_claims, unresolved_claims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.folders import Folder
@@ -22,6 +23,7 @@ from clawmem.app.services.maintenance.finding import (
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
 from clawmem.app.services.maintenance.skipped import skipped_files, spelled_out
 from clawmem.domain.documents.entries import GRAIN_OF
+from clawmem.domain.documents.links import written_link
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import EmbedState, Grain
@@ -33,6 +35,7 @@ LEFTOVERS = "collections"
 LEXICAL = "lexical index"
 VECTORS = "vectors"
 SUCCESSORS = "superseded notes"
+LINKS = "links"
 CONTENT_TYPES = "content types"
 
 _PLACE = attrgetter("collection", "path")
@@ -75,6 +78,7 @@ class Doctor:
             VECTORS: self._vectors,
             **ModelChecks(self._vault, self._models).checks(),
             SUCCESSORS: self._successors,
+            LINKS: self._links,
             CONTENT_TYPES: self._content_types,
         }
         return [attempt(name, check) for name, check in checks.items()]
@@ -172,6 +176,18 @@ class Doctor:
         return CheckResult(SUCCESSORS, True, f"{count} references from note to note, all found")
 
     # -- for information ----------------------------------------------------------------------------
+
+    def _links(self) -> CheckResult:
+        """Broken links are no failure: people link to notes that they have yet to write."""
+        broken = [
+            f"{one.source.display_path}:{one.link.line} {written_link(one.link)}"
+            for one in broken_links(self._vault)
+        ]
+        total = self._vault.links.count()
+        detail = f"{total} between notes"
+        if broken:
+            detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
+        return CheckResult(LINKS, True, detail)
 
     def _content_types(self) -> CheckResult:
         counts = Counter(document.content_type for document in self._vault.documents.latest())

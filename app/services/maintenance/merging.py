@@ -51,7 +51,7 @@ def serve_again(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
     back = sorted((one for one in found if one.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id)
     for document in back:
         body = vault.documents.body(document.id) or ""
-        publish(vault, document, body, vault.documents.fragments(document.id), claims=None, links=None)
+        publish(vault, document, body, vault.documents.fragments(document.id), declared=None)
     return back
 
 

@@ -73,7 +73,7 @@ def split_again(vault: ServedVault) -> None:
                 body = vault.documents.body(document.id)
                 if document.stamp is None and body is not None:
                     parts = fragment(body, title=document.title, date=document.authored_at[:10])
-                    publish(vault, document, body, parts, claims=None, links=None)
+                    publish(vault, document, body, parts, declared=None)
 
 
 def rebuild_all(vault: ServedVault) -> None:

@@ -81,11 +81,12 @@ def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> Retriev
 
 
 def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
-    """Replace content types and tags with the documents that have them, which every index can filter by."""
-    if not request.content_types and not request.tags:
+    """Replace content types, tags and properties with the documents that have them: every index can filter by these."""
+    if not (request.content_types or request.tags or request.where):
         return request
-    found = vault.documents.ids(request.scope, content_types=request.content_types, tags=request.tags)
-    return request._replace(scope=request.scope._replace(documents=found))
+    from clawmem.app.services.documents.filters import matching_documents  # rarely needed
+
+    return request._replace(scope=request.scope._replace(documents=matching_documents(vault, request)))
 
 
 def changed_since(vault: Vault, request: RetrievalRequest) -> str:
@@ -96,8 +97,10 @@ def changed_since(vault: Vault, request: RetrievalRequest) -> str:
     """
     if request.as_of is None:
         return ""
+    from clawmem.app.services.documents.filters import matching_documents  # rarely needed
+
     scope = request.scope._replace(authored_from=request.as_of, authored_until=None)
-    later = vault.documents.ids(scope, content_types=request.content_types, tags=request.tags)
+    later = matching_documents(vault, request._replace(scope=scope))
     last = vault.documents.many(sorted(later)[-COUNTED:]).values()
     undated = sum(not document.has_own_date for document in last)
     more = "or more " if undated and len(later) > COUNTED else ""

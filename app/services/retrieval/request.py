@@ -39,7 +39,8 @@ class RetrievalRequest(NamedTuple):
     """
     One validated question, as all stages receive it.
 
-    Results have one of ``content_types`` and all of ``tags``. ``floor`` is the least probability, 0 to 1, that any
+    Results have one of ``content_types`` and all of ``tags``, or tags below them, and meet the conditions ``where`` on
+    their properties (``name=value``, see `read_filter`). ``floor`` is the least probability, 0 to 1, that any
     result answers; below it the answer is empty. ``purpose`` says what the answer is wanted for in words that affect
     the ranking and are not searched for. Documents written at ``as_of`` (an ISO time) or later are ignored, see
     `rewind_request`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included,
@@ -58,6 +59,7 @@ class RetrievalRequest(NamedTuple):
     diverse: bool = True
     content_types: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
+    where: frozenset[str] = frozenset()
     floor: float = 0.0
     purpose: str = ""
     as_of: str | None = None
@@ -80,6 +82,7 @@ def read_request(
     diverse: bool = True,
     content_types: Sequence[str] = (),
     tags: Sequence[str] = (),
+    where: Sequence[str] = (),
     floor: float = 0.0,
     purpose: str = "",
     as_of: str = "",
@@ -107,7 +110,7 @@ def read_request(
         query, query_forms(query), now_ms, limit, min_score, scope, unit, ranking, diverse
     )
     return asked._replace(
-        content_types=frozenset(content_types), tags=frozenset(tags), floor=floor, purpose=purpose.strip(),
+        content_types=frozenset(content_types), tags=frozenset(tags), where=frozenset(where), floor=floor, purpose=purpose.strip(),
         as_of=first_after(as_of), candidate_limit=candidate_limit, zone=zone, show_all=show_all,
     )  # fmt: skip
 

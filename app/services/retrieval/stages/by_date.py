@@ -210,8 +210,8 @@ def named_time_first(vault: Vault) -> Stage:
     Return a stage for questions about a time.
 
     A question without a topic ("what happened in March") is answered by the notes of that time, newest first; so is a
-    request restricted to days, a type or a tag. For a question with a topic the order is kept, and notes of the named
-    time get a confidence that rises with the rarity of that time. Requests with a floor are left unchanged.
+    request restricted to days, a type, a tag or a property. For a question with a topic the order is kept, and notes of
+    the named time get a confidence that rises with the rarity of that time. Requests with a floor are left unchanged.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -233,12 +233,12 @@ def named_time_first(vault: Vault) -> Stage:
 def _is_narrowed(request: RetrievalRequest) -> bool:
     scope = request.scope
     has_until = scope.authored_until not in (None, request.as_of)
-    return bool(scope.authored_from or has_until or request.content_types or request.tags)
+    return bool(scope.authored_from or has_until or request.content_types or request.tags or request.where)
 
 
 def _written(vault: Vault, request: RetrievalRequest, named: TimeRange | None) -> Mapping[int, Document]:
     scope = scope_within(request.scope, named) if named else request.scope
-    ids = vault.documents.ids(scope, content_types=request.content_types, tags=request.tags)
+    ids = vault.documents.ids(scope)  # the scope has only documents of the types, tags and properties
     return {number: one for number, one in vault.documents.many(ids).items() if one.inactive is None}
 
 

@@ -1,0 +1,97 @@
+"""Tags of notes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.operations.fields import Names, named_collections
+from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.output import Part, table
+from clawmem.app.services.documents.filters import check_filters
+from clawmem.domain.documents.tags import tags_below
+from clawmem.domain.security.quoting import without_orders
+from clawmem.ports.origin import Origin
+from clawmem.ports.properties import TAGS
+from clawmem.ports.records import Scope
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+MAX_LISTED = 10_000
+NO_TAGS = "No note has a tag."
+
+
+class TagsRequest(Request):
+    """The tags to list."""
+
+    tag: Annotated[
+        str,
+        Field(description="Only this tag and those below it, such as project/garden."),
+        Option(metavar="TAG", is_argument=True),
+    ] = ""
+    collection: Annotated[
+        Names,
+        Field(description="Only in these collections, with commas; empty for all."),
+        Option(("-c", "--collection")),
+    ] = ""
+    limit: Annotated[
+        int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--limit"))
+    ] = 1000
+
+
+class TagCount(Result):
+    """A tag, and the number of notes with it or with a tag below it."""
+
+    tag: str
+    count: int
+
+
+class Tags(Result):
+    """The tags of notes, most used first; ``count`` includes tags that are not listed."""
+
+    count: int
+    tags: list[TagCount]
+
+
+def list_tags(services: Services, request: TagsRequest) -> Tags:
+    """List the tags of notes, most used first; a note with a/b counts for a, too."""
+    scope = Scope(frozenset(named_collections(services, request.collection)))
+    found = services.vault.properties.values(TAGS, scope)
+    if request.tag:
+        check_filters(services.vault, [request.tag], ())
+        below = tags_below(request.tag, found)
+        found = {name: count for name, count in found.items() if name in below}
+    # Several notes have a tag, so that no single origin is known: a tag that reads like an order is never shown.
+    listed = [
+        (without_orders(name, Origin.IMPORTED), count) for name, count in [*found.items()][: request.limit]
+    ]
+    return Tags(count=len(found), tags=[TagCount(tag=name, count=count) for name, count in listed])
+
+
+def _text(result: Tags) -> str:
+    return "\n".join(f"#{one.tag} ({one.count})" for one in result.tags) or NO_TAGS
+
+
+def _parts(result: Tags) -> list[Part]:
+    return (
+        [table(("notes", "tag"), [(str(one.count), one.tag) for one in result.tags])]
+        if result.tags
+        else [NO_TAGS]
+    )
+
+
+OPERATIONS = (
+    Operation(
+        name="list_tags",
+        request=TagsRequest,
+        result=Tags,
+        run=list_tags,
+        effect=Effect.READS,
+        route="/tags",
+        commands=(Command("tags"),),
+        text=_text,
+        terminal=_parts,
+    ),
+)

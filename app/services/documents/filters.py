@@ -1,0 +1,45 @@
+"""Documents that a request allows: by type, by tags, and by conditions on properties."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.domain.documents.properties import read_filter
+from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
+from clawmem.ports.errors import NotFound
+from clawmem.ports.vault import Vault
+
+
+def matching_documents(vault: Vault, request: RetrievalRequest) -> frozenset[int]:
+    """Return the documents in scope with one of the types, and with all tags and properties, of *request*."""
+    known = vault.documents.tags() if request.tags else {}
+    tags = [tags_below(name, known) for name in request.tags]
+    found = vault.documents.ids(request.scope, content_types=request.content_types, tags=tags)
+    return found & vault.properties.having(map(read_filter, request.where)) if request.where else found
+
+
+def check_filters(vault: Vault, tags: Collection[str], conditions: Collection[str]) -> None:
+    """
+    Refuse tags and properties that no note has.
+
+    Raises:
+        InvalidInput: A condition names no property.
+        NotFound: No note has one of the tags, or a property that a condition names.
+    """
+    known_tags = vault.documents.tags() if tags else {}
+    for name in tags:
+        if not tags_below(name, known_tags):
+            above = (part for tag in known_tags for part in with_tags_above(tag))
+            raise NotFound("tag", name, suggestions=_near(bare_tag(name), above))
+    filters = [*map(read_filter, conditions)]
+    known = vault.properties.names() if filters else {}
+    for one in filters:
+        if one.name.casefold() not in {name.casefold() for name in known}:
+            raise NotFound("property", one.name, suggestions=_near(one.name, known))
+
+
+def _near(name: str, known: Iterable[str]) -> list[str]:
+    by_key = {one.casefold(): one for one in known}
+    return [by_key[key] for key in get_close_matches(name.casefold(), by_key)]

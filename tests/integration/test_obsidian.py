@@ -1,0 +1,244 @@
+"""A vault of Obsidian with every construct is read as Obsidian reads it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+
+VAULT = Path(__file__).parent.parent / "data" / "obsidianvault"
+BLOCK = "6512ab34-0c1d-4e5f-8a9b-0123456789ab"
+
+
+@pytest.fixture
+def read(invoke: Invoke, tmp_path: Path) -> Invoke:
+    """``invoke`` over an index of a copy of the vault, as the collection ``boats``."""
+    folder = copytree(VAULT, tmp_path / "boats")
+    invoke("collection", "add", folder)
+    assert invoke("update").exit_code == 0
+    return invoke
+
+
+def ends(read: Invoke, note: str) -> list[tuple[str, str | None, int | None]]:
+    """Return the links of a note as written, with the note and line that they lead to."""
+    found = ask_json(read, "links", note)["links"]
+    return [
+        (one["written"], (one["target"] or "").removeprefix("boats/"), one["target_line"]) for one in found
+    ]
+
+
+def names(found: Any) -> set[str]:
+    """Return the paths of the results, without the collection."""
+    return {one["path"] for one in found["results"]}
+
+
+def test_forms_of_links(read: Invoke) -> None:
+    """Each form leads to its note and line; an attachment is no broken link, a place of the same note no link."""
+    puffin, ines = "Boats/Puffin.md", "People/Ines Sørli.md"
+
+    assert ends(read, "Harbour") == [
+        ("Puffin", "Log/Puffin.md", None),  # two notes have the name: the shorter path
+        ("Boats/Heron", "Boats/Heron.md", None),
+        ("Heron", "Boats/Heron.md", None),
+        ("Boats/Puffin#Hull", puffin, 18),
+        ("Boats/Puffin#Hull#Planks", puffin, 22),
+        ("Boats/Puffin^keel", puffin, 20),
+        ("Boats/Puffin^rudder-note", puffin, 28),
+        ("red boat", puffin, None),
+        ("Ines Sørli.md", ines, None),
+        ("ines SØRLI", ines, None),
+        ("Boats/Puffin#Rig", puffin, 26),
+        ("sail.png", "", None),
+        ("manual.pdf#page=3", "", None),
+    ]
+    assert {one["kind"] for one in ask_json(read, "links", "Harbour")["links"][-3:]} == {"embed"}
+
+
+def test_markdown_links(read: Invoke) -> None:
+    """Relative to the note, from the root, percent-encoded, in angle brackets, with a title; web addresses are none."""
+    assert ends(read, "Refit.md")[1:] == [
+        ("../../Boats/Puffin.md#hull", "Boats/Puffin.md", 18),
+        ("/Boats/Puffin.md#planks", "Boats/Puffin.md", 22),
+        ("../../Parts list.md", "Parts list.md", None),
+    ]
+    assert ends(read, "People/Tove.md") == [
+        ("Ines Sørli.md", "People/Ines Sørli.md", None),
+        ("../Parts list.md", "Parts list.md", None),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("note", "written", "target"),
+    [
+        ("Log/Puffin.md", "Puffin", "Log/Puffin.md"),  # the name of the note itself is nearest
+        ("Log/2025-06-01.md", "Puffin", "Log/Puffin.md"),  # the folder of the note comes first
+        ("Log/2025-06-01.md", "Puffin.md", "Log/Puffin.md"),
+        ("Boats/Heron.md", "Log/Puffin", "Log/Puffin.md"),
+        ("Dinghies", "the dinghy", "Boats/Heron.md"),  # of two notes with one alias the shorter path
+        ("Spring.md", "Tove", "People/Tove.md"),  # a file name comes before an alias
+        ("By title", "Spring meeting of the club", "Meeting.md"),
+        ("Parts list", "Boats/Puffin", "Boats/Puffin.md"),  # the bar is escaped in a table
+        ("Block user", BLOCK, "Blocks.md"),
+        ("Boats/Puffin.md", "Ines Sørli", "People/Ines Sørli.md"),  # in a property
+        ("Fields", "cold season", ""),
+    ],
+)
+def test_the_note_that_a_link_means(read: Invoke, note: str, written: str, target: str) -> None:
+    """Exact paths come first, then the nearest file, an alias and a title; case does not count."""
+    assert (written, target) in {(one, to) for one, to, _ in ends(read, note)}
+
+
+def test_broken_links(read: Invoke) -> None:
+    """Notes, headings and blocks that do not exist are listed, and so is a note in a folder that is not indexed."""
+    found = ask_json(read, "links", "--broken")["links"]
+
+    assert [(one["written"], one["line"]) for one in found if one["source"] == "boats/Broken.md"] == [
+        ("Missing boat", 3),
+        ("Puffin#Sails", 3),
+        ("Boats/Puffin^nothing", 3),
+        ("Boats/Gone.md", 3),
+        ("Lost drawing", 3),
+        ("_PRIVATE/Diary", 4),
+    ]
+    assert {one["source"] for one in found} == {
+        *("boats/Broken.md", "boats/Block user.md", "boats/Boats/Sails/Note.md", "boats/Fields.md"),
+        "boats/Parts list.md",
+    }
+    [said] = [line for line in read("doctor").stdout.splitlines() if " links: " in line]
+    assert said.startswith("ok ") and ", 10 broken: " in said and "links --broken" in said
+
+
+def test_code_comments_and_formulas_have_no_links_and_tags(read: Invoke) -> None:
+    """Text in code, comments, formulas and HTML elements is neither; numbers and inner signs are no tags."""
+    assert ends(read, "No links") == []
+    assert ask_json(read, "get", "No links")["properties"] == {}
+
+
+def test_a_circle_of_links(read: Invoke) -> None:
+    """Notes that link to each other are each other's backlinks; a note that links to itself is not its own."""
+    for one, other in (("Bowline", "Sheet bend"), ("Sheet bend", "Bowline")):
+        shown = ask_json(read, "get", one)
+        assert [link["source"] for link in shown["backlinks"]] == [f"boats/Knots/{other}.md"]
+        assert shown["backlink_count"] == 1
+    assert "Links to boats/Knots/Bowline.md: boats/Knots/Sheet bend.md:3." in read("get", "Bowline").stderr
+
+
+def test_properties(read: Invoke) -> None:
+    """All values are kept, of any type, with the fields of the text; style classes are left out."""
+    puffin, fields, wrong = (
+        ask_json(read, "get", name)["properties"]
+        for name in ("Boats/Puffin.md", "Fields.md", "Wrong types.md")
+    )
+
+    assert puffin == {
+        "aliases": ["Red boat", "The dinghy"],
+        "status": ["active"],
+        "built": ["1962"],
+        "owner": ["[[Ines Sørli]]"],
+        "crew": ["[[Ines Sørli]]", "Tove"],
+        "insured": ["true"],
+        "created": ["2025-04-02"],
+        "tags": ["boat/dinghy", "restoration", "boatyard/winter"],
+    }
+    assert ask_json(read, "get", "Boats/Puffin.md")["authored_at"].startswith("2025-04-02")
+    assert fields == {
+        "due": ["2025-08-01"],
+        "Cost": ["120"],
+        "colour": ["dark red"],
+        "hours": ["12"],
+        "tags": ["painting", "cold season"],
+    }
+    assert ask_json(read, "get", "paint job")["file"] == "boats/Fields.md"
+    assert wrong["status"] == ["active", "[paused]"] and wrong["rating"] == ["4.5"] and wrong["empty"] == []
+    assert ask_json(read, "get", "Broken front matter")["properties"] == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (("--where", "status=active"), {"Boats/Puffin.md", "Log/Puffin.md", "Projects/2025/Refit.md"}),
+        (("--where", "Status=ACTIVE", "--where", "built=1962"), {"Boats/Puffin.md"}),
+        (("--where", "status=active, built=1962"), {"Boats/Puffin.md"}),
+        (("--where", "owner=[[ines sørli]]"), {"Boats/Puffin.md"}),
+        (("--where", "crew=Ines Sørli"), {"Boats/Puffin.md"}),
+        (("--where", "built", "--where", "status!=active"), {"Boats/Heron.md"}),
+        (("--where", "status=unknown"), set()),
+        (("--tag", "boat"), {"Boats/Puffin.md", "Boats/Heron.md", "Tags.md"}),
+        (("--tag", "#Boat/Dinghy/"), {"Boats/Puffin.md", "Tags.md"}),
+        (("--tag", "restoration"), {"Boats/Puffin.md", "Projects/2024/Refit plan.md"}),
+        (("--tag", "restoration", "--where", "status!=dropped"), {"Boats/Puffin.md"}),
+        (("--tag", "НЕТ"), None),
+        (("--tag", "привет"), {"Tags.md"}),
+    ],
+)
+def test_questions_about_tags_and_properties(
+    read: Invoke, options: tuple[str, ...], found: set[str] | None
+) -> None:
+    """Only notes with the properties, and with the tags or tags below them, are answers."""
+    if found is None:
+        assert read("search", "boats", *options).exit_code == 3
+        return
+    question = "puffin heron boats refit tags planks sold dear cold club trip"
+    assert names(ask_json(read, "search", question, "--all", "--num", "50", *options)) == found
+
+
+@pytest.mark.parametrize(
+    ("options", "exit_code", "said"),
+    [
+        (("--tag", "bota"), 3, "No tag matches 'bota'. Did you mean: boat"),
+        (("--where", "statsu=active"), 3, "No property matches 'statsu'. Did you mean: status"),
+        (("--where", "=active"), 2, "'=active' is no condition on a property. Write NAME=VALUE"),
+        (("--where", ""), 2, "--where is empty"),
+    ],
+)
+def test_unknown_tags_and_properties(
+    read: Invoke, options: tuple[str, ...], exit_code: int, said: str
+) -> None:
+    """What no note has is refused with similar names, instead of an answer without notes."""
+    done = read("query", "boats", *options)
+    assert (done.exit_code, said in done.stderr) == (exit_code, True), done.stderr
+
+
+def test_list_of_tags(read: Invoke) -> None:
+    """A tag counts each note with it or with a tag below it once, in one spelling; unknown ones are refused."""
+    counts = {one["tag"]: one["count"] for one in ask_json(read, "tags")["tags"]}
+
+    assert counts["boat"] == 3 and counts["errand"] == 2 and counts["person"] == 1
+    assert {"привет", "日本語", "tøndel", "⛵", "cold season", "y2024", "7"} <= set(counts)
+    assert not {"python", "tilde", "hidden", "formula", "code", "2024", "fff", "notatag", "12"} & set(counts)
+    assert [(one["tag"], one["count"]) for one in ask_json(read, "tags", "Boat")["tags"]] == [
+        ("boat", 3),
+        ("boat/dinghy", 2),
+        ("boat/sloop", 1),
+    ]
+    assert "Did you mean: boatyard" in read("tags", "boatyad").stderr
+
+
+def test_a_changed_name_moves_links(read: Invoke, tmp_path: Path) -> None:
+    """Links follow a note that gets another alias, another title or another folder, without their notes being read."""
+    write_notes(tmp_path / "boats", {"New.md": "[[Old name]] and [[Headed so]].\n"})
+    read("update")
+    assert ends(read, "New.md") == [("Old name", "", None), ("Headed so", "", None)]
+
+    write_notes(tmp_path / "boats", {"Named.md": "---\naliases: Old name\n---\n# Headed so\n"})
+    read("update")
+    assert [to for _, to, _ in ends(read, "New.md")] == ["Named.md", "Named.md"]
+
+    write_notes(tmp_path / "boats", {"Named.md": "# Other\n"})
+    read("update")
+    assert [to for _, to, _ in ends(read, "New.md")] == ["", ""]
+
+
+def test_many_links_in_one_note(invoke: Invoke, tmp_path: Path) -> None:
+    """Ten thousand links are read; a generated list with more keeps the first ten thousand."""
+    lines = "\n".join(f"- [[Leaf {number}]]" for number in range(10_050))
+    write_notes(tmp_path / "notes", {"List.md": lines, "Leaf 7.md": "A leaf.\n"})
+    invoke("collection", "add", tmp_path / "notes")
+    assert invoke("update").exit_code == 0
+
+    found = ask_json(invoke, "links", "List.md", "--limit", "1")
+    assert (found["count"], len(found["links"])) == (10_000, 1)
+    assert ask_json(invoke, "get", "Leaf 7")["backlinks"][0]["line"] == 8
