@@ -148,7 +148,7 @@ class Fixed(Pipeline):
         self._act = act
 
     def rank(self, request: RetrievalRequest) -> tuple[Work, Trace]:
-        found = self._act(request.query)
+        found = self._act(request.question.text)
         keys = [FragmentKey(number, 0) for number in found]
         return Work().with_candidates([Candidate(key.document_id, key, 0.5, 0.5) for key in keys]), Trace()
 

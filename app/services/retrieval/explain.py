@@ -17,12 +17,12 @@ from clawmem.app.services.retrieval.receipts import (
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import StageTrace
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.ports.records import FragmentKey, Hit, Scope, Span
 from clawmem.ports.vault import Vault
 
 OLDER_NAMES = {"intent": "purpose"}  # of parameters, in receipts of earlier versions
-_APART = frozenset({"query", "forms", "now_ms", "zone"})  # the question, its words, its time and time zone
+_APART = frozenset({"question"})
 
 DIGITS = 4  # decimal places; more would double the size of a receipt
 Ranked = tuple[int, FragmentKey, float]
@@ -45,7 +45,7 @@ def request_from_json(
         ValueError: a value unknown to this version.
     """
     chosen = _chosen(RetrievalRequest, asked)
-    return RetrievalRequest(question, query_forms(question), now_ms, **chosen, zone=zone)
+    return RetrievalRequest(QueryAnalysis(question, now_ms, zone), **chosen)
 
 
 def _unusual(record: Any) -> dict[str, Any]:
@@ -98,7 +98,7 @@ class Explain:
         return Receipt(
             verb=occasion.verb,
             question=answer.query,
-            asked_at=iso_utc(request.now_ms),
+            asked_at=iso_utc(request.question.now_ms),
             took_ms=round(occasion.took_ms, 1),
             version=occasion.version,
             model=self._vault.embeddings.fingerprint(),

@@ -53,7 +53,7 @@ def about_named_files(vault: Vault) -> Stage:
 
 
 def _lines_about(vault: Vault, request: RetrievalRequest) -> list[FragmentKey]:
-    wanted = (query_forms(name).precise for name in named_files(request.query))
+    wanted = (query_forms(name).precise for name in named_files(request.question.text))
     hits = (vault.lexical.search(query, Grain.LINE, RESULTS_EACH, request.scope) for query in wanted if query)
     return list(dict.fromkeys(hit.key for found in hits for hit in found))
 
@@ -85,7 +85,7 @@ def answering(vault: Vault, prompt: str = "") -> Stage:
 
 def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
     """Return the form of *prompt*, marked as telling because earlier prompts add content; else that of the query."""
-    return prompt_form(prompt)._replace(telling=True) if prompt else prompt_form(request.query)
+    return prompt_form(prompt)._replace(telling=True) if prompt else prompt_form(request.question.text)
 
 
 def likelihood(
@@ -101,10 +101,12 @@ def likelihood(
 
 def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch:
     """Return which identifiers, names or whole phrases of the prompt occur verbatim in the vault."""
-    named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.query)))
+    named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.question.text)))
     return PromptMatch(
         identifier=named,
-        name=any(_is_held(vault, Term(one), request.scope) for one in _first(proper_names(request.query))),
+        name=any(
+            _is_held(vault, Term(one), request.scope) for one in _first(proper_names(request.question.text))
+        ),
         whole=not named and bool(work.legs.get(PRECISE)),
     )
 

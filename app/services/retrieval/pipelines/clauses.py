@@ -12,7 +12,6 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.fusion import min_max, rrf
 from clawmem.domain.retrieval.planning import MAX_CLAUSES, Clause, ClauseKind
-from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Hit
 
@@ -82,9 +81,7 @@ class AskClauses:
 
     def _ask(self, clause: Clause, request: RetrievalRequest) -> Found:
         depth = DEPTH[clause.kind]
-        asked = request._replace(
-            query=clause.query, forms=query_forms(clause.query), limit=depth, min_score=0.0
-        )
+        asked = request.asking(clause.query)._replace(limit=depth, min_score=0.0)
         return self._by_kind[clause.kind].rank(asked)
 
     def _first_error(self, clauses: Iterable[Future[Found]]) -> BaseException:

@@ -159,7 +159,7 @@ class QueryPlan:
         Raises:
             ClawmemError: no clause succeeded; this is the error of the first.
         """
-        planned = self._planner(request.query)
+        planned = self._planner(request.question.text)
         clauses = named(planned.clauses)
         found = self._pipeline(clauses)(request)
         if planned.degraded:

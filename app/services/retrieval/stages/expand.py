@@ -53,13 +53,13 @@ def expand(
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         purpose = request.purpose
-        if not request.forms.words:
+        if not request.question.forms.words:
             return work
         if not purpose and is_strong_signal(_probe(vault, request), score=strong_score, gap=strong_gap):
             trace.stages[-1].notes.append("found by its words: no reformulations needed")
             return work
         try:
-            variants = in_time(lambda left: expansion(request.query, purpose, left))
+            variants = in_time(lambda left: expansion(request.question.text, purpose, left))
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[EXPANSION] = reason_of(error)
             return work
@@ -96,7 +96,7 @@ class _Expansion:
 
 def _probe(vault: Vault, request: RetrievalRequest) -> list[float]:
     """Return the scores of the two best notes that contain every word of the question."""
-    every = LexicalQuery(request.forms.relaxed.terms, every=True)
+    every = LexicalQuery(request.question.forms.relaxed.terms, every=True)
     try:
         hits = vault.lexical.search(every, Grain.DOCUMENT, 2, request.scope)
     except ClawmemError:

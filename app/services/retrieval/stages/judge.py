@@ -12,7 +12,6 @@ from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
 from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
-from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.records import Grain
@@ -106,7 +105,7 @@ class QuestionStatistics(NamedTuple):
 
 def words_of(vault: Vault, request: RetrievalRequest) -> QuestionStatistics:
     """Return the statistics of the first `WORDS_LOOKED_UP` words of the question."""
-    terms = list(islice(request.forms.relaxed.terms, WORDS_LOOKED_UP))
+    terms = list(islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP))
     total = vault.lexical.count(Grain.DOCUMENT)
     held = [vault.lexical.holding(term, Grain.DOCUMENT) for term in terms]
     unknown = held.count(0) / len(terms) if terms else 1.0
@@ -117,7 +116,7 @@ def places_of(request: RetrievalRequest, work: Work, words: QuestionStatistics) 
     """Return the candidates as inputs of the relevance model, best first."""
     hits = reversed(work.legs.get(DOCUMENT, ()))
     best = {hit.key.document_id: hit.score for hit in hits}
-    is_name = request.forms.precise is not None
+    is_name = request.question.forms.precise is not None
     return [
         ResultPlace(one.relevance, rank, request.unit, best.get(one.document_id, 0.0) / words.rarity, is_name)
         for rank, one in enumerate(work.candidates, start=1)
@@ -142,7 +141,7 @@ def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
     """
 
     def likely(text: str, request: RetrievalRequest) -> float:
-        part = request._replace(query=text, forms=query_forms(text))
+        part = request.asking(text)
         apart = Trace([StageTrace("part", 0, 0, 0.0)])  # discarded: the clauses report degradation already
         return likelihood(vault, part, search(part, Work(), apart), words_of(vault, part))
 
