@@ -16,9 +16,10 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.clauses import DEPTH, AskClauses
 from clawmem.app.services.retrieval.pipelines.query_plan import (
+    DEPTH,
     NO_USE,
+    AskClauses,
     ByModel,
     Plan,
     PlanAnswer,

@@ -241,8 +241,7 @@ class SurfaceContext:
 
     def _write_down(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         def receipt() -> bytes:
-            from clawmem.app.services.retrieval.explain import AnswerContext, Explain
-            from clawmem.app.services.retrieval.receipts import pack
+            from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, pack
 
             occasion = AnswerContext(CONTEXT_SURFACING, surfaced.ms, "")
             found = Explain(self._vault)(surfaced.answer, surfaced.request, occasion)

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.services.retrieval.explain import request_from_json, request_to_json
 from clawmem.app.services.retrieval.receipts import (
     Receipt,
     ReceiptDrop,
@@ -18,6 +17,8 @@ from clawmem.app.services.retrieval.receipts import (
     ReceiptStage,
     RetrieverRank,
     pack,
+    request_from_json,
+    request_to_json,
     unpack,
 )
 from clawmem.app.services.retrieval.replay import ChangeKind, SilenceChange, compared
