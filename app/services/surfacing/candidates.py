@@ -8,10 +8,8 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
 from clawmem.app.services.retrieval.stages.judge import (
     QuestionStatistics,
-    above_the_floor,
     evidence_of,
-    with_confidences,
-    words_of,
+    judge,
 )
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.own_texts import own_evidence
@@ -24,7 +22,6 @@ from clawmem.domain.surfacing.prompt_form import (
     prompt_form,
     proper_names,
 )
-from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 
@@ -68,19 +65,10 @@ def answering(vault: Vault, prompt: str = "") -> Stage:
         prompt: Prompt whose form is used when the request's query also contains earlier prompts; empty to use the query.
     """
 
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not work.candidates:
-            return work
-        try:
-            words = words_of(vault, request)
-            likely = likelihood(vault, request, work, words, _form(request, prompt))
-        except ClawmemError as error:  # an unavailable index has no statistics either
-            trace.stages[-1].notes.append(f"cannot tell how likely an answer is: {error}")
-            return work
-        judged = with_confidences(request, work, words, likely)
-        return above_the_floor(request, work._replace(candidates=tuple(judged), answered=likely), trace)
+    def likely(request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
+        return likelihood(vault, request, work, words, _form(request, prompt))
 
-    return stage
+    return judge(vault, likely)
 
 
 def _form(request: RetrievalRequest, prompt: str) -> PromptForm:

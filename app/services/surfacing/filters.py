@@ -10,13 +10,19 @@ from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.origin import is_verified
-from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
+from clawmem.domain.surfacing.ordering import (
+    TOP,
+    MemoryKind,
+    activation,
+    memory_kind,
+    states_wish,
+    vary,
+    wishes_first,
+)
 from clawmem.domain.surfacing.packing import Tier, tier_of
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
-from clawmem.domain.surfacing.variety import TOP, MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
-from clawmem.domain.surfacing.wishes import states_wish, wishes_first
 from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
