@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.report import Report
     from clawmem.app.services.maintenance.status import Status
     from clawmem.app.services.maintenance.verify import Verify
-    from clawmem.app.services.retrieval.explain import Explain
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.recalls import Recalls
+    from clawmem.app.services.retrieval.receipts import Explain
     from clawmem.app.services.retrieval.replay import ReceiptReader
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.ports.files import FileSource
@@ -290,7 +290,7 @@ class Services:
     @property
     def explain(self) -> Explain:
         """Service that makes receipts of answers."""
-        from clawmem.app.services.retrieval.explain import Explain
+        from clawmem.app.services.retrieval.receipts import Explain
 
         return Explain(self.vault)
 

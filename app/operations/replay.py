@@ -45,5 +45,5 @@ def _surface_again(services: Services, receipt: Receipt) -> Ask:
     profile = profile_named(receipt.asked.get("profile", chosen.profile))
     surface = Surfacing(services.vault, chosen, profile)
     return lambda verb, request: (
-        surface(request.query, Turns(None), Choices(profile, mode=chosen.mode)).answer
+        surface(request.question.text, Turns(None), Choices(profile, mode=chosen.mode)).answer
     )

@@ -162,7 +162,7 @@ class AnswerRecorder:
 
     def receipt(self) -> Receipt:
         """Return the receipt of the answer."""
-        from clawmem.app.services.retrieval.explain import AnswerContext
+        from clawmem.app.services.retrieval.receipts import AnswerContext
 
         context = AnswerContext(self._verb, self._took_ms, VERSION)
         return self._services.explain(self._answer, self._request, context)

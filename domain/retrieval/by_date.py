@@ -8,13 +8,13 @@ Spanish, Chinese and Japanese.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
-from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.domain.retrieval.temporal import TimeRange
 
 MATCHING = 0.9  # share of the best coverage of the topic that a matching note needs
 # Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:
@@ -250,8 +250,6 @@ def time_share(time_rarity: float, topic_rarities: Sequence[float]) -> float:
     return IN_ITS_TIME * time_rarity / total if total > 0 else 0.0
 
 
-def asks_for_handoff(query: str, *, now_ms: int) -> bool:
-    """Whether *query* asks where work stopped or how to continue, and names neither a topic nor a time."""
-    if temporal_range(query, now_ms=now_ms) is not None:
-        return False
-    return _LEAVING_OFF.issuperset(topic_besides(query, None))
+def is_leaving_off(topic: Iterable[str]) -> bool:
+    """Whether the words of *topic* name none, but ask where work stopped or how to continue."""
+    return _LEAVING_OFF.issuperset(topic)

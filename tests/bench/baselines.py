@@ -21,7 +21,7 @@ def grep(vault: Vault) -> Pipeline:
     texts = _Texts(vault)
 
     def leg(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        wanted = set(request.forms.words)
+        wanted = set(request.question.forms.words)
         every = texts.of(request.unit, request.scope)
         counts = [Hit(key, float(sum(word in text for word in wanted))) for key, text in every]
         ranked = sorted((hit for hit in counts if hit.score), key=lambda hit: -hit.score)
@@ -35,7 +35,7 @@ def plain_bm25(vault: Vault) -> Pipeline:
 
     def leg(request: RetrievalRequest, work: Work) -> RetrieverResult:
         grain = Grain.DOCUMENT if request.unit is Unit.DOCUMENT else Grain.LINE
-        query, scope = request.forms.relaxed, request.scope
+        query, scope = request.question.forms.relaxed, request.scope
         return answered({FOUND: lambda: vault.lexical.search(query, grain, request.limit, scope)})
 
     return _alone(vault, leg)

@@ -43,13 +43,12 @@ from clawmem.app.services.retrieval.models import (
 )
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
-from clawmem.app.services.retrieval.stages.expand import EXPANSION, expand
+from clawmem.app.services.retrieval.stages.expand import EXPANSION, expand, variant_name, variant_retrievers
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.rerank import RERANKER
-from clawmem.app.services.retrieval.variants import is_variant, variant_name, variant_retrievers
 from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant, VariantKind
-from clawmem.domain.retrieval.grains import retriever_of
+from clawmem.domain.retrieval.grains import VARIANT_MARK, retriever_of
 from clawmem.ports.errors import VaultLocked
 from clawmem.ports.generator import Generator
 
@@ -146,7 +145,7 @@ class TestExpansion:
             Variant(VariantKind.VEC, "at which moment the kettle sings"),
             Variant(VariantKind.HYDE, "The kettle boils at noon."),
         )
-        added = {name for name in work.legs if is_variant(name)}
+        added = {name for name in work.legs if VARIANT_MARK in name}
         assert added == {"document~1", "passage~1", "vector~1", "vector~2"}
         assert all(work.legs[name] for name in added)
         assert trace.degraded == {}
@@ -265,7 +264,6 @@ class TestExpansion:
         """A variant's leg is told from the question's own, and both have the same origin."""
         assert variant_name("vector", 2) == "vector~2"
         assert [retriever_of(name) for name in ("vector~2", "vector")] == ["vector", "vector"]
-        assert [is_variant(name) for name in ("vector~2", "vector")] == [True, False]
 
 
 @needs_server

@@ -16,9 +16,10 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.clauses import DEPTH, AskClauses
 from clawmem.app.services.retrieval.pipelines.query_plan import (
+    DEPTH,
     NO_USE,
+    AskClauses,
     ByModel,
     Plan,
     PlanAnswer,
@@ -148,7 +149,7 @@ class Fixed(Pipeline):
         self._act = act
 
     def rank(self, request: RetrievalRequest) -> tuple[Work, Trace]:
-        found = self._act(request.query)
+        found = self._act(request.question.text)
         keys = [FragmentKey(number, 0) for number in found]
         return Work().with_candidates([Candidate(key.document_id, key, 0.5, 0.5) for key in keys]), Trace()
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Callable
+from types import FrameType
 
 import pytest
 from notes_vault import VERBS, NotesVault, paths
@@ -11,6 +14,7 @@ from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
+from clawmem.domain.retrieval import analysis
 from clawmem.domain.retrieval.composite import published, signals_of
 
 
@@ -250,3 +254,36 @@ def herons() -> dict[str, str]:
         lambda n: f"Rain at post {n}, water up to the {'boots ' * (n % 7)} and mud. Later one heron.",
     ]
     return {f"{n}.md": f"# Day {n}\n\n{said[n % 4](n)}\n\nWind force {n % 9}.\n" for n in range(40)}
+
+
+@pytest.mark.parametrize(
+    "question", ["what was our latest decision on Redis last week?", "what happened in June"]
+)
+def test_stages_read_a_question_once(notes_vault: NotesVault, question: str) -> None:
+    """No rule of retrieval that reads the text is called twice for one answer by query."""
+    notes_vault.take_in({"decisions/redis.md": "# Redis\n\nWe decided to keep sessions in Redis.\n"})
+    pipeline, request = notes_vault.pipeline("query"), notes_vault.request(question)
+    calls: Counter[str] = Counter()
+
+    def profiled(frame: FrameType, event: str, argument: object) -> None:
+        code, caller = frame.f_code, frame.f_back
+        if (
+            event != "call"
+            or "/domain/retrieval/" not in code.co_filename
+            or not code.co_argcount
+            or not caller
+        ):
+            return
+        if frame.f_locals.get(code.co_varnames[0]) != question:
+            return
+        if "/domain/" not in caller.f_code.co_filename or caller.f_code.co_filename == analysis.__file__:
+            calls[code.co_name] += 1
+
+    sys.setprofile(profiled)
+    try:
+        pipeline(request)
+    finally:
+        sys.setprofile(None)
+
+    assert {"query_forms", "temporal_range", "newest_question", "time_intent"} <= calls.keys()
+    assert max(calls.values()) == 1

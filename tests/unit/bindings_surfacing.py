@@ -7,19 +7,24 @@ from typing import Any
 
 from clawmem.domain.retrieval.expansion import Variant, VariantKind
 from clawmem.domain.surfacing import deepening, packing
-from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.block import Entry, age_label, block, entry_text
 from clawmem.domain.surfacing.facts import seeds_of
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, read_topic, topic_tokens
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.hints import nudge, routing_hint
+from clawmem.domain.surfacing.ordering import (
+    MemoryKind,
+    activation,
+    memory_kind,
+    states_wish,
+    vary,
+    wishes_first,
+)
 from clawmem.domain.surfacing.packing import CHARACTERS, tier_of
 from clawmem.domain.surfacing.profiles import ThresholdMode, least_kept, profile_named
 from clawmem.domain.surfacing.prompt_form import named_files
 from clawmem.domain.surfacing.refers_back import looking_back, refers_back
-from clawmem.domain.surfacing.variety import MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
-from clawmem.domain.surfacing.wishes import states_wish, wishes_first
 
 TOOLS = ("session_log", "intent_search", "find_similar")
 

@@ -141,7 +141,7 @@ def reformulation_retrievers(vault: Vault, embedder: Embedder, models: Models) -
     """Return the additional retrievers for reformulations of the question."""
     if models.generator is None:
         return {}
-    from clawmem.app.services.retrieval.variants import variant_retrievers
+    from clawmem.app.services.retrieval.stages.expand import variant_retrievers
 
     return variant_retrievers(vault, embedder)
 

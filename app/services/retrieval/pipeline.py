@@ -10,7 +10,6 @@ from clawmem.app.services.retrieval.answer import Answer, describe
 from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_request
 from clawmem.app.services.retrieval.spelling import corrected_request
 from clawmem.app.services.retrieval.work import Stage, StageTrace, Trace, Work
-from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.spelling import with_corrections
 from clawmem.ports.vault import Vault
 
@@ -70,14 +69,12 @@ class Pipeline:
             if missing := changed_since(self._vault, request):
                 trace.degraded["as of"] = missing
             results = describe(self._vault, _as_read(request, trace.corrected), work.candidates)
-        return Answer(request.query, results, trace, answered=work.answered), work
+        return Answer(request.question.text, results, trace, answered=work.answered), work
 
 
 def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> RetrievalRequest:
     """Return *request* with the words that were searched, which snippets show."""
-    if not corrected:
-        return request
-    return request._replace(forms=query_forms(with_corrections(request.query, corrected)))
+    return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
 
 
 def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:

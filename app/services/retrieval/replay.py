@@ -8,8 +8,14 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.explain import AnswerContext, Explain, request_from_json
-from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem, unpack
+from clawmem.app.services.retrieval.receipts import (
+    AnswerContext,
+    Explain,
+    Receipt,
+    ReceiptItem,
+    request_from_json,
+    unpack,
+)
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.ports.clock import Clock

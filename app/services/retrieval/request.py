@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.retrieval.query_forms import MAX_QUERY, QueryForms, query_forms
+from clawmem.domain.retrieval.analysis import QueryAnalysis
+from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import EVERYTHING, Scope
 
@@ -44,13 +45,10 @@ class RetrievalRequest(NamedTuple):
     result answers; below it the answer is empty. ``purpose`` says what the answer is wanted for in words that affect
     the ranking and are not searched for. Documents written at ``as_of`` (an ISO time) or later are ignored, see
     `rewind_request`. ``candidate_limit`` bounds the candidates that later stages consider, a reranker included,
-    independent of ``limit``; by default each stage uses its own depth. ``zone`` is the time zone of days that the
-    question names. ``show_all`` keeps unlikely results below a likely one.
+    independent of ``limit``; by default each stage uses its own depth. ``show_all`` keeps unlikely results below a likely one.
     """
 
-    query: str
-    forms: QueryForms
-    now_ms: int
+    question: QueryAnalysis
     limit: int = 10
     min_score: float = 0.0
     scope: Scope = EVERYTHING
@@ -64,8 +62,11 @@ class RetrievalRequest(NamedTuple):
     purpose: str = ""
     as_of: str | None = None
     candidate_limit: int | None = None
-    zone: tzinfo = UTC
     show_all: bool = False
+
+    def asking(self, text: str) -> Self:
+        """Return the same request for another question, *text*."""
+        return self._replace(question=self.question.with_text(text))
 
 
 def read_request(
@@ -91,9 +92,10 @@ def read_request(
     show_all: bool = False,
 ) -> RetrievalRequest:
     """
-    Validate the parameters and parse the question once; see `RetrievalRequest` for those not listed here.
+    Validate the parameters; see `RetrievalRequest` for those not listed here.
 
     Args:
+        zone: Time zone of days that the question names.
         since: First day or moment of authored documents, ISO 8601.
         until: Last day (including all of it) or moment.
         as_of: Day (including all of it) or moment of the past at which the question is answered.
@@ -106,12 +108,11 @@ def read_request(
     _refuse_shares(min_score, floor)
     _refuse_limits(limit, candidate_limit)
     scope = Scope(frozenset(collections), _moment(since), first_after(until))
-    asked = RetrievalRequest(
-        query, query_forms(query), now_ms, limit, min_score, scope, unit, ranking, diverse
-    )
+    question = QueryAnalysis(query, now_ms, zone)
+    asked = RetrievalRequest(question, limit, min_score, scope, unit, ranking, diverse)
     return asked._replace(
         content_types=frozenset(content_types), tags=frozenset(tags), where=frozenset(where), floor=floor, purpose=purpose.strip(),
-        as_of=first_after(as_of), candidate_limit=candidate_limit, zone=zone, show_all=show_all,
+        as_of=first_after(as_of), candidate_limit=candidate_limit, show_all=show_all,
     )  # fmt: skip
 
 
@@ -126,7 +127,9 @@ def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
         return request
     until = min(request.as_of, request.scope.authored_until or request.as_of)
     scope = request.scope._replace(authored_until=until)
-    return request._replace(scope=scope, now_ms=min(request.now_ms, moment_ms - 1))
+    return request._replace(
+        scope=scope, question=request.question.at(min(request.question.now_ms, moment_ms - 1))
+    )
 
 
 def _refuse_words(query: str) -> None:

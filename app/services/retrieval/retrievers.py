@@ -9,7 +9,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, TIME
-from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
 from clawmem.ports.in_process import is_in_process
@@ -42,11 +42,13 @@ def lexical_retriever(vault: Vault) -> Retriever:
 
         weights = DOCUMENT_WEIGHTS if request.unit is Unit.DOCUMENT else LINE_WEIGHTS
         searches = {
-            grain.value: at(request.forms.relaxed, grain) for grain in Grain if grain.value in weights
+            grain.value: at(request.question.forms.relaxed, grain)
+            for grain in Grain
+            if grain.value in weights
         }
-        if request.forms.precise:
+        if request.question.forms.precise:
             grain = Grain.DOCUMENT if request.unit is Unit.DOCUMENT else Grain.LINE
-            searches[PRECISE] = at(request.forms.precise, grain)
+            searches[PRECISE] = at(request.question.forms.precise, grain)
         return answered(searches)
 
     return search
@@ -61,7 +63,7 @@ def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH
     """
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        if not request.forms.words:
+        if not request.question.forms.words:
             return RetrieverResult({})  # punctuation has a vector too, but a meaningless one
         for _ in range(ATTEMPTS - 1):
             stored = vault.embeddings.fingerprint()
@@ -80,7 +82,7 @@ def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH
             return RetrieverResult({})
         if stored != embedder.fingerprint:
             raise ModelMismatch(stored, embedder.fingerprint)
-        vector = embedder.embed_query(request.query)
+        vector = embedder.embed_query(request.question.text)
         found = answered({VECTOR: lambda: vault.vectors.search(vector, depth, request.scope)})
         missing = _missing_vectors(vault)
         reasons = "; ".join(filter(None, (found.degraded, missing)))
@@ -114,12 +116,12 @@ def temporal_retriever(vault: Vault) -> Retriever:
     """
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
+        named = request.question.named_time
         if named is None:
             return RetrieverResult({})
         written = vault.documents.latest(scope_within(request.scope, named), limit=TEMPORAL_DEPTH)
         hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
-        return RetrieverResult({TIME: hits}, note=f"the time it names: {_said(named, request.zone)}")
+        return RetrieverResult({TIME: hits}, note=f"the time it names: {_said(named, request.question.zone)}")
 
     return search
 
@@ -147,7 +149,7 @@ def in_named_time(leg: Retriever) -> Retriever:
     """
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
-        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
+        named = request.question.named_time
         if named is None:
             return leg(request, work)
         answer = leg(request._replace(scope=scope_within(request.scope, named)), work)

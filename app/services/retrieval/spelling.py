@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from itertools import islice
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.spelling import (
     MOST_CORRECTED,
     Spelling,
@@ -24,18 +23,17 @@ from clawmem.ports.vault import Vault
 def corrected_request(vault: Vault, request: RetrievalRequest) -> tuple[RetrievalRequest, Mapping[str, str]]:
     """Return *request* with the words corrected that the vault does not know, and the corrections."""
     try:
-        unknown = unknown_words(vault.lexical, request.forms.relaxed.terms)
+        unknown = unknown_words(vault.lexical, request.question.forms.relaxed.terms)
         found = {
             word: spelling
             for word, one in islice(unknown.items(), MOST_CORRECTED)
-            if (spelling := _corrected(vault, request.query, word, one))
+            if (spelling := _corrected(vault, request.question.text, word, one))
         }
     except ClawmemError:  # the lexical retriever reports it
         return request, {}
     if not found:
         return request, {}
-    query = with_corrections(request.query, found)
-    return request._replace(query=query, forms=query_forms(query)), found
+    return request.asking(with_corrections(request.question.text, found)), found
 
 
 def _corrected(vault: Vault, query: str, word: str, unknown: UnknownWord) -> str | None:

@@ -8,10 +8,8 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
 from clawmem.app.services.retrieval.stages.judge import (
     QuestionStatistics,
-    above_the_floor,
     evidence_of,
-    with_confidences,
-    words_of,
+    judge,
 )
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.own_texts import own_evidence
@@ -24,7 +22,6 @@ from clawmem.domain.surfacing.prompt_form import (
     prompt_form,
     proper_names,
 )
-from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 
@@ -53,7 +50,7 @@ def about_named_files(vault: Vault) -> Stage:
 
 
 def _lines_about(vault: Vault, request: RetrievalRequest) -> list[FragmentKey]:
-    wanted = (query_forms(name).precise for name in named_files(request.query))
+    wanted = (query_forms(name).precise for name in named_files(request.question.text))
     hits = (vault.lexical.search(query, Grain.LINE, RESULTS_EACH, request.scope) for query in wanted if query)
     return list(dict.fromkeys(hit.key for found in hits for hit in found))
 
@@ -68,24 +65,15 @@ def answering(vault: Vault, prompt: str = "") -> Stage:
         prompt: Prompt whose form is used when the request's query also contains earlier prompts; empty to use the query.
     """
 
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not work.candidates:
-            return work
-        try:
-            words = words_of(vault, request)
-            likely = likelihood(vault, request, work, words, _form(request, prompt))
-        except ClawmemError as error:  # an unavailable index has no statistics either
-            trace.stages[-1].notes.append(f"cannot tell how likely an answer is: {error}")
-            return work
-        judged = with_confidences(request, work, words, likely)
-        return above_the_floor(request, work._replace(candidates=tuple(judged), answered=likely), trace)
+    def likely(request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
+        return likelihood(vault, request, work, words, _form(request, prompt))
 
-    return stage
+    return judge(vault, likely)
 
 
 def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
     """Return the form of *prompt*, marked as telling because earlier prompts add content; else that of the query."""
-    return prompt_form(prompt)._replace(telling=True) if prompt else prompt_form(request.query)
+    return prompt_form(prompt)._replace(telling=True) if prompt else prompt_form(request.question.text)
 
 
 def likelihood(
@@ -101,10 +89,12 @@ def likelihood(
 
 def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch:
     """Return which identifiers, names or whole phrases of the prompt occur verbatim in the vault."""
-    named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.query)))
+    named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.question.text)))
     return PromptMatch(
         identifier=named,
-        name=any(_is_held(vault, Term(one), request.scope) for one in _first(proper_names(request.query))),
+        name=any(
+            _is_held(vault, Term(one), request.scope) for one in _first(proper_names(request.question.text))
+        ),
         whole=not named and bool(work.legs.get(PRECISE)),
     )
 

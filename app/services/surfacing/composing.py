@@ -92,11 +92,11 @@ class Composer:
         documents = {c.document_id: c.document for c in candidates if c.document}
         newer = current_successors(self._vault, documents, request.as_of)
         heads = {
-            number: self._head(document, request.now_ms, newer.get(number))
+            number: self._head(document, request.question.now_ms, newer.get(number))
             for number, document in documents.items()
         }
         found = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
-        passages = _matching_rows(found, request.forms.words)
+        passages = _matching_rows(found, request.question.forms.words)
         shown = self._fitting(passages, request, budget)
         entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
@@ -147,7 +147,7 @@ class Composer:
             shown, last = passage.source, first + passage.source.count("\n")
         else:
             wanted = intent_terms(request.purpose) if request.purpose else ()
-            terms = request.forms.words
+            terms = request.question.forms.words
             found = snippet(passage.source, terms, intent_terms=wanted, max_length=room, first_line=first)
             shown, first, last = found.text, found.start_line, found.end_line
         span = passage.span

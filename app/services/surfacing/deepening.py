@@ -94,7 +94,7 @@ def _passage(vault: Vault, candidate: Candidate, request: RetrievalRequest, read
     chars, span = min(readable, policy.READ_CHARS), candidate.span
     return chunk_choice.choose_chunk(
         vault.documents.body(candidate.document_id) or "",
-        request.forms.words,
+        request.question.forms.words,
         around=(span.start, span.end) if span else None,
         chars=chars,
         overlap=min(chunk_choice.OVERLAP_CHARS, chars // 2),

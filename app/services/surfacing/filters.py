@@ -9,15 +9,20 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.retrieval.intent import has_recency_intent
 from clawmem.domain.security.origin import is_verified
-from clawmem.domain.surfacing.activation import activation
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
+from clawmem.domain.surfacing.ordering import (
+    TOP,
+    MemoryKind,
+    activation,
+    memory_kind,
+    states_wish,
+    vary,
+    wishes_first,
+)
 from clawmem.domain.surfacing.packing import Tier, tier_of
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
-from clawmem.domain.surfacing.variety import TOP, MemoryKind, memory_kind, vary
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
-from clawmem.domain.surfacing.wishes import states_wish, wishes_first
 from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
@@ -59,7 +64,7 @@ def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
         return "loaded by the client" if " ".join(text.split()) in choices.loaded else ""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        now = iso_utc(request.now_ms)
+        now = iso_utc(request.question.now_ms)
         return _without(lambda candidate: why(candidate, now))(request, work, trace)
 
     return stage
@@ -135,8 +140,7 @@ def threshold(profile: Profile, mode: ThresholdMode) -> Stage:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.score for c in work.candidates), default=0.0)
-        recent = has_recency_intent(request.query)
-        least = least_kept(best, profile, mode, recency_intent=recent)
+        least = least_kept(best, profile, mode, recency_intent=request.question.is_recency_asked)
         bound = f"best {best:.2f}, kept from {least:.2f}" if least is not None else f"best {best:.2f}, silent"
         trace.stages[-1].notes.append(bound)
         kept = [c for c in work.candidates if least is not None and c.score >= least]

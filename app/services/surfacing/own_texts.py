@@ -89,7 +89,7 @@ def own_evidence(vault: Vault, request: RetrievalRequest, work: Work, evidence: 
     """
     own = request.scope.documents or frozenset()
     others = vault.documents.ids(request.scope._replace(documents=None)) - own
-    terms = list(islice(request.forms.relaxed.terms, WORDS_LOOKED_UP))
+    terms = list(islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP))
     if not others or not terms:
         return evidence
     lines_of_others = _line_count(vault, sorted(others))

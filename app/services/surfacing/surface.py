@@ -127,7 +127,7 @@ class SurfaceContext:
     def _asked(self, prompt: str, turns: Turns, choices: Choices) -> _PromptState:
         watch = Watch(choices.profile)
         request = self._request(prompt, choices)
-        return _PromptState(request, choices, watch, routing_hint(request.query), self._nudge(turns))
+        return _PromptState(request, choices, watch, routing_hint(request.question.text), self._nudge(turns))
 
     def _separated(self, asked: _PromptState, turns: Turns) -> SeparateResults:
         """Return the candidates of the prompt; if texts of others are among them, retrieve own texts separately."""
@@ -141,12 +141,12 @@ class SurfaceContext:
     def _found(self, asked: _PromptState, turns: Turns) -> tuple[Work, Trace]:
         """Return the candidates of the prompt, followed by those found with earlier prompts if it depends on them."""
         alone = self._ranked(asked.request, asked.choices)
-        if is_fragment(asked.request.query):
+        if is_fragment(asked.request.question.text):
             alone[1].drop(alone[0].candidates, "the prompt names nothing itself")
             alone = alone[0].with_candidates(()), alone[1]
-        if not turns.rows or not depends_on_earlier(asked.request.query, bool(alone[0].candidates)):
+        if not turns.rows or not depends_on_earlier(asked.request.question.text, bool(alone[0].candidates)):
             return alone
-        choices = asked.choices._replace(prompt=asked.request.query)
+        choices = asked.choices._replace(prompt=asked.request.question.text)
         earlier = self._before(turns, asked.request)
         return with_earlier(asked.request, alone, earlier, lambda request: self._ranked(request, choices))
 
@@ -203,7 +203,7 @@ class SurfaceContext:
 
     def _before(self, turns: Turns, request: RetrievalRequest) -> Earlier:
         try:
-            return asked_before(turns, self._vault.receipts, request.now_ms)
+            return asked_before(turns, self._vault.receipts, request.question.now_ms)
         except Exception:  # noqa: BLE001  retrieval works with the prompt alone
             return Earlier()
 
@@ -223,7 +223,7 @@ class SurfaceContext:
         return block(
             shown.entries,
             shown.relations,
-            self._facts(asked.request.query, budget) if shown.entries and budget else (),
+            self._facts(asked.request.question.text, budget) if shown.entries and budget else (),
             hint=asked.hint,
             nudge=asked.nudge,
         )
@@ -237,12 +237,11 @@ class SurfaceContext:
     def _answer(
         self, request: RetrievalRequest, shown: Sequence[Candidate], trace: Trace, answered: float | None
     ) -> Answer:
-        return Answer(request.query, describe(self._vault, request, shown), trace, answered=answered)
+        return Answer(request.question.text, describe(self._vault, request, shown), trace, answered=answered)
 
     def _write_down(self, surfaced: Surfaced, turns: Turns, choices: Choices) -> None:
         def receipt() -> bytes:
-            from clawmem.app.services.retrieval.explain import AnswerContext, Explain
-            from clawmem.app.services.retrieval.receipts import pack
+            from clawmem.app.services.retrieval.receipts import AnswerContext, Explain, pack
 
             occasion = AnswerContext(CONTEXT_SURFACING, surfaced.ms, "")
             found = Explain(self._vault)(surfaced.answer, surfaced.request, occasion)

@@ -10,7 +10,6 @@ from clawmem.app.services.retrieval.recalls import query_hash
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing.refers_back import (
     ADDED_SHARE,
     COMPLETE,
@@ -139,10 +138,10 @@ def with_earlier(
 
     Candidates that were surfaced for an earlier prompt are already in the conversation and are dropped.
     """
-    text = looking_back(request.query, earlier.questions)
-    if text == request.query:
+    text = looking_back(request.question.text, earlier.questions)
+    if text == request.question.text:
         return alone
-    found, trace = rank(request._replace(query=text, forms=query_forms(text)))
+    found, trace = rank(request.asking(text))
     least = LEAST_SHARE * max((c.relevance for c in found.candidates), default=0.0)
     new = [c for c in found.candidates if c.relevance >= least and _place(c) not in earlier.places]
     trace.drop([c for c in found.candidates if _place(c) in earlier.places], "given a moment ago")

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.services.retrieval.explain import request_from_json, request_to_json
 from clawmem.app.services.retrieval.receipts import (
     Receipt,
     ReceiptDrop,
@@ -18,6 +17,8 @@ from clawmem.app.services.retrieval.receipts import (
     ReceiptStage,
     RetrieverRank,
     pack,
+    request_from_json,
+    request_to_json,
     unpack,
 )
 from clawmem.app.services.retrieval.replay import ChangeKind, SilenceChange, compared
@@ -139,13 +140,13 @@ def test_every_parameter_is_asked_again() -> None:
 
     again = request_from_json("redis", json.loads(json.dumps(request_to_json(request))), NOW_MS + 1)
 
-    assert again == request._replace(now_ms=NOW_MS + 1)
+    assert again == request._replace(question=request.question.at(NOW_MS + 1))
     assert isinstance(again.unit, Unit) and isinstance(again.scope.collections, frozenset)
 
 
 def test_every_field_has_a_usual_value() -> None:
     """What is not the question itself has a default that can be compared: else it cannot be left out."""
-    assert {*RetrievalRequest._fields} - {*RetrievalRequest._field_defaults} == {"query", "forms", "now_ms"}
+    assert {*RetrievalRequest._fields} - {*RetrievalRequest._field_defaults} == {"question"}
 
 
 def test_a_parameter_of_another_version() -> None:

@@ -14,11 +14,10 @@ from clawmem.domain.surfacing.block import FACTS_FRAME, block
 from clawmem.domain.surfacing.facts import MOST_NAMES, seeds_of
 from clawmem.domain.surfacing.focus import file_name, focus_factor
 from clawmem.domain.surfacing.gate import MOST_PROMPT, Skip, why_skip, without_prefixes
+from clawmem.domain.surfacing.ordering import MOST_WISHES, TOP, MemoryKind, vary, wishes_first
 from clawmem.domain.surfacing.packing import pack, pack_lines, pack_shorter
 from clawmem.domain.surfacing.profiles import PROFILES, least_kept
 from clawmem.domain.surfacing.refers_back import MOST_CHARS, looking_back
-from clawmem.domain.surfacing.variety import MemoryKind, vary
-from clawmem.domain.surfacing.wishes import MOST, TOP, wishes_first
 
 PLAIN = st.text("abc de\n", max_size=60)
 
@@ -170,7 +169,7 @@ def test_wishes_lose_nothing(are: list[bool]) -> None:
 
     assert sorted(places) == list(range(len(are)))
     assert places[:TOP] == list(range(len(are)))[:TOP]
-    stayed = [place for place in places[TOP + MOST :] if not are[place]]
+    stayed = [place for place in places[TOP + MOST_WISHES :] if not are[place]]
     assert stayed == sorted(stayed)
 
 

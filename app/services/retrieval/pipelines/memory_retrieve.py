@@ -13,7 +13,6 @@ from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
 from clawmem.app.services.retrieval.request import LEAST_COSINE, RetrievalRequest, rewind_request
 from clawmem.domain.capture.handoff import is_empty
-from clawmem.domain.retrieval.by_date import asks_for_handoff
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route, route
 from clawmem.domain.security.patterns import AnyCase
@@ -115,10 +114,10 @@ class MemoryRetrieve:
 
     def __call__(self, request: RetrievalRequest, mode: Route | None = None) -> RoutedAnswer:
         """Answer *request* by the route *mode*, or without one by the route that `route` returns."""
-        chosen = mode or route(request.query)
+        chosen = mode or route(request.question.text)
         way = _way(chosen, request)
         found = self._by_meaning(request) if way == VSEARCH else self._ways[way]()(request)
-        if chosen is Route.TIMELINE and asks_for_handoff(request.query, now_ms=request.now_ms):
+        if chosen is Route.TIMELINE and request.question.is_handoff_asked:
             found = self._with_handoff(request, found)
         sessions = self._latest_sessions(request, found) if chosen is Route.TIMELINE else ()
         return RoutedAnswer(found, chosen, sessions, **_said_besides(found))
@@ -142,8 +141,8 @@ class MemoryRetrieve:
         if request.content_types or request.floor:
             return found
         handoffs = self._ways[QUERY]()(
-            request._replace(
-                query=HANDOFF_QUERY, content_types=frozenset({HANDOFF}), limit=HANDOFFS_LOOKED_AT
+            request.asking(HANDOFF_QUERY)._replace(
+                content_types=frozenset({HANDOFF}), limit=HANDOFFS_LOOKED_AT
             )
         )
         useful = next((one for one in handoffs.results if not is_empty(one.body)), None)

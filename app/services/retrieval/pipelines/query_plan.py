@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
@@ -10,15 +10,14 @@ from typing import NamedTuple
 
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline
-from clawmem.app.services.retrieval.pipelines.clauses import AskClauses, Clauses, merge_clauses, named
-from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import (
     VECTOR_ALONE_DEPTH,
     lexical_retriever,
     local_retrievers,
     vector_retriever,
 )
-from clawmem.app.services.retrieval.scheduling import RunRetrievers
+from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.graph import graph
@@ -26,9 +25,10 @@ from clawmem.app.services.retrieval.stages.intent import classify
 from clawmem.app.services.retrieval.stages.judge import judge_parts
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
-from clawmem.app.services.retrieval.work import Stage
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.graph.traversal import CLAUSE_BOUNDS
 from clawmem.domain.knowledge.llm_answer import json_answer
+from clawmem.domain.retrieval.fusion import min_max, rrf
 from clawmem.domain.retrieval.planning import (
     MAX_TOKENS,
     READABLE,
@@ -44,6 +44,7 @@ from clawmem.domain.retrieval.planning import (
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
+from clawmem.ports.records import Hit
 from clawmem.ports.vault import Vault
 
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
@@ -51,7 +52,12 @@ PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 NO_USE = "the model's answer could not be used"
 
 DEADLINE_S = 5.0  # for all clauses together
+DEPTH = {ClauseKind.LEXICAL: 20, ClauseKind.VECTOR: 20, ClauseKind.GRAPH: 15}  # results per clause
 ANCHORS = 5  # documents from which the graph is traversed per clause
+
+Clauses = Mapping[str, Clause]
+Place = tuple[int, ...]
+"""Key of a ranked item: a document, or one fragment of it."""
 
 
 class Plan(NamedTuple):
@@ -121,6 +127,79 @@ def _last_session(vault: Vault) -> str:
     return "".join(session.summary for session in vault.sessions.recent(1))
 
 
+def named(clauses: Sequence[Clause]) -> dict[str, Clause]:
+    """Return the clauses by their names in the trace, such as ``clause 1 (bm25)``."""
+    return {f"clause {n} ({clause.kind.value})": clause for n, clause in enumerate(clauses, start=1)}
+
+
+class AskClauses:
+    """
+    Searches for up to four clauses as `RunRetrievers` runs retrievers: concurrently, with a common deadline.
+
+    The hits of each are put into ``legs`` under its name. A clause that is late or fails is reported in
+    ``trace.degraded``. If none succeeds, the first error is raised.
+    """
+
+    def __init__(self, by_kind: Mapping[ClauseKind, Pipeline], deadline_s: float) -> None:
+        self._by_kind = by_kind
+        self._deadline_s = deadline_s
+        self._threads = NamedThreads()
+
+    def stage(self, clauses: Clauses) -> Stage:
+        """Return the stage that searches for *clauses*."""
+
+        def ask(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+            own: dict[str, Trace] = {}
+            legs = {name: self._retriever(name, clause, own) for name, clause in clauses.items()}
+            found = RunRetrievers(legs, self._deadline_s, threads=self._threads)(request, work, trace)
+            for name in found.legs:
+                trace.degraded.update({f"{name}, {leg}": why for leg, why in own[name].degraded.items()})
+            return found
+
+        return ask
+
+    def _retriever(self, name: str, clause: Clause, traces: dict[str, Trace]) -> Retriever:
+        def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+            asked = request.asking(clause.query)._replace(limit=DEPTH[clause.kind], min_score=0.0)
+            found, traces[name] = self._by_kind[clause.kind].rank(asked)
+            return RetrieverResult({name: [Hit(one.best, one.relevance) for one in found.candidates]})
+
+        return search
+
+
+def merge_clauses(clauses: Clauses) -> Stage:
+    """
+    Return the stage that fuses the hits of all clauses by reciprocal rank, weighted by their importance.
+
+    Only ranks count, as scores of words, vectors and the graph are not comparable. Relevance is the share of the
+    highest sum: it covers [0, 1], so metadata has the same influence as in other pipelines.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        places = {name: _places(hits, request.unit) for name, hits in work.legs.items()}
+        weights = {name: float(clauses[name].weight) for name in places}
+        total = dict(rrf({name: list(place) for name, place in places.items()}, weights))
+        return work.with_candidates(
+            [_candidate(key, relevance, places) for key, relevance in min_max(total, floor=0.0).items()]
+        )
+
+    return stage
+
+
+def _places(hits: Iterable[Hit], unit: Unit) -> dict[Place, Hit]:
+    """Return the best hit of each ranked item, best first."""
+    best: dict[Place, Hit] = {}
+    for hit in hits:
+        best.setdefault(hit.key[: 1 if unit is Unit.DOCUMENT else 2], hit)
+    return best
+
+
+def _candidate(key: Place, relevance: float, places: Mapping[str, Mapping[Place, Hit]]) -> Candidate:
+    hits = {name: found[key] for name, found in places.items() if key in found}
+    best = next(iter(hits.values())).key  # of the most important clause
+    return Candidate(best.document_id, best, relevance, relevance, {n: hit.score for n, hit in hits.items()})
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedClause:
     """A clause of a plan as interfaces show it; ``result_count`` is 0 if the clause failed or was late."""
@@ -159,7 +238,7 @@ class QueryPlan:
         Raises:
             ClawmemError: no clause succeeded; this is the error of the first.
         """
-        planned = self._planner(request.query)
+        planned = self._planner(request.question.text)
         clauses = named(planned.clauses)
         found = self._pipeline(clauses)(request)
         if planned.degraded:

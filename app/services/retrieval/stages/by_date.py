@@ -24,13 +24,11 @@ from clawmem.domain.retrieval.by_date import (
     matching,
     names_the_same,
     newest_first,
-    newest_question,
     time_share,
-    topic_besides,
 )
 from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.succession import successors
-from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
@@ -60,7 +58,7 @@ def newest_matching_first(vault: Vault) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.unit is Unit.LINE or request.ranking is Ranking.PUBLISHED:
             return work
-        asked = newest_question(request.query)
+        asked = request.question.newest
         if asked is None:
             return work
         pool, matched = _matched(vault, request, work, asked)
@@ -217,13 +215,12 @@ def named_time_first(vault: Vault) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.unit is Unit.LINE or request.ranking is Ranking.PUBLISHED or request.floor:
             return work
-        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
+        named = request.question.named_time
         if named is None and not _is_narrowed(request):
             return work
-        topic = topic_besides(request.query, named)
-        if topic:
-            return _likelier(vault, request, work, named, topic) if named else work
-        if newest_question(request.query):
+        if request.question.topic:
+            return _likelier(vault, request, work, named) if named else work
+        if request.question.newest:
             return work
         return _listed(vault, request, work, trace, named)
 
@@ -267,15 +264,13 @@ def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) ->
     return candidate._replace(confidence=min(candidate.confidence or 0.0, most))
 
 
-def _likelier(
-    vault: Vault, request: RetrievalRequest, work: Work, named: TimeRange, topic: tuple[str, ...]
-) -> Work:
+def _likelier(vault: Vault, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
     """Return *work* with a higher confidence for notes written in the named time."""
     written = _written(vault, request, named)
     if work.answered is None or not written:
         return work
     total = vault.lexical.count(Grain.DOCUMENT)
-    held = [vault.lexical.holding(Term(word), Grain.DOCUMENT) for word in topic]
+    held = [vault.lexical.holding(Term(word), Grain.DOCUMENT) for word in request.question.topic]
     share = time_share(rarity(total, len(written)), [rarity(total, one) for one in held])
     raised = [
         one._replace(confidence=max(one.confidence or 0.0, share))

@@ -80,7 +80,7 @@ def by_sketches(
     known = [key for key in keys if key in lines]
     if len(known) < max(1.0, LEAST_KNOWN * len(keys)):
         return {}
-    question = read_rows(sketcher.sketch([request.query], STOP_WORDS)[0], sketcher.dimensions)
+    question = read_rows(sketcher.sketch([request.question.text], STOP_WORDS)[0], sketcher.dimensions)
     if question is None or not question.words:
         return {}
     return _seen(question, lines, keys, known, _named(vault, sketcher, request, question, known))
@@ -114,7 +114,7 @@ def _named(
 ) -> dict[int, list[float]]:
     """Return what document names contribute to each word of the question, for names that contain one of its words."""
     names = names_of(vault, keys)
-    lent = {number: max(row) for number, row in lent_words(request.forms.words, names).items()}
+    lent = {number: max(row) for number, row in lent_words(request.question.forms.words, names).items()}
     chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
     sketches = sketcher.sketch([". ".join(names[number]) for number in chosen], STOP_WORDS) if chosen else []
     found = zip(chosen, (read_rows(sketch, sketcher.dimensions) for sketch in sketches), strict=True)
@@ -149,7 +149,7 @@ def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = Non
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not request.forms.words or not work.legs.get(grains.LINE):
+        if not request.question.forms.words or not work.legs.get(grains.LINE):
             return work  # no words to compare with, or no line to compare
         read = _read_lines if request.unit is Unit.LINE else _read_documents
         try:
@@ -217,9 +217,11 @@ def _by_words(
     vault: Vault, late: LateInteraction, request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]
 ) -> Seen:
     texts = _texts(vault, work, around(keys))
-    seen = late.compare(request.forms.words, [_distinct_words(text[:READ]) for text in texts.values()])
+    seen = late.compare(
+        request.question.forms.words, [_distinct_words(text[:READ]) for text in texts.values()]
+    )
     nearest = dict(zip(texts, seen.nearest, strict=True))
-    named = lent_words(request.forms.words, names_of(vault, keys))
+    named = lent_words(request.question.forms.words, names_of(vault, keys))
     return {
         grains.COVERAGE: line_coverage(keys, nearest, seen.weights, names=named),
         **_numbers(request, keys, lambda: texts),
@@ -232,7 +234,7 @@ def _numbers(
     texts_of: Callable[[], Mapping[FragmentKey, str]],
 ) -> Seen:
     """Return which lines contain a number if the question asks for one; otherwise read no text."""
-    if not asks_for_number(request.query):
+    if not asks_for_number(request.question.text):
         return {}
     texts = texts_of()
     return {grains.NUMBER: {key: float(holds_number(texts.get(key, ""))) for key in keys}}

@@ -1,6 +1,8 @@
-"""Query expansion: reformulations of the question, made before the search."""
+"""Query expansion: reformulations of the question, and the retrievers that search them."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from clawmem.app.services.retrieval.models import (
     AnswerCache,
@@ -9,6 +11,8 @@ from clawmem.app.services.retrieval.models import (
     reason_of,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.retrievers import LEXICAL_DEPTH, VECTOR, VECTOR_DEPTH
+from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult, Search, answered
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.expansion import (
@@ -17,19 +21,24 @@ from clawmem.domain.retrieval.expansion import (
     STRONG_SCORE,
     TEMPERATURE,
     Variant,
+    VariantKind,
     expansion_prompt,
     is_strong_signal,
     read_expansion,
 )
+from clawmem.domain.retrieval.grains import VARIANT_MARK
+from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
+from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
 from clawmem.ports.generator import Generator
 from clawmem.ports.model_answers import ModelAnswers
-from clawmem.ports.records import Grain, LexicalQuery
+from clawmem.ports.records import Grain, Hit, LexicalQuery
 from clawmem.ports.vault import Vault
 
 EXPANSION = "expansion"
 DEADLINE_S = 5.0
+GRAINS = (Grain.DOCUMENT, Grain.PASSAGE)
 
 
 def expand(
@@ -53,13 +62,13 @@ def expand(
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         purpose = request.purpose
-        if not request.forms.words:
+        if not request.question.forms.words:
             return work
         if not purpose and is_strong_signal(_probe(vault, request), score=strong_score, gap=strong_gap):
             trace.stages[-1].notes.append("found by its words: no reformulations needed")
             return work
         try:
-            variants = in_time(lambda left: expansion(request.query, purpose, left))
+            variants = in_time(lambda left: expansion(request.question.text, purpose, left))
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[EXPANSION] = reason_of(error)
             return work
@@ -96,9 +105,73 @@ class _Expansion:
 
 def _probe(vault: Vault, request: RetrievalRequest) -> list[float]:
     """Return the scores of the two best notes that contain every word of the question."""
-    every = LexicalQuery(request.forms.relaxed.terms, every=True)
+    every = LexicalQuery(request.question.forms.relaxed.terms, every=True)
     try:
         hits = vault.lexical.search(every, Grain.DOCUMENT, 2, request.scope)
     except ClawmemError:
         return []  # the retriever will fail too, and report it
     return [lexical_score(hit.score) for hit in hits]
+
+
+def variant_name(leg: str, number: int) -> str:
+    """Return the name of the *number*-th variant, from 1, of a retriever: ``document~1``, ``vector~2``."""
+    return f"{leg}{VARIANT_MARK}{number}"
+
+
+def variant_retrievers(vault: Vault, embedder: Embedder) -> dict[str, Retriever]:
+    """Return both retrievers by their names in ``trace.degraded``."""
+    return {
+        "lexical variants": lexical_variants(vault),
+        "vector variants": vector_variants(vault, embedder),
+    }
+
+
+def lexical_variants(vault: Vault) -> Retriever:
+    """Return a retriever for any word of each list of keywords, in documents and passages."""
+
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        def at(query: LexicalQuery, grain: Grain) -> Search:
+            return lambda: vault.lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
+
+        searches: dict[str, Search] = {}
+        for number, variant in enumerate(_of(work, VariantKind.LEX), start=1):
+            query = query_forms(variant.text).relaxed
+            searches |= {variant_name(grain.value, number): at(query, grain) for grain in GRAINS}
+        return answered(searches)
+
+    return search
+
+
+def vector_variants(vault: Vault, embedder: Embedder) -> Retriever:
+    """
+    Return a retriever for the fragments nearest to each rephrasing and to the hypothetical answer.
+
+    Different embedding spaces are never compared: if the vault has vectors of another model nothing is found, and
+    the retriever of the question itself reports why.
+    """
+
+    def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
+        def near(variant: Variant) -> Search:
+            return lambda: _nearest(vault, embedder, variant, request)
+
+        variants = _of(work, VariantKind.VEC, VariantKind.HYDE)
+        if not variants or not is_of_one_space():
+            return RetrieverResult({})
+        found = answered({variant_name(VECTOR, n): near(v) for n, v in enumerate(variants, start=1)})
+        return found if is_of_one_space() else RetrieverResult({})  # the embedding space changed
+
+    def is_of_one_space() -> bool:
+        return vault.embeddings.fingerprint() == embedder.fingerprint
+
+    return search
+
+
+def _of(work: Work, *kinds: VariantKind) -> list[Variant]:
+    return [variant for variant in work.variants if variant.kind in kinds]
+
+
+def _nearest(vault: Vault, embedder: Embedder, variant: Variant, request: RetrievalRequest) -> Sequence[Hit]:
+    # A passage is no question: some models embed queries and documents differently.
+    is_passage = variant.kind is VariantKind.HYDE
+    vector = embedder.embed_documents([variant.text])[0] if is_passage else embedder.embed_query(variant.text)
+    return vault.vectors.search(vector, VECTOR_DEPTH, request.scope)

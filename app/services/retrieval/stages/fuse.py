@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit
 from clawmem.ports.vault import Vault
@@ -80,7 +79,7 @@ def _fused(vault: Vault, request: RetrievalRequest, work: Work, trace: Trace) ->
 def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
     """Return the lines that the retrievers found, best first; ``work.spans`` must contain their spans."""
     weights = grains.with_variants(grains.LINE_WEIGHTS, work.legs)
-    speakers = grains.named_speakers(words(request.query))
+    speakers = request.question.speakers
     return [
         Candidate(f.best.document_id, f.best, f.relevance, f.relevance, f.parts, span=work.spans[f.best])
         for f in grains.fuse_lines(work.legs, work.spans, weights, speakers)
@@ -90,7 +89,7 @@ def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
 def _documents(vault: Vault, request: RetrievalRequest, work: Work) -> list[Candidate]:
     labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
     weights = grains.with_variants(grains.DOCUMENT_WEIGHTS, work.legs)
-    speakers = grains.named_speakers(words(request.query))
+    speakers = request.question.speakers
     fused = grains.fuse_documents(work.legs, labels, weights, speakers)
     return [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in fused]
 
@@ -99,7 +98,7 @@ def precise_first(vault: Vault) -> Stage:
     """Return a stage that, if the question is a name, puts precise matches above others, each group in its order."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.forms.precise is None:
+        if request.question.forms.precise is None:
             return work
         ranked = _lifted(vault, work.candidates, request, work)
         trace.drop(ranked[MAX_LIMIT:], "beyond the maximum limit")

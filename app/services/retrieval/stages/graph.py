@@ -146,7 +146,7 @@ def _question(vault: Vault, embedder: Embedder, request: RetrievalRequest, trace
     """Return the question's vector if it is comparable with the stored ones; the graph is traversed without it, too."""
     try:
         stored = vault.embeddings.fingerprint()
-        return embedder.embed_query(request.query) if stored == embedder.fingerprint else None
+        return embedder.embed_query(request.question.text) if stored == embedder.fingerprint else None
     except ClawmemError as error:
         trace.degraded.setdefault("vector", str(error))
         return None

@@ -9,10 +9,8 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import VECTOR
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval import grains
-from clawmem.domain.retrieval.intent import Classification, Intent, classify_intent, weights_for_intent
-from clawmem.domain.retrieval.temporal import temporal_range
+from clawmem.domain.retrieval.intent import Classification, Intent, weights_for_intent
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
 from clawmem.ports.model_answers import ModelAnswers
@@ -47,7 +45,7 @@ def classify(
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        found = _forced(forced) if forced else _by_words(request)
+        found = _forced(forced) if forced else request.question.intent
         if not found.is_decided and generator is not None:
             try:
                 said = _asked(request, generator, answers)
@@ -69,13 +67,8 @@ def _forced(intent: Intent) -> Classification:
     return Classification(intent, FORCED, MappingProxyType({}))
 
 
-def _by_words(request: RetrievalRequest) -> Classification:
-    names_time = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone) is not None
-    return classify_intent(request.query, names_time=names_time)
-
-
 def _asked(request: RetrievalRequest, generator: Generator, answers: ModelAnswers | None) -> Intent | None:
-    prompt = PROMPT.format(query=request.query)
+    prompt = PROMPT.format(query=request.question.text)
     model = generator.fingerprint
     kept = answers.get(model, PURPOSE, prompt) if answers else None
     said = kept or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=MOST_TOKENS)
@@ -87,7 +80,7 @@ def _asked(request: RetrievalRequest, generator: Generator, answers: ModelAnswer
 
 def _keep(answers: ModelAnswers, model: str, prompt: str, word: str, request: RetrievalRequest) -> None:
     try:
-        answers.keep(model, PURPOSE, prompt, word, at=iso_utc(request.now_ms))
+        answers.keep(model, PURPOSE, prompt, word, at=iso_utc(request.question.now_ms))
     except ClawmemError:
         return  # not cached: the model is asked again next time
 
@@ -98,7 +91,7 @@ def fuse_by_intent(vault: Vault) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
         weights = weights_for_intent(grains.DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
-        speakers = grains.named_speakers(words(request.query))
+        speakers = request.question.speakers
         found = grains.fuse_documents(work.legs, labels, weights, speakers)
         return work.with_candidates(
             [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in found]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
@@ -12,7 +13,6 @@ from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
 from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
-from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.records import Grain
@@ -21,26 +21,60 @@ from clawmem.ports.vault import Vault
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
 
 
-def judge(vault: Vault) -> Stage:
+Likelihood = Callable[[RetrievalRequest, Work, "QuestionStatistics"], float]
+
+
+def judge(vault: Vault, likely: Likelihood | None = None) -> Stage:
     """
     Return a stage that gives every candidate the probability that it answers; the ranking does not change.
 
     The probability that any candidate answers follows from the raw scores of the retrievers. If it is below the
     request's floor, the answer is empty. If an index is unavailable, no probability is computed, and nothing is
     dropped.
+
+    Args:
+        likely: Returns the probability that any candidate answers; by default, `likelihood`.
+    """
+    chosen = likely or partial(likelihood, vault)
+
+    def judged(request: RetrievalRequest, work: Work) -> Work:
+        words = words_of(vault, request)
+        answered = chosen(request, work, words)
+        return work._replace(
+            candidates=tuple(with_confidences(request, work, words, answered)), answered=answered
+        )
+
+    return _judging(judged)
+
+
+def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
+    """
+    Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
+
+    Below the request's floor the answer is empty. Candidates get no confidence of their own, because the model is
+    fitted to sums of scores, and their relevance comes from ranks.
     """
 
+    def likely(text: str, request: RetrievalRequest) -> float:
+        part = request.asking(text)
+        apart = Trace([StageTrace("part", 0, 0, 0.0)])  # discarded: the clauses report degradation already
+        return likelihood(vault, part, search(part, Work(), apart), words_of(vault, part))
+
+    def judged(request: RetrievalRequest, work: Work) -> Work:
+        return work._replace(answered=max(likely(text, request) for text in parts))
+
+    return _judging(judged)
+
+
+def _judging(judged: Callable[[RetrievalRequest, Work], Work]) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not work.candidates:
             return work
         try:
-            words = words_of(vault, request)
-            likely = likelihood(vault, request, work, words)
+            return above_the_floor(request, judged(request, work), trace)
         except ClawmemError as error:  # an unavailable index cannot provide statistics either
             trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
             return work
-        judged = with_confidences(request, work, words, likely)
-        return above_the_floor(request, work._replace(candidates=tuple(judged), answered=likely), trace)
 
     return stage
 
@@ -106,7 +140,7 @@ class QuestionStatistics(NamedTuple):
 
 def words_of(vault: Vault, request: RetrievalRequest) -> QuestionStatistics:
     """Return the statistics of the first `WORDS_LOOKED_UP` words of the question."""
-    terms = list(islice(request.forms.relaxed.terms, WORDS_LOOKED_UP))
+    terms = list(islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP))
     total = vault.lexical.count(Grain.DOCUMENT)
     held = [vault.lexical.holding(term, Grain.DOCUMENT) for term in terms]
     unknown = held.count(0) / len(terms) if terms else 1.0
@@ -117,7 +151,7 @@ def places_of(request: RetrievalRequest, work: Work, words: QuestionStatistics) 
     """Return the candidates as inputs of the relevance model, best first."""
     hits = reversed(work.legs.get(DOCUMENT, ()))
     best = {hit.key.document_id: hit.score for hit in hits}
-    is_name = request.forms.precise is not None
+    is_name = request.question.forms.precise is not None
     return [
         ResultPlace(one.relevance, rank, request.unit, best.get(one.document_id, 0.0) / words.rarity, is_name)
         for rank, one in enumerate(work.candidates, start=1)
@@ -131,29 +165,3 @@ def with_confidences(
     places = places_of(request, work, words)
     found = zip(work.candidates, places, strict=True)
     return [one._replace(confidence=likely * place_probability(place)) for one, place in found]
-
-
-def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
-    """
-    Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
-
-    Below the request's floor the answer is empty. Candidates get no confidence of their own, because the model is
-    fitted to sums of scores, and their relevance comes from ranks.
-    """
-
-    def likely(text: str, request: RetrievalRequest) -> float:
-        part = request._replace(query=text, forms=query_forms(text))
-        apart = Trace([StageTrace("part", 0, 0, 0.0)])  # discarded: the clauses report degradation already
-        return likelihood(vault, part, search(part, Work(), apart), words_of(vault, part))
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not work.candidates:
-            return work
-        try:
-            best = max(likely(text, request) for text in parts)
-        except ClawmemError as error:
-            trace.stages[-1].notes.append(f"how likely it is cannot be told: {error}")
-            return work
-        return above_the_floor(request, work._replace(answered=best), trace)
-
-    return stage

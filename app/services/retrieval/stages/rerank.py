@@ -47,7 +47,10 @@ def choose_chunk(vault: Vault, reranker: Reranker) -> Stage:
         spans = vault.documents.spans(candidate.best for candidate in head)
         most = min(readable, CHUNK_CHARS if request.unit is Unit.DOCUMENT else LINE_CHARS)
         wanted = intent_terms(request.purpose) if request.unit is Unit.DOCUMENT else ()
-        chosen = [c._replace(chunk=_chunk(vault, c, spans, request.forms.words, wanted, most)) for c in head]
+        chosen = [
+            c._replace(chunk=_chunk(vault, c, spans, request.question.forms.words, wanted, most))
+            for c in head
+        ]
         return work.with_candidates([*chosen, *tail])
 
     return stage
@@ -92,7 +95,7 @@ def rerank(
         texts = list(dict.fromkeys(c.chunk for c in work.candidates if c.chunk.strip()))
         if not texts:
             return work
-        question = rerank_question(request.query, request.purpose)
+        question = rerank_question(request.question.text, request.purpose)
         try:
             scores = in_time(lambda left: reading(question, texts, left))
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer

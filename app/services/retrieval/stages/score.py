@@ -10,7 +10,7 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.briefing.profile import is_profile_asked, is_profile_page
 from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.composite import signals_of
-from clawmem.domain.retrieval.intent import TimeIntent, has_recency_intent, time_intent
+from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.standing import standing
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -44,7 +44,7 @@ def _scored_all(
     """Return the served candidates with their documents; the profile page only if the question asks for it."""
     documents = vault.documents.many({c.document_id for c in candidates})
     found = ((c, documents.get(c.document_id)) for c in candidates)
-    with_profile = is_profile_asked(request.query, request.scope.collections)
+    with_profile = is_profile_asked(request.question.text, request.scope.collections)
     return [
         _scored(c, one, request, wanted)
         for c, one in found
@@ -54,14 +54,14 @@ def _scored_all(
 
 def _time_wanted(request: RetrievalRequest) -> TimeIntent:
     if request.ranking is Ranking.CALIBRATED:
-        return time_intent(request.query)
-    return TimeIntent.RECENT if has_recency_intent(request.query) else TimeIntent.ANY
+        return request.question.time_intent
+    return TimeIntent.RECENT if request.question.is_recency_asked else TimeIntent.ANY
 
 
 def _scored(
     candidate: Candidate, document: Document, request: RetrievalRequest, wanted: TimeIntent
 ) -> Candidate:
-    signals = signals_of(candidate.relevance, document, request.now_ms)
+    signals = signals_of(candidate.relevance, document, request.question.now_ms)
     recent = wanted is TimeIntent.RECENT
     if request.ranking is Ranking.PUBLISHED:
         score = composite.published(signals, recency_intent=recent)
@@ -72,7 +72,7 @@ def _scored(
         document.path,
         document.tags,
         document.content_type,
-        request.forms.words,
+        request.question.forms.words,
         of_the_past=wanted is TimeIntent.HISTORY,
     )
     terms["standing"] = (kept - 1) * terms["relevance"]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.domain.retrieval.intent import TimeIntent, time_intent
+from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.succession import current_first, successors
 from clawmem.ports.records import Document, FragmentKey, Scope
 from clawmem.ports.succession import Succession
@@ -38,7 +38,7 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
         if not pairs:
             return work
         notes = trace.stages[-1].notes
-        if time_intent(request.query) is TimeIntent.HISTORY:
+        if request.question.time_intent is TimeIntent.HISTORY:
             notes.append("the question asks for what was before")
             return work
         arrange = _lifted if of_lines else _exchanged
@@ -165,7 +165,7 @@ def successors_above(vault: Vault) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         found = {c.document_id for c in work.candidates}
         pairs = known_by(vault, successions_from(vault, found), request.as_of)
-        if not pairs or time_intent(request.query) is TimeIntent.HISTORY:
+        if not pairs or request.question.time_intent is TimeIntent.HISTORY:
             return work
         newer = {older: those & found for older, those in successors(pairs).items()}
         return work.with_candidates(_below_successors(work.candidates, newer))

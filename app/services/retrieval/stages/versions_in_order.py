@@ -9,16 +9,13 @@ from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Un
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.temporal import temporal_range
 from clawmem.domain.retrieval.versions import (
     COMPARABLE,
     Version,
     Wanted,
     WantedVersion,
-    begins_then,
     in_wanted_order,
     subject_name,
-    wanted_version,
 )
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -37,9 +34,7 @@ def versions_in_order(vault: Vault) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.unit is Unit.LINE or request.ranking is Ranking.PUBLISHED:
             return work
-        named = temporal_range(request.query, now_ms=request.now_ms, zone=request.zone)
-        is_over = named is not None and not begins_then(request.query[: named.start])
-        asked = wanted_version(request.query, named.authored_until if named and is_over else None)
+        asked = request.question.version
         listed = {c.document_id: c for c in work.candidates if c.document}
         ranked = list(work.candidates)
         for family in _families(vault, request, listed, asked):
