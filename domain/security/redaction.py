@@ -30,7 +30,7 @@ _LONGEST_CONTEXT = 60_000  # characters of a table or a key above the part
 _MARKER = Pattern(r"\[redacted: [a-z ]{1,40}\]")
 
 
-class Finding(NamedTuple):
+class SecretSpan(NamedTuple):
     """Detected secret of *kind* at the offsets from ``start`` to ``end`` (exclusive)."""
 
     start: int
@@ -42,7 +42,7 @@ class Redacted(NamedTuple):
     """Redacted text, and the findings with their offsets in the original, in order and without overlaps."""
 
     text: str
-    findings: list[Finding]
+    findings: list[SecretSpan]
 
 
 def redact(text: str) -> Redacted:
@@ -85,7 +85,7 @@ def _context_start(text: str, start: int) -> int:
 
 
 @lru_cache(16)  # passages of a short note share the same context
-def _found_in(text: str) -> tuple[Finding, ...]:
+def _found_in(text: str) -> tuple[SecretSpan, ...]:
     return tuple(find_secrets(text))
 
 
@@ -101,7 +101,7 @@ def redact_parts(parts: Sequence[str]) -> list[str]:
     return redacted
 
 
-def _replaced(text: str, start: int, end: int, findings: Iterable[Finding]) -> str:
+def _replaced(text: str, start: int, end: int, findings: Iterable[SecretSpan]) -> str:
     parts: list[str] = []
     done = start
     for found in findings:
@@ -112,32 +112,32 @@ def _replaced(text: str, start: int, end: int, findings: Iterable[Finding]) -> s
     return "".join([*parts, text[done:end]])
 
 
-def find_secrets(text: str) -> list[Finding]:
+def find_secrets(text: str) -> list[SecretSpan]:
     """Return the secrets in *text*, in order; of overlapping ones, the one that begins first, then the longer one."""
     seen = unwrapped(plain(text))
     known = _without_overlaps(list(_ruled(seen.text)), likely(*_unmarked(seen.text, lower_case(seen.text))))
     again = repeats(seen.text, [(one.start, one.end) for one in known])
-    found = known + [Finding(*span, known[number].kind) for span, number in again]
+    found = known + [SecretSpan(*span, known[number].kind) for span, number in again]
     found.sort(key=lambda finding: (finding.start, -finding.end))
     markers = (
         [match.span() for match in _MARKER.compiled.finditer(seen.text)] if "[redacted" in seen.text else []
     )
-    apart: list[Finding] = []
+    apart: list[SecretSpan] = []
     for finding in found:
         if markers and _touches(markers, finding):
             continue
         start, end = seen.span(finding.start, finding.end)
         if start < end and (not apart or start >= apart[-1].end):
-            apart.append(Finding(start, end, finding.kind))
+            apart.append(SecretSpan(start, end, finding.kind))
     return apart
 
 
-def _touches(spans: Sequence[tuple[int, int]], finding: Finding) -> bool:
+def _touches(spans: Sequence[tuple[int, int]], finding: SecretSpan) -> bool:
     at = bisect_left(spans, (finding.end, 0)) - 1
     return at >= 0 and spans[at][1] > finding.start
 
 
-def _without_overlaps(ruled: list[Finding], spans: Iterable[tuple[int, int]]) -> list[Finding]:
+def _without_overlaps(ruled: list[SecretSpan], spans: Iterable[tuple[int, int]]) -> list[SecretSpan]:
     """Return *ruled* with the *spans* that touch none of them. A rule knows where a value begins."""
     taken = sorted(finding[:2] for finding in ruled)
     ends = list(accumulate((end for _, end in taken), max))
@@ -145,18 +145,18 @@ def _without_overlaps(ruled: list[Finding], spans: Iterable[tuple[int, int]]) ->
     for start, end in spans:
         before = bisect_left(taken, (end,))
         if not before or ends[before - 1] <= start:
-            free.append(Finding(start, end, "password"))
+            free.append(SecretSpan(start, end, "password"))
     return ruled + free
 
 
-def _ruled(text: str) -> Iterator[Finding]:
+def _ruled(text: str) -> Iterator[SecretSpan]:
     lower = lower_case(text)
     yield from _structured(text)
-    yield from (Finding(*found) for found in placed(text))
-    yield from (Finding(*span, "secret") for span in cookies(text, lower))
+    yield from (SecretSpan(*found) for found in placed(text))
+    yield from (SecretSpan(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
-    yield from (Finding(*span, "password") for span in logins(text, lower))
-    yield from (Finding(*span, "card number") for span in cards(text))
+    yield from (SecretSpan(*span, "password") for span in logins(text, lower))
+    yield from (SecretSpan(*span, "card number") for span in cards(text))
 
 
 def _unmarked(text: str, lower: str) -> tuple[str, str]:
@@ -167,29 +167,29 @@ def _unmarked(text: str, lower: str) -> tuple[str, str]:
     return text, _MARKER.compiled.sub(lambda marker: "0" * len(marker[0]), lower)
 
 
-def _structured(text: str) -> Iterator[Finding]:
+def _structured(text: str) -> Iterator[SecretSpan]:
     for rule in STRUCTURED:
         if rule.may_match(text):
             for match in rule.compiled.finditer(text):
                 group = "secret" if "secret" in match.re.groupindex else 0
                 if not rule.random or is_random(match[group]):
-                    yield Finding(*match.span(group), rule.kind)
+                    yield SecretSpan(*match.span(group), rule.kind)
 
 
-def _labelled(text: str, lower: str) -> Iterator[Finding]:
+def _labelled(text: str, lower: str) -> Iterator[SecretSpan]:
     rows_end = 0
     labels = list(labels_in(text, lower))
     for label in labels:
         kind = _KINDS.get(label.kind, label.kind)
         for span in _of_label(text, lower, label):
-            yield Finding(*span, kind)
+            yield SecretSpan(*span, kind)
         start = line_start(text, label.start)
         if start >= rows_end:
             spans, rows_end = in_rows(text, lower, start)
             rows_end = max(rows_end, label.end)
-            yield from (Finding(*span, kind) for span in spans)
+            yield from (SecretSpan(*span, kind) for span in spans)
     if labels:
-        yield from (Finding(*span, "password") for span in in_tables(text, lower))
+        yield from (SecretSpan(*span, "password") for span in in_tables(text, lower))
 
 
 def _of_label(text: str, lower: str, label: SecretLabel) -> list[tuple[int, int]]:

@@ -17,7 +17,7 @@ _TOKEN = Pattern(rf"(?<![^{_SEPARATORS}])[^{_SEPARATORS}]{{4,300}}")
 _GROUPS = Pattern(r"(?<![\w.,:/+-])(?<!\d )[*#]?\d{1,8}(?:[ -]\d{1,8}){1,7}[*#]?(?![\w:%/]|[.,]\d)")
 # Several words or signs joined without a digit, as people choose passwords: "four-fat-geese", "Custard!Creams", "MyDogHasFleas".
 _JOINED = Pattern(
-    rf"(?<![^{_SEPARATORS}])(?:[A-Za-z]{{1,20}}[!@#$%^&*_+~]{{1,3}}[A-Za-z]|[A-Za-z]{{2,20}}[!@#$%^&*_+~.-][A-Za-z]{{2,20}}[!@#$%^&*_+~.-][A-Za-z]|(?:[A-Z][a-z]{{1,12}}){{3}}|[a-z]{{2,20}}[A-Z][a-z]{{1,20}}[!?*])"
+    rf"(?<![^{_SEPARATORS}])(?:[A-Za-z]{{1,20}}[!@#$%^&*_+~]{{1,3}}[A-Za-z]|[A-Za-z]{{2,20}}[!@#$%^&*_+~.-][A-Za-z]{{2,20}}[!@#$%^&*_+~.-][A-Za-z]|(?:[A-Z][a-z]{{1,12}}){{3}}|[A-Za-z]{{0,12}}[a-z][A-Z]{{2,12}}[A-Za-z]|[a-z]{{2,20}}[A-Z][a-z]{{1,20}}[!?*])"
     rf"[^\d{_SEPARATORS}]{{0,60}}(?![^{_SEPARATORS}])"
 )
 _PART = Pattern(r"[^=:/&?@]+")
@@ -25,25 +25,30 @@ _QUOTED = Pattern(
     r"[\"'`„“«「『](?P<words>[^\s\"'`„“”«»」』]{2,30}(?: [^\s\"'`„“”«»」』]{1,30}){1,11})[\"'`”“»」』]"
 )
 _CLAUSE = Pattern(
-    r"(?:[:=→—–]|->|=>|\s-|\b(?:is|was|be|to|with|ist|lautet|war|auf|mit|est|es|e|era|con|avec|son|sont|sind|are|means|says|now|jetzt|called|as|als|zijn))[ \t]{1,4}"
+    r"(?:[:=→—–]|->|=>|\s-|\b(?:is|was|be|to|with|ist|lautet|war|auf|mit|est|es|e|era|con|avec|son|sont|sind|are|means|says|now|jetzt|called|as|als|zijn|takes|reads|goes|needs|wants|by|gave me|words|of|hat|heisst|accepts|use|uses|type|rolled))[ \t]{1,4}"
     r"(?P<words>[a-z]{2,15}(?: [a-z0-9]{2,15}){1,11})(?=[.,;!?)]|\s*$|[ \t]*[|\n(—–-])",
 )
 _LINE_OF_WORDS = Pattern(
     r"(?:^|\n)[ \t>*+-]{0,6}(?P<words>[a-z]{2,15}(?: [a-z0-9]{2,15}){1,23})[ \t]{0,9}(?=\n|$)"
 )
 _BEFORE_VALUE = Pattern(
-    r"(?:[:=→—–\"'`„“«「『|(/,*]|->|=>|\s-|\n|\b(?:is|was|be|to|with|and|ist|lautet|war|auf|mit|und|est|es|e|era|con|y|et|avec|son|de|then|now|jetzt|called|as|als|met|en|het|i|the|use|type|enter|say|gib|tape[rz]?|usa|dice|try|still|just|nimm|sag|dis|di)"
+    r"(?:[:=→—–\"'`„“«「『|(/,*]|->|=>|\s-|\n|\b(?:is|was|be|to|with|and|ist|lautet|war|auf|mit|und|est|es|e|era|con|y|et|avec|son|de|then|now|jetzt|called|as|als|met|en|het|i|the|use|type|enter|say|gib|tape[rz]?|usa|dice|try|still|just|nimm|sag|dis|di|key|pass|reads|takes|needs|wants|paste|answer|hear|give|schlussel|clave|mit)"
     r"[ \t]|^)[ \t]{0,4}[\"'`*_„“«]{0,3}\Z",
 )
 _OTHER = Pattern(
-    r"^(?:(?:19|20)\d\d|(?:19|20)\d\d[-/.]\d\d?(?:[-/.]\d\d?)?(?:t.*)?|\d\d?[-/.]\d\d?[-/.](?:19|20)\d\d|\d\d?[/.]\d\d?[/.]\d\d|\d{1,2}[:.h]\d\d(?:[:.]\d\d)?|\d+(?:\.\d+)+|[+-]?\d*\.\d+\S{0,3}"
+    r"^(?:(?:19|20)\d\d[-/.]\d\d?(?:[-/.]\d\d?)?(?:t.*)?|\d\d?[-/.]\d\d?[-/.](?:19|20)\d\d|\d\d?[/.]\d\d?[/.]\d\d|\d{1,2}[:.h]\d\d(?:[:.]\d\d)?|\d+(?:\.\d+)+|[+-]?\d*\.\d+\S{0,3}"
     r"|\d+(?:st|nd|rd|th|px|ms|mm|cm|km|kg|kb|mb|gb|tb|ghz|mhz|hz|min|am|pm|x|k|m|s|h|%)|(?:19|20)?\d\ds|\d+x\d+(?:px)?|[$€£#]\d+(?:\.\d+)?[a-z]{0,2}|#[0-9a-f]{3}(?:[0-9a-f]{3})?|[a-z_.]+:[.,]\d?[a-z]"
-    r"|\d{1,3}-\d{1,3}|\d+%\??|\d+(?:\.\d+)?-[a-z]+(?:-[a-z]+)?|\+\d+|\$\d.*|utc[+-]\d+|[\w.-]+==?[\d.]+"
-    r"|[a-z]+[-/]\d\d?|\d\d?[-/][a-z]+|\d{1,2}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)$",
+    r"|\d{1,3}-\d{1,3}|\d+%\??|\d+(?:\.\d+)?-[a-z]+(?:-[a-z]+)?|\+\d+|\$\d.*|utc[+-]\d+|[\w.-]*[<>=~!]=?[\d.]+\*?"
+    r"|argon2\w*|1password\d?|sqlite3|latin1|_?(?:u?int|b?float|complex)\d\w*|[a-z][a-z_-]*#\d+|[a-z]+[-/]\d\d?|\d\d?[-/][a-z]+|\d{1,2}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)$",
 )
+_MIXED = Pattern(r"[a-z][A-Z]|^\d+-[A-Z][a-z]")
+_ISLAND = Pattern(
+    r"[A-Z][a-z][A-Z]{2}|[a-z][A-Z]{2,}[a-z]{1,2}[A-Z]"
+)  # a small letter or two between capitals
+_GROUPS_OF_FOUR = Pattern(r"^[a-z]{4}(?:-[a-z]{4}){2,7}$")
 _WORDS = Pattern(r"^[A-Za-z]+(?:[-_.][A-Za-z]+)*$")
 _ADDRESS = Pattern(
-    r"^\d{1,3}/\d{1,4}$|^[a-z][a-z+]{1,12}://|^(?:[\w.~-]*/){2,}[\w.-]*$|^[\w.-]+\.(?:com|org|net|io|de|py|md|js|ts|json|txt|html|css)$"
+    r"^\d{1,3}/\d{1,4}$|^[a-z.-]+@[a-z-]+(?:\.[a-z]{2,10}){1,3}$|^[a-z][a-z+]{1,12}://|^(?:[\w.~-]*/){2,}[\w.-]*$|^[\w.-]+\.(?:com|org|net|io|de|py|md|js|ts|json|txt|html|css)$"
 )
 # What announces a password that is made of words. Lower case, without accents.
 _CUES = (
@@ -52,6 +57,7 @@ _CUES = (
     "sicherheitsfrage", "sag ", "telefonkenn", "reponse secrete", "respuesta secreta", "risposta segreta", "psk", "wpa", "wifi", "wi-fi", "wlan", "restic", "luks", "rclone", "gpg", "kopia", "crypt", "verschlussel", "chiffre", "cifra",
     "login", "log in", "logs in", "sign in", "signs in", "sign-in", "logon", "anmeld", "einlogg", "inloggen", "iniciar sesion",
     " word", "-word", "wort", "palavra", "senha", "sesam", "unlock", "entsperr", "duress",
+    "diceware", "wallet", "stream key", "worter",
     "パス", "ハス", "合言葉", "密码", "口令",
 )  # fmt: skip
 _REACH_BEFORE, _REACH_AFTER = 30, 110  # characters around a cue
@@ -120,7 +126,8 @@ def form_of(token: str) -> str:
     if digits:
         if digits + sum(character in "-*#" for character in token) == len(token):
             return NUMBER if digits >= 3 and not _OTHER.compiled.match(token) else ""
-        return STRING if len(token) >= 4 and not _OTHER.compiled.match(token.lower()) else ""
+        plain = token if _MIXED.compiled.search(token) else token.lower()
+        return STRING if len(token) >= 4 and not _OTHER.compiled.match(plain) else ""
     if _WORDS.compiled.match(token):
         if len(token) < 4:
             return ""
@@ -129,6 +136,9 @@ def form_of(token: str) -> str:
 
 
 def _is_odd(token: str) -> bool:
-    """Whether capitals stand in *token* as in a generated string."""
+    """Whether capitals or groups stand in *token* as in a generated string."""
+    if len(token) < 7:
+        return False
     changes = sum(a.islower() and b.isupper() for a, b in pairwise(token))
-    return len(token) >= 7 and changes >= 2 and 5 * changes >= 3 * len(token) / 1.6
+    is_dense = changes >= 2 and 5 * changes >= 3 * len(token) / 1.6
+    return is_dense or bool(_ISLAND.compiled.search(token) or _GROUPS_OF_FOUR.compiled.match(token))

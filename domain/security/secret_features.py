@@ -196,8 +196,10 @@ def _header(text: str, line: int, start: int, form: str) -> Iterator[Feature]:
     cells = head.split(mark) if mark else [cell for cell in head.split("  ") if cell.strip()]
     column = row.count(mark) if mark else len([cell for cell in row.split("  ") if cell.strip()])
     if column < len(cells):
+        name = [piece for piece in pieces(cells[column]) if piece[0].isalpha()]
         yield "header", form
-        yield from _bag(pieces(cells[column]), "H", form)
+        yield from (("column", form, *name[-size:]) for size in (1, 2, 3))
+        yield from _bag(name, "H", form)
 
 
 @lru_cache(500)

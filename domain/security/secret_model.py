@@ -14,10 +14,10 @@ from clawmem.domain.security.secret_values import Span
 
 _FILE = "secret_weights.bin"
 UNIT = 1 / 16  # a weight is a whole number of units
-THRESHOLDS = {WORD: 3.0}
-THRESHOLD = 2.0
+THRESHOLDS = {WORD: 2.0}
+THRESHOLD = 1.0
 HOPELESS = (
-    -5.5,
+    -4.0,
     -2.0,
 )  # scores of the shape, and of shape and line, below which nothing above makes a secret
 
@@ -38,12 +38,18 @@ def use(data: bytes) -> None:
     """Use the model of *data* instead of the one in the package."""
     _models[:] = [array("b", zlib.decompress(data))]
     _weight.cache_clear()
+    _score_of_shape.cache_clear()
 
 
 @lru_cache(50_000)
 def _weight(feature: Feature) -> float:
     known = weights()
     return sum(known[place] for place in places(feature)) * UNIT
+
+
+@lru_cache(10_000)
+def _score_of_shape(value: str, form: str) -> float:
+    return sum(map(_weight, shape(value, form)))
 
 
 def likely(text: str, lower: str) -> Iterator[Span]:
@@ -57,7 +63,7 @@ def likely(text: str, lower: str) -> Iterator[Span]:
 
 
 def _score(text: str, candidate: Candidate) -> float:
-    score = sum(map(_weight, shape(text[candidate.start : candidate.end], candidate.form)))
+    score = _score_of_shape(text[candidate.start : candidate.end], candidate.form)
     for more, least in zip((in_line, above), HOPELESS, strict=True):
         if score < least:
             break

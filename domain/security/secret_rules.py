@@ -77,7 +77,11 @@ STRUCTURED = (
     _prefixed("anthropic key", "sk-ant-", f"{_URLSAFE}{{30,}}", ends=_ENDS_URLSAFE),
     _prefixed("openrouter key", "sk-or-v1-", f"{_HEX}{{40,}}"),
     _prefixed(
-        "openai key", "sk-(?:proj-|svcacct-|admin-|None-)?", f"{_URLSAFE}{{32,}}", "sk-", _ENDS_URLSAFE
+        "openai key",
+        "sk-",
+        rf"(?:(?:proj|svcacct|admin|None)-{_URLSAFE}{{16,}}|{_URLSAFE}{{32,}})",
+        "",
+        _ENDS_URLSAFE,
     ),
     _prefixed("groq key", "gsk_", f"{_ALNUM}{{40,}}"),
     _prefixed("xai key", "xai-", f"{_ALNUM}{{60,}}"),

@@ -20,7 +20,7 @@ _LEAST_PASSWORD = 5
 
 _EXAMPLE = Pattern(
     r"\bENC\[|example|placeholder|change[_-]?me|dummy|sample|your[_-]|[_-]here\b|x{4,}|\*{3,}|\.{3,}|…|•{3,}|redacted|<"
-    r"|1234567890abcdef|0{8,}|replace[_-]?(?:me|with|this)|insert[_-]",
+    r"|0{8,}|replace[_-]?(?:me|with|this)|insert[_-]",
     flags=re.IGNORECASE,
 )
 _EXPRESSION = Pattern(

@@ -1,9 +1,9 @@
 """
 Fit the model that recognises secrets, and write ``domain/security/secret_weights.bin``.
 
-The examples are the templates of ``secret_scenarios.tsv``, ``secret_lines.tsv`` and ``secret_lines_development.tsv``,
-each drawn several times with other values, words (``interchangeable_words.txt``) and surroundings, and texts of
-this repository that hold no secret. The model is a logistic regression. Everything is seeded.
+The examples are the templates of ``TEMPLATES``, each drawn several times with other values, words
+(``interchangeable_words.txt``) and surroundings, the layouts of ``secret_layouts.py``, and texts of this repository that
+hold no secret. The model is a logistic regression. Everything is seeded.
 
     python tests/data/fit_secrets.py            # writes the weights
     python tests/data/fit_secrets.py --validate # prints recall and precision on scenarios and files that were left out
@@ -25,6 +25,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from invented_values import filled
 from make_secrets import drawn
+from secret_layouts import layouts
 
 from clawmem.domain.security import secret_model
 from clawmem.domain.security.disguise import lower_case, plain
@@ -39,14 +40,18 @@ TEMPLATES = {
     "secret_scenarios.tsv": 5,
     "secret_lines.tsv": 3,
     "secret_lines_development.tsv": 3,
+    "secret_lines_fresh.tsv": 3,
+    "secret_lines_heldout.tsv": 3,
 }  # draws of each
+LAYOUTS, DRAWN_LAYOUTS = "secret_layouts.py", 5_000
 CLEAN_TEXTS = (
     "tests/data/ownervault/**/*.md", "examples/**/*.md", "docs/**/*.md", "adapters/**/*.py", "app/**/*.py", "tests/data/orders_labelled.tsv",
     "tests/data/injections.tsv", "tests/data/coding_prompts.jsonl", "tests/data/silence.jsonl", "tests/data/mcp_tools.json",
 )  # fmt: skip
 CLEAN_WEIGHT = 1.0
 SEED = 5
-EPOCHS, BATCH, RATE, DROPPED = 6, 64, 0.3, 0.15
+EPOCHS, BATCH, RATE, DROPPED = 8, 64, 0.3, 0.15
+CAUTION = 20.0  # squares of slopes to begin with: a word that a few templates have learns little
 FOLDS = 5
 SURROUNDED = 0.5  # share of the draws that get other lines above and below
 SWAPPED = 0.5  # share of the interchangeable words that are exchanged
@@ -138,7 +143,7 @@ def examples(chosen: Iterable[Template], lines: Sequence[str]) -> Iterator[Examp
     """Yield the candidates in several drawings of the *chosen* templates."""
     chance, words = Random(SEED), Words()
     for template in chosen:
-        for number in range(TEMPLATES[template.file]):
+        for number in range(TEMPLATES.get(template.file, 1)):
             text, spans = text_of(chance, words.swapped(chance, template.text) if number else template.text)
             if number and chance.random() < SURROUNDED:
                 text, more = surrounded(chance, text, lines)
@@ -173,7 +178,7 @@ def _numbers(text: str, candidate: Candidate) -> np.ndarray:
 def fitted(found: Sequence[Example]) -> np.ndarray:
     """Return the weights of a logistic regression: AdaGrad, some features left out at random, averaged at the end."""
     random = np.random.default_rng(0)
-    weights, squares = np.zeros(1 << BITS, np.float32), np.full(1 << BITS, 1e-2, np.float32)
+    weights, squares = np.zeros(1 << BITS, np.float32), np.full(1 << BITS, CAUTION, np.float32)
     total = np.zeros(1 << BITS, np.float64)
     truth = np.array([one.is_secret for one in found], np.float32)
     importance = np.array([one.weight for one in found], np.float32)
@@ -238,7 +243,8 @@ def main(arguments: Sequence[str]) -> None:
     texts = clean_texts()
     lines = [line for text in texts for line in text.splitlines() if line.strip() and len(line) < 200]
     all_templates = [template for name in TEMPLATES for template in templates(name)]
-    found, clean = list(examples(all_templates, lines)), list(clean_examples(texts))
+    drawn_too = [Template(LAYOUTS, "", text) for text in layouts(Random(SEED), DRAWN_LAYOUTS)]
+    found, clean = list(examples([*all_templates, *drawn_too], lines)), list(clean_examples(texts))
     if "--validate" in arguments:
         validate(all_templates, found, clean)
     else:
