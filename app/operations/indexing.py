@@ -12,6 +12,7 @@ from clawmem.app.operations.operation import Command, Effect, Opening, Operation
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
+from clawmem.domain.maintenance.quick_embedding import is_quick
 from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
 
 if TYPE_CHECKING:
@@ -37,6 +38,13 @@ AllowEmpty = Annotated[
 Embed = Annotated[
     bool, Field(description="Then make the vectors that are missing."), Option(("--embed",), tool=None)
 ]
+EmbedOrNot = Annotated[
+    bool | None,
+    Field(
+        description="Then make the missing vectors, or never; by default if that takes less than a minute."
+    ),
+    Option(("--embed/--no-embed",), tool=None),
+]
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
 
 
@@ -47,7 +55,7 @@ class Update(Request):
     pull: Annotated[
         bool, Field(description="Run each collection's update command first."), Option(("--pull",))
     ] = False
-    embed: Embed = False
+    embed: EmbedOrNot = None
     allow_empty: AllowEmpty = False
 
 
@@ -135,11 +143,18 @@ class Embedded(Upkeep):
 
 
 def update(services: Services, request: Update) -> Reading:
-    """Read new and changed files of every collection."""
+    """
+    Read new and changed files of every collection, and make the missing vectors if that takes less than a minute.
+
+    With a model server vectors are made only on request or where the config file says autoEmbed.
+    """
     failed = _pulled(services) if request.pull else {}
     folders = [one for one in _folders(services, request.collection) if one.name not in failed]
     passes = read_folders(services, folders, allow_empty=request.allow_empty)
-    embedded = embed_after(services, [one.name for one in folders], is_asked=request.embed)
+    wanted = (
+        services.settings.embeds([one.name for one in folders]) if request.embed is None else request.embed
+    )
+    embedded = embed_quickly(services) if wanted is None else embed_texts(services) if wanted else None
     return Reading(**sums_of(services, passes), failed=failed, embed=embedded)
 
 
@@ -243,6 +258,29 @@ def embed_after(
     return embed_texts(services) if is_asked or services.settings.embeds(collections) else None
 
 
+def embed_quickly(services: Services) -> EmbedReport | None:
+    """
+    Embed the texts without vectors if a model of this machine does so within a minute; the first batch shows its pace.
+
+    Return ``None`` without such texts, for a model server, which may charge for them, and if the vault has vectors of
+    another model.
+    """
+    if services.settings.embed_server or not _pending(services):
+        return None
+    began = services.clock.now_ms()
+    try:
+        embed = services.embed
+        if not embed.serves:
+            return None
+        with services.progress("Embedding") as step:
+            return embed(
+                progress=step,
+                go_on=lambda done, total: is_quick(done, total, services.clock.now_ms() - began),
+            )
+    except (EmbeddingError, ModelError):  # the texts wait, and the answer says so
+        return None
+
+
 def embed_new(services: Services) -> str:
     """Embed the texts without vectors if the vault has vectors; return why they could not be embedded, if so."""
     if services.vault.embeddings.fingerprint() is None:
@@ -297,7 +335,7 @@ def reading_text(result: Reading, vault: str = "") -> str:
         lines.append(NO_COLLECTIONS)
     if result.embed:
         lines.append(embed_line(result.embed))
-    elif result.pending:
+    if result.pending and (result.embed is None or result.embed.paused):
         lines.append(f"{result.pending} texts wait for vectors. Next: clawmem {chosen}embed")
     if result.enrich:
         lines.append(enriched_text(result.enrich))

@@ -72,7 +72,7 @@ class LiveFolders:
     @property
     def embeds(self) -> bool:
         """Whether the current settings let new texts be embedded."""
-        return self._settings.embeds(self._settings.collections)
+        return bool(self._settings.embeds(self._settings.collections))
 
 
 def _embedded(services: Services, progress: Progress) -> list[str]:

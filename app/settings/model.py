@@ -144,8 +144,10 @@ class Settings(BaseModel):
     lanes: LaneSettings | None = Field(
         default=None, description="Schedule and limits of the maintenance lanes."
     )
-    autoEmbed: bool = Field(  # noqa: N815
-        default=False, description="Whether reading any folder ends with the vectors that are missing."
+    autoEmbed: bool | None = Field(  # noqa: N815
+        default=None,
+        description="Whether reading any folder ends with the vectors that are missing; by default after `update` if a "
+        "model of this machine makes them in a minute.",
     )
 
     @field_validator("lifecycle", mode="before")
@@ -168,11 +170,12 @@ class Settings(BaseModel):
         configured = self.collections.get(collection)
         return path_context(path, configured.context if configured else {}, self.global_context)
 
-    def embeds(self, collections: Iterable[str]) -> bool:
-        """Whether reading *collections* ends with the vectors that are missing."""
-        return self.autoEmbed or any(
-            name in self.collections and self.collections[name].autoEmbed for name in collections
-        )
+    def embeds(self, collections: Iterable[str]) -> bool | None:
+        """Return whether reading *collections* ends with the missing vectors; ``None`` if nothing says so."""
+        said = {self.collections[name].autoEmbed for name in collections if name in self.collections}
+        if self.autoEmbed or True in said:
+            return True
+        return False if self.autoEmbed is False or False in said else None
 
     @property
     def kept_receipt_days(self) -> int:

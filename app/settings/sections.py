@@ -55,8 +55,8 @@ class CollectionSettings(BaseModel):
     trust: Literal["user", "shared", "outside"] = Field(
         default="user", description="Trust in its notes; notes of any level but `user` are quoted in prompts."
     )
-    autoEmbed: bool = Field(  # noqa: N815
-        default=False, description="Whether reading the folder ends with the vectors that are missing."
+    autoEmbed: bool | None = Field(  # noqa: N815
+        default=None, description="Whether reading the folder ends with the vectors that are missing."
     )
 
     @field_validator("path")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +69,41 @@ def test_a_watcher_follows_the_config_file(tmp_path: Path) -> None:
         one.write("notes/second.md", "# Second\n")
 
         assert soon(lambda: one.embedded() == 2)
+
+
+def slow_clock(monkeypatch: pytest.MonkeyPatch, ms_per_reading: int) -> None:
+    """Let every reading of the clock take *ms_per_reading*."""
+    clock = count(1_790_000_000_000, ms_per_reading)
+    monkeypatch.setattr("clawmem.adapters.system.clock.SystemClock.now_ms", lambda self: next(clock))
+
+
+@pytest.mark.parametrize(("ms_per_reading", "made"), [(10, NOTES), (61_000, 2)])
+def test_update_makes_vectors_within_a_minute(
+    remembered: Any, notes: Path, monkeypatch: pytest.MonkeyPatch, ms_per_reading: int, made: int
+) -> None:
+    """Without a setting. The first batch shows the pace; a slow model stops after it, and the rest is named."""
+    for note in sorted(notes.rglob("*.md")):
+        note.write_text(f"{note.read_text('utf-8')}\nOne more line about {note.stem}.\n", "utf-8")
+    monkeypatch.setattr("clawmem.app.services.indexing.embed.BATCH", 2)
+    slow_clock(monkeypatch, ms_per_reading)
+
+    read = json.loads(remembered("update", "--json").output)
+
+    assert (read["embed"]["embedded"], read["pending"]) == (made, NOTES - made)
+    assert (f"{NOTES - made} texts wait for vectors. Next: clawmem embed" in remembered("update").output) == (
+        made < NOTES - 1
+    )
+    remembered("update", "--embed")
+    assert stored(remembered)[1] == 0
+
+
+def test_no_model_server_is_asked_without_a_request(remembered: Any, notes: Path) -> None:
+    """It may charge for each text; the vectors of another model are not replaced either."""
+    (notes / "new.md").write_text("# New\n", "utf-8")
+    server = {"CLAWMEM_EMBED_URL": "http://127.0.0.1:9"}
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in server.items():
+            patch.setenv(name, value)
+        read = json.loads(remembered("update", "--json").output)
+    assert (read["embed"], read["pending"]) == (None, 1)
+    assert json.loads(remembered("update", "--json").output)["embed"]["embedded"] == 1

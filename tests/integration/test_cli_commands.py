@@ -162,15 +162,16 @@ def test_vsearch_keeps_back_what_is_far_off(remembered: Invoke) -> None:
 
 
 def test_update_sees_changes_and_removals(remembered: Invoke, notes: Path) -> None:
-    """One pass reads the new, drops the gone, and says that vectors are due."""
+    """One pass reads the new, drops the gone, and makes the vectors, or says that they are due."""
     (notes / "new.md").write_text("# New\n\nSomething about gardening.\n", "utf-8")
     (notes / "people/haruka.md").unlink()
 
-    done = remembered("update")
+    done = remembered("update", "--no-embed")
 
     assert "notes: 1 added, 0 updated, 1 removed, 2 unchanged" in done.stdout
-    assert "clawmem embed" in done.stdout
-    assert "Vectors: " in remembered("update", "--embed").stdout
+    assert "1 texts wait for vectors. Next: clawmem embed" in done.stdout
+    assert "Vectors: 1 made" in remembered("update").stdout
+    assert "Vectors" not in remembered("update").stdout
     assert json.loads(remembered("search", "haruka", "--json").stdout)["results"] == []
 
 

@@ -357,7 +357,7 @@ def test_without_vectors(
 ) -> None:
     """What is wrong with the vault is found once, and the log is silent about it, and about who hung up."""
     invoke("collection", "add", notes)
-    invoke("update")
+    invoke("update", "--no-embed")
     world = World(home, environ, None)  # type: ignore[arg-type]
 
     with serving(environ, home) as server:

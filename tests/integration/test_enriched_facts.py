@@ -126,7 +126,7 @@ def test_the_command_says_that_there_is_nothing_to_do(invoke: Invoke, notes: Pat
     told = json.loads(invoke("enrich", "--all", "--json").stdout)
     assert not any(told[name] for name in EnrichReport.__slots__)
     (notes / "people/haruka.md").write_text("# Haruka Mori\n\nNow designs turnstiles.\n", "utf-8")
-    invoke("update")
+    invoke("update", "--no-embed")
     assert "1 documents wait for vectors" in invoke("enrich", "--all").stdout
     invoke("embed")
     assert invoke("enrich", "--all").stdout.startswith("Enriched: 1 documents by rules")

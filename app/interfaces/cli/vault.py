@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,11 @@ import typer
 from clawmem.app.interfaces.cli.advice import with_vault
 from clawmem.app.interfaces.cli.progress import interruption_explained, progress
 from clawmem.app.interfaces.cli.session import chosen_by, opened, settings_of_usual, wants_json
+from clawmem.app.operations.output import plural
 from clawmem.app.settings.config_file import typed_folder
 
 if TYPE_CHECKING:
+    from clawmem.app.services.indexing.survey import Survey
     from clawmem.app.settings.model import Settings
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -43,18 +46,20 @@ def bootstrap(
     """
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.operations.indexing import Update, reading_text, update
+    from clawmem.app.services.indexing.survey import survey
 
     chosen = _remembered(settings_of_usual(ctx, "bootstrap"), path, name)
     with opened(ctx, create=True) as services, interruption_explained():
         result = update(services.called_by("cli", progress), Update(embed=not skip_embed))
-        served = services.vault.documents.collections().get(chosen, 0)
-    lines = [reading_text(result), *result.remarks, *_next_steps(chosen, served)]
+        folder = next(one for one in services.folders if one.name == chosen)
+        found = survey(services.vault, services.adapters.files(), folder)
+    lines = [reading_text(result), *_survey_lines(found), *result.remarks, *_next_steps(chosen, found.notes)]
     if hooks:  # client settings are edited only on request
         from clawmem.app.interfaces.cli.setup import installed
 
         lines += installed(ctx)
     if wants_json(ctx):
-        show_json({"name": chosen, **result.model_dump(mode="json")})
+        show_json({"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)})
     else:
         show(with_vault("\n".join(lines), chosen_by(ctx).vault))
 
@@ -76,6 +81,21 @@ def _remembered(settings: Settings, path: Path, name: str | None) -> str:
     for remark in result.remarks:
         typer.echo(remark, err=True)
     return result.name
+
+
+def _survey_lines(found: Survey) -> list[str]:
+    """Return a line about a folder of a known program, or with links."""
+    if not (found.app or found.links):
+        return []
+    broken = (
+        f" ({found.broken_links} lead nowhere; see: clawmem links --broken)" if found.broken_links else ""
+    )
+    facts = [plural(found.notes, "note"), plural(found.links, "link") + broken]
+    if found.app:
+        facts.append(
+            f"{plural(found.attachments, 'attachment')}, not read" if found.attachments else "no attachments"
+        )
+    return [f"{f'{found.app} folder' if found.app else 'Folder'}: {', '.join(facts)}."]
 
 
 def _next_steps(name: str, documents: int) -> list[str]:

@@ -275,10 +275,13 @@ class Methods:
         *,
         collection: str | list[str] = "",
         pull: bool = False,
-        embed: bool = False,
+        embed: bool | None = None,
         allow_empty: bool = False,
     ) -> Reading:
-        """Read new and changed files of every collection."""
+        """Read new and changed files of every collection, and make the missing vectors if that takes less than a minute.
+
+        With a model server vectors are made only on request or where the config file says autoEmbed.
+        """
         found: Reading = self._run("update", locals())
         return found
 

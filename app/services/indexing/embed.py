@@ -30,6 +30,7 @@ BATCH = 256  # texts per transaction: about 30 ms of writing, and the most that 
 DISCARDED_AT_ONCE = 1000  # vectors per transaction: well under 50 ms of writing
 ALLOWED_FAILURES = 0.1  # share of texts; a model that fails on more of them does not take over
 Progress = Callable[[int, int], None]
+GoOn = Callable[[int, int], bool]  # texts that were tried, all texts
 OlderModel = Callable[[str], Embedder]
 
 
@@ -82,7 +83,7 @@ class EmbedReport:
 
     ``stopped`` means that the model failed, not a single text: the remaining texts wait for another run. ``replaced``
     is the model whose vectors were replaced in this run, ``waiting_for`` the one whose vectors could not be replaced,
-    with the reason in ``error``. ``sketched`` counts lines, if the serving model can make sketches.
+    with the reason in ``error``. ``paused`` means that the caller ended the run. ``sketched`` counts lines, if the serving model can make sketches.
     """
 
     embedded: int = 0
@@ -90,6 +91,7 @@ class EmbedReport:
     cleaned: int = 0
     error: str | None = None
     stopped: bool = False
+    paused: bool = False
     replaced: str | None = None
     waiting_for: str | None = None
     sketched: int = 0
@@ -117,9 +119,16 @@ class EmbedPending:
         self._older_of = older or self._no_other
         self._by_name = by_name
 
-    def __call__(self, *, force: bool = False, progress: Progress = lambda done, total: None) -> EmbedReport:
+    def __call__(
+        self,
+        *,
+        force: bool = False,
+        progress: Progress = lambda done, total: None,
+        go_on: GoOn = lambda done, total: True,
+    ) -> EmbedReport:
         """
-        Run until nothing is pending; with *force* rebuild every vector next to the serving ones.
+        Run until nothing is pending, or *go_on* returns False after a batch; with *force* rebuild every vector next to
+        the serving ones.
 
         Raises:
             ModelMismatch: the model was not chosen by name, and that of the vault is unavailable; nothing was changed.
@@ -132,6 +141,10 @@ class EmbedPending:
             while any(filling.advance(BATCH) for filling in fillings):
                 _add_up(report, fillings)
                 progress(report.embedded, max(total, report.embedded))
+                if not go_on(report.embedded + report.failed, max(total, report.embedded)):
+                    report.paused = self._pending(fillings) > 0
+                    if report.paused:
+                        return report
             if not fillings[-1].beside or self._has_ended(fillings[-1], report):
                 break
         self._discard()
@@ -141,6 +154,15 @@ class EmbedPending:
     def counts(self) -> EmbeddingCounts:
         """Return the progress of the serving vectors."""
         return self._vault.embeddings.counts()
+
+    @property
+    def serves(self) -> bool:
+        """Whether the vectors of the vault are of the chosen model, or there are none."""
+        embeddings = self._vault.embeddings
+        return embeddings.building() is None and embeddings.fingerprint() in (
+            None,
+            self._embedder.fingerprint,
+        )
 
     # -- beginning ----------------------------------------------------------------------------------
 
