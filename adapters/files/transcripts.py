@@ -22,7 +22,7 @@ _CHUNK = 1 << 20
 
 class DiskTranscripts:
     """
-    ``Transcripts`` in Claude Code's files. Memory is bounded by the longest tail, 32 MB, for files of any
+    ``Transcripts`` in files of Claude Code, Codex and Gemini CLI. Memory is bounded by the longest tail, 32 MB, for files of any
     size.
     """
 

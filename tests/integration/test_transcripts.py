@@ -219,3 +219,64 @@ def test_any_json_is_a_message_or_none(value: Any, data: st.DataObject) -> None:
         except (NotConversation, ValueError):
             continue
         assert message.speaker in set(Speaker)
+
+
+def test_a_rollout_of_codex(transcript: Path) -> None:
+    """Messages of the user and the model, without what the program adds; a patch names the files that it writes."""
+
+    def item(role: str, words: str, **rest: Any) -> dict[str, Any]:
+        content = [{"type": "output_text" if role == "assistant" else "input_text", "text": words}]
+        return {"type": "message", "id": f"m-{words[:9]}", "role": role, "content": content, **rest}
+
+    patch = "*** Begin Patch\n*** Update File: src/queue.py\n@@\n-a\n+b\n*** End Patch\n"
+    payloads = [
+        ("session_meta", {"id": "s1", "cwd": "/work"}),
+        ("response_item", item("developer", "<permissions>none</permissions>")),
+        ("response_item", item("user", "<environment_context>\n<cwd>/work</cwd>\n</environment_context>")),
+        ("response_item", item("user", "# AGENTS.md instructions for /work\n\nBe brief.")),
+        ("response_item", item("user", "Where should the queue live?",
+                               internal_chat_message_metadata_passthrough={"turn_id": "t1"})),
+        ("event_msg", {"type": "token_count"}),
+        ("response_item", {"type": "reasoning", "summary": []}),
+        ("response_item", {"type": "custom_tool_call", "name": "apply_patch", "input": patch, "id": "c1"}),
+        ("response_item", item("assistant", "In Postgres.")),
+    ]  # fmt: skip
+    rows = [
+        {"timestamp": "2026-11-23T12:26:19.655Z", "ordinal": number, "type": kind, "payload": payload}
+        for number, (kind, payload) in enumerate(payloads)
+    ]
+    transcript.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    part = DiskTranscripts().read(str(transcript))
+
+    assert [(one.speaker, one.text, one.prompt_id) for one in part.messages] == [
+        (Speaker.USER, "Where should the queue live?", "t1"),
+        (Speaker.ASSISTANT, "", ""),
+        (Speaker.ASSISTANT, "In Postgres.", ""),
+    ]
+    assert part.messages[1].files == (FileTouch("src/queue.py", True),)
+    assert (part.bad_lines, part.end.turns) == (0, 1)
+
+
+def test_a_session_of_gemini(transcript: Path) -> None:
+    """A message that is written again with its tool calls is one message; metadata and notices are left out."""
+    call = {"name": "write_file", "args": {"file_path": "notes.md", "content": "x"}}
+    rows: list[dict[str, Any]] = [
+        {"sessionId": "s1", "projectHash": "p", "startTime": "2026-11-23T12:00:00Z", "kind": "main"},
+        {"id": "1", "type": "user", "content": [{"text": "<hook_context>x</hook_context>Save it."}]},
+        {"$set": {"lastUpdated": "2026-11-23T12:00:01Z"}},
+        {"id": "2", "type": "info", "content": "Update available."},
+        {"id": "3", "type": "gemini", "content": "Saved.", "thoughts": []},
+        {"id": "3", "type": "gemini", "content": "Saved.", "toolCalls": [call]},
+        {"$rewindTo": "3"},
+    ]
+    transcript.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+    part = DiskTranscripts().read(str(transcript))
+
+    assert [(one.speaker, one.text) for one in part.messages] == [
+        (Speaker.USER, "Save it."),
+        (Speaker.ASSISTANT, "Saved."),
+    ]
+    assert part.messages[1].files == (FileTouch("notes.md", True),)
+    assert part.bad_lines == 0
