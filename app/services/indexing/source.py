@@ -11,6 +11,7 @@ from clawmem.domain.documents import content_type, encoding, frontmatter, identi
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.links import note_links
+from clawmem.domain.documents.markup import without_comments
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.properties import inline_fields, note_properties
 from clawmem.domain.documents.tags import note_tags
@@ -192,6 +193,7 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
 def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     text, warning = decode(data, path)
     parts, raw, complaint = _front_matter(text, parse_yaml)
+    parts = replace(parts, body=without_comments(parts.body))
     facts, fields = frontmatter.facts(raw), inline_fields(parts.body)
     tags, aliases = note_tags((*facts.tags, *fields.tags), parts.body), (*facts.aliases, *fields.aliases)
     declared = Declarations(
