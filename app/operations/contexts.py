@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 EVERYTHING = "/"
+REINDEX = "clawmem reindex --force"
 MOST = 1000  # characters; a description is read with every note below its folder
 NONE_YET = "No descriptions yet. Run: clawmem context set FOLDER TEXT"
 
@@ -75,6 +77,11 @@ class ContextChange(Result):
     text: str
     before: str
 
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return the command that brings the change into vectors."""
+        return [] if self.place == EVERYTHING else [f"For vectors that include the change: {REINDEX}"]
+
 
 def list_contexts(services: Services, request: NoParameters) -> Contexts:
     """List the descriptions of folders."""
@@ -86,7 +93,8 @@ def set_text(services: Services, request: NewContext) -> ContextChange:
     """
     Describe a folder, a file or everything.
 
-    The description is shown with every note below the folder, in results and above its text.
+    The description is shown with every note below the folder, in results and above its text. Vectors of the notes
+    include it after: clawmem reindex --force
     """
     place, text = _place(services, request.place), " ".join(request.text.split())
     if not text:
@@ -143,7 +151,7 @@ def _place(services: Services, text: str) -> str:
 
 
 def _key(services: Services, name: str, prefix: str) -> str:
-    """Return the key of the config file for *prefix*, with slashes as it was written there."""
+    """Return the key of the config file for *prefix*, with slashes in the spelling of the file."""
     known = services.settings.collections[name].context
     return next((one for one in known if one.strip("/") == prefix), prefix or EVERYTHING)
 

@@ -153,3 +153,25 @@ def test_places_and_texts_that_are_refused(
 
     assert done.exit_code != 0 and fault in done.output
     assert config.read_text("utf-8") == before
+
+
+def test_a_description_is_embedded_with_the_notes_below(invoke: Invoke, notes: Path) -> None:
+    """After a reindex, a question by its words finds notes without them; before, verify names the difference."""
+    write_notes(notes, {"a/x.md": "# Monday\n\nIt rained.\n", "b/y.md": "# Tuesday\n\nThe sun shone.\n"})
+    invoke("bootstrap", notes)
+    assert (
+        invoke("context", "set", "notes/b", "Trips of the sailing boat.").output.count("reindex --force") == 1
+    )
+    assert "notes/b/y.md gives other fragments" in invoke("verify").stdout
+
+    for command in (("reindex", "--force"), ("embed",)):
+        invoke(*command)
+
+    assert [one["file"] for one in ask_json(invoke, "vsearch", "sailing boat", "-n", 1)["results"]] == [
+        "notes/b/y.md"
+    ]
+    assert invoke("verify").exit_code == 0
+    invoke("context", "remove", "notes/b")
+    invoke("reindex", "--force")
+    invoke("embed")
+    assert invoke("verify").exit_code == 0

@@ -85,6 +85,7 @@ def parse_source(
     known: Document | None = None,
     trust: Origin = Origin.USER,
     extract: TextExtractor | None = None,
+    about: str = "",
 ) -> ParsedSource:
     """
     Parse one file.
@@ -100,7 +101,7 @@ def parse_source(
     extracted = extract(path, data) if extract else None
     read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
     document = _document(_File(data, collection, path, stamp, now_ms, known, trust), read.parts, read.facts)
-    pieces = _fragments(document, read.parts, read.facts)
+    pieces = _fragments(document, read.parts, read.facts, about)
     mark = None if extracted else template_mark(read.parts.body, read.parts.text)
     return ParsedSource(document, read.parts.body, pieces, read.complaint, read.declared, mark)
 
@@ -151,7 +152,7 @@ def _changed_ms(file: _File, body: str) -> int:
 
 
 def _fragments(
-    document: Document, parts: frontmatter.FrontMatter, facts: frontmatter.Facts
+    document: Document, parts: frontmatter.FrontMatter, facts: frontmatter.Facts, about: str
 ) -> list[Fragment]:
     pieces = fragment(
         parts.body,
@@ -159,6 +160,7 @@ def _fragments(
         date=document.authored_at[:10],
         first_line=parts.body_line,
         front_matter=facts.extra,
+        about=about,
     )
     if len(pieces) > MAX_FRAGMENTS:
         raise SourceUnreadable(
