@@ -99,7 +99,8 @@ class Methods:
     def context_set(self, place: str, *, text: str) -> ContextChange:
         """Describe a folder, a file or everything.
 
-        The description is shown with every note below the folder, in results and above its text.
+        The description is shown with every note below the folder, in results and above its text. Vectors of the notes
+        include it after: clawmem reindex --force
         """
         found: ContextChange = self._run("context_set", locals())
         return found
