@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.settings.config_file import read_config
+from clawmem.domain.documents.path_context import path_context
 from clawmem.ports.errors import ClawmemError
 
 if TYPE_CHECKING:
@@ -60,6 +62,10 @@ class ConfiguredFolders:
         }
 
 
+def _about(contexts: Mapping[str, str], path: str) -> str:
+    return path_context(path, contexts) or ""
+
+
 def _extract(path: str, data: bytes) -> ExtractedText | None:
     from clawmem.adapters.attachments.extraction import extract_text
 
@@ -82,6 +88,7 @@ def folders_of(settings: Settings) -> list[Folder]:
                 origin=TRUST[one.trust],
                 exclude=tuple(one.exclude),
                 gitignore=one.gitignore,
+                about=partial(_about, one.context),
                 extract=_extract,
                 is_configured=partial(configured.has, name, one.path),
             )

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "collections": ("collection", "trust"),
+        "contexts": ("context",),
         "curation": ("pin", "unpin", "snooze", "unsnooze"),
         "curator": ("reflect", "consolidate", "curate"),
         "diary": ("diary",),

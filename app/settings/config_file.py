@@ -166,12 +166,35 @@ def remove_collection(path: Path, name: str) -> None:
 
 def choose_trust(path: Path, name: str, level: str) -> None:
     """Write the trust in a collection; raise `NotFound` if there is none of that name."""
+    _change_collection(path, name, lambda data: _overwrite(data, name, {"trust": level}))
+
+
+def set_context(path: Path, name: str, prefix: str, text: str) -> None:
+    """Write the description of *prefix* in a collection; raise `NotFound` if there is none of that name."""
+
+    def change(data: Any) -> None:
+        if not data["collections"][name].get("context"):
+            _overwrite(data, name, {"context": {}})
+        data["collections"][name]["context"][prefix] = text
+
+    _change_collection(path, name, change)
+
+
+def remove_context(path: Path, name: str, prefix: str) -> None:
+    """Remove the description of *prefix*; raise `NotFound` if there is no collection of that name."""
+
+    def change(data: Any) -> None:
+        (data["collections"][name].get("context") or {}).pop(prefix, None)
+
+    _change_collection(path, name, change)
+
+
+def _change_collection(path: Path, name: str, change: Callable[[Any], object]) -> None:
     text, meant = _editable(path)
     if name not in meant["collections"]:
         raise NotFound("collection", name, suggestions=sorted(meant["collections"]))
-    entry = {"trust": level}
-    _overwrite(meant, name, entry)
-    _write_first(path, meant, [lambda: _dumped(text, lambda data: _overwrite(data, name, entry))])
+    change(meant)
+    _write_first(path, meant, [lambda: _dumped(text, change)])
 
 
 def choose(path: Path, key: str, value: str) -> None:

@@ -12,6 +12,9 @@ from clawmem.domain.documents.tables import column_names, rows_from
 _HEADING = re.compile(r" {0,3}(#{1,6})(?=[ \t]|\Z)")
 _FENCE = re.compile(r"\A {0,3}(`{3,}+(?!.*`)|~{3,})[ \t]*([^`\s]*)")  # ```x``` is code inside a paragraph
 _ITEM = re.compile(r"\A[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S")
+_OWN_LINE = re.compile(
+    r"\[\^[^\]\s]{1,100}\]:|[^\W\d_][\w -]{0,40}::(?=\s|\Z)"
+)  # a footnote, a field of Dataview
 _TURN = re.compile(
     r"\*\*([^*:\n]{1,40}):\*\*|\*\*([^*\n]{1,40})\*\*:|(user|assistant|human|system):(?=\s|\Z)", re.IGNORECASE
 )
@@ -147,6 +150,8 @@ def _beginning(line: _Line) -> Block | None:
         return _block(BlockKind.TURN, line, (turn[1] or turn[2] or turn[3]).strip())
     if _ITEM.match(line.text):
         return _block(BlockKind.ITEM, line)
+    if _OWN_LINE.match(line.text):
+        return _block(BlockKind.PARAGRAPH, line)
     return None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from clawmem.domain.documents.blocks import Block, BlockKind, blocks
-from clawmem.ports.records import Fragment, FragmentKind
+from clawmem.ports.records import NEVER_EMBEDDED, Fragment, FragmentKind
 
 MAX_PASSAGE = 1600  # characters, 400 tokens
 MAX_STRUCTURE = 2000  # characters of a section, list or code fragment; longer ones are split
@@ -23,6 +23,7 @@ MAX_OVERLAP = 400  # a block up to this size is repeated at the start of the nex
 PIECE_OVERLAP = 200  # characters shared by two pieces of a block that had to be split
 MIN_FRAGMENT = 50  # characters; a shorter list or section gets no fragment of its own
 MIN_FRONT_MATTER = 10
+MAX_ABOUT = 300  # characters; a longer description would outweigh the text of a short passage
 MIN_SPLIT = 200  # characters; a shorter body gets no section, list or code fragments
 MAX_STRUCTURES = 500  # sections, lists and code blocks of one document with a fragment of their own
 SECTION_LEVEL = 3
@@ -52,6 +53,7 @@ def fragment(
     date: str = "",
     first_line: int = 1,
     front_matter: Iterable[tuple[str, str]] = (),
+    about: str = "",
 ) -> list[Fragment]:
     """
     Split *body* into fragments, numbered from 0; number 0 is always the whole document.
@@ -65,6 +67,7 @@ def fragment(
         title: Title of the document, for the retrieval context.
         date: Day of the document, ``YYYY-MM-DD``, for the retrieval context; empty if unknown.
         first_line: Line of the file on which *body* begins.
+        about: Description of the folders above the document, for the retrieval context.
         front_matter: Printable pairs; each becomes a fragment unless it is structural or shorter than 10 characters.
     """
     outline = _outline(blocks(body))
@@ -76,7 +79,8 @@ def fragment(
         *_lines(body, outline),
     ]
     places = _LineNumbers(body, first_line)
-    return [_number(seq, stretch, body, places, title, date) for seq, stretch in enumerate(stretches)]
+    numbered = [_number(seq, stretch, body, places, title, date) for seq, stretch in enumerate(stretches)]
+    return [_described(part, about) for part in numbered] if about else numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +244,12 @@ def _number(
         if stretch.kind is FragmentKind.LINE
         else _context(title, date, stretch.heading),
     )
+
+
+def _described(part: Fragment, about: str) -> Fragment:
+    if part.kind in NEVER_EMBEDDED:
+        return part
+    return part._replace(context=f"{about[:MAX_ABOUT]}\n{part.context}".strip())
 
 
 def _context(title: str, date: str, heading: str) -> str:

@@ -59,6 +59,18 @@ def blanked(text: str, kinds: Collection[Markup]) -> str:
     return "".join([*parts, text[place:]]) if parts else text
 
 
+def without_comments(text: str) -> str:
+    """Return *text* without its comments; line numbers do not change."""
+    if "<!--" not in text and "%%" not in text:
+        return text
+    parts, place = [], 0
+    for span in markup_spans(text):
+        if span.kind is Markup.COMMENT:
+            parts += [text[place : span.start], "\n" * text.count("\n", span.start, span.end)]
+            place = span.end
+    return "".join([*parts, text[place:]])
+
+
 class _Closings:
     """Ends of the parts of one text; an end that is missing once is not looked for again."""
 

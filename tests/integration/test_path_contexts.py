@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke, ask_json, write_notes
 from interface_world import InterfaceWorld, interface_world
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -101,3 +103,75 @@ def test_a_changed_description_counts_at_once(world: InterfaceWorld) -> None:
         assert world.rest("GET", f"/documents/{OTHER}")["context"] == f"Everything else.\n\n{COLLECTION}"
     finally:
         config.write_text(before, "utf-8")
+
+
+def test_set_list_and_remove(invoke: Invoke, notes: Path, home: Path) -> None:
+    """A place is everything, a collection, or a path in it, as an address or on the disk; other settings stay."""
+    write_notes(notes, {"work/plan.md": TEXT})
+    invoke("bootstrap", notes, "--skip-embed")
+    config = home / ".config/clawmem/config.yaml"
+    config.write_text(f"# mine\n{config.read_text('utf-8')}", "utf-8")
+
+    for place, text in {
+        "/": EVERYTHING,
+        "notes": "Club.",
+        "notes/work/": "Paid  work.",
+        notes / "a.md": "x",
+    }.items():
+        assert invoke("context", "set", place, text).exit_code == (3 if place == notes / "a.md" else 0)
+    assert "(before: Paid work.)" in invoke("context", "set", notes / "work", "Work: paid.").stdout
+
+    listed = ask_json(invoke, "context", "list")["contexts"]
+    assert [(one["place"], one["text"]) for one in listed] == [
+        ("/", EVERYTHING), ("notes", "Club."), ("notes/work", "Work: paid.")
+    ]  # fmt: skip
+    assert ask_json(invoke, "get", "notes/work/plan.md")["context"] == f"{EVERYTHING}\n\nClub.\n\nWork: paid."
+    for place in ("/", "notes", "notes/work"):
+        assert invoke("context", "remove", place).exit_code == 0
+    assert "No descriptions yet" in invoke("context", "list").stdout
+    assert config.read_text("utf-8").startswith("# mine\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        (("set", "nowhere/x", "Text"), "nowhere"),
+        (("set", "notes", "  "), "blank"),
+        (("set", "notes", "x" * 1001), "1000"),
+        (("set", "notes/missing", "Text"), "missing"),
+        (("remove", "notes/work"), "notes/work"),
+    ],
+)
+def test_places_and_texts_that_are_refused(
+    remembered: Invoke, home: Path, arguments: tuple[str, ...], fault: str
+) -> None:
+    """The message names the value; the config file stays as it is."""
+    config = home / ".config/clawmem/config.yaml"
+    before = config.read_text("utf-8")
+
+    done = remembered("context", *arguments)
+
+    assert done.exit_code != 0 and fault in done.output
+    assert config.read_text("utf-8") == before
+
+
+def test_a_description_is_embedded_with_the_notes_below(invoke: Invoke, notes: Path) -> None:
+    """After a reindex, a question by its words finds notes without them; before, verify names the difference."""
+    write_notes(notes, {"a/x.md": "# Monday\n\nIt rained.\n", "b/y.md": "# Tuesday\n\nThe sun shone.\n"})
+    invoke("bootstrap", notes)
+    assert (
+        invoke("context", "set", "notes/b", "Trips of the sailing boat.").output.count("reindex --force") == 1
+    )
+    assert "notes/b/y.md gives other fragments" in invoke("verify").stdout
+
+    for command in (("reindex", "--force"), ("embed",)):
+        invoke(*command)
+
+    assert [one["file"] for one in ask_json(invoke, "vsearch", "sailing boat", "-n", 1)["results"]] == [
+        "notes/b/y.md"
+    ]
+    assert invoke("verify").exit_code == 0
+    invoke("context", "remove", "notes/b")
+    invoke("reindex", "--force")
+    invoke("embed")
+    assert invoke("verify").exit_code == 0

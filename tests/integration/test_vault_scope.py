@@ -103,6 +103,7 @@ REFUSED: dict[str, list[str]] = {
     "bootstrap": ["."],
     "why-not": ["."],
     "collection": ["add", "."],
+    "context": ["set", "/", "Animals."],
     "update": [],
     "reindex": [],
     "serve": ["--port", "0"],

@@ -51,6 +51,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Folders and indexes": {
         "collection": "Add, list and remove folders.",
+        "context": "Describe folders, for readers of notes.",
         "update": "Index new and changed files.",
         "why-not": "Explain why a file is not indexed.",
         "reindex": "Read the folders again.",

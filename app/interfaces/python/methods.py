@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         TrustChange,
         TrustInCollections,
     )
+    from clawmem.app.operations.contexts import ContextChange, Contexts
     from clawmem.app.operations.curation import Treatment
     from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection
     from clawmem.app.operations.diary import Entries, WrittenEntry
@@ -88,6 +89,25 @@ class Methods:
         to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
         """
         found: TrustChange = self._run("trust_set", locals())
+        return found
+
+    def contexts(self) -> Contexts:
+        """List the descriptions of folders."""
+        found: Contexts = self._run("contexts", locals())
+        return found
+
+    def context_set(self, place: str, *, text: str) -> ContextChange:
+        """Describe a folder, a file or everything.
+
+        The description is shown with every note below the folder, in results and above its text. Vectors of the notes
+        include it after: clawmem reindex --force
+        """
+        found: ContextChange = self._run("context_set", locals())
+        return found
+
+    def context_remove(self, place: str) -> ContextChange:
+        """Remove a description."""
+        found: ContextChange = self._run("context_remove", locals())
         return found
 
     def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:

@@ -24,6 +24,7 @@ class Folder:
     ``origin`` is the recorded origin of its notes, which decides how far they are trusted.
     ``exclude`` are patterns of files that are not read; ``gitignore`` is whether .gitignore files exclude files.
     ``only`` limits a pass to these paths; no other file is read, and no other document removed.
+    ``about`` returns the description of the folders above a path, which is embedded with its text.
     ``extract`` returns the text of attachments; without it every file is read as text.
     ``is_configured`` returns, during a pass, whether the collection is still configured with this folder.
     """
@@ -36,6 +37,7 @@ class Folder:
     exclude: tuple[str, ...] = ()
     gitignore: bool = True
     only: frozenset[str] | None = None
+    about: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
     extract: TextExtractor | None = field(default=None, compare=False, repr=False)
     is_configured: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 

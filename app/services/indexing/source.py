@@ -11,6 +11,7 @@ from clawmem.domain.documents import content_type, encoding, frontmatter, identi
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.links import note_links
+from clawmem.domain.documents.markup import without_comments
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.properties import inline_fields, note_properties
 from clawmem.domain.documents.tags import note_tags
@@ -84,6 +85,7 @@ def parse_source(
     known: Document | None = None,
     trust: Origin = Origin.USER,
     extract: TextExtractor | None = None,
+    about: str = "",
 ) -> ParsedSource:
     """
     Parse one file.
@@ -99,7 +101,7 @@ def parse_source(
     extracted = extract(path, data) if extract else None
     read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
     document = _document(_File(data, collection, path, stamp, now_ms, known, trust), read.parts, read.facts)
-    pieces = _fragments(document, read.parts, read.facts)
+    pieces = _fragments(document, read.parts, read.facts, about)
     mark = None if extracted else template_mark(read.parts.body, read.parts.text)
     return ParsedSource(document, read.parts.body, pieces, read.complaint, read.declared, mark)
 
@@ -150,7 +152,7 @@ def _changed_ms(file: _File, body: str) -> int:
 
 
 def _fragments(
-    document: Document, parts: frontmatter.FrontMatter, facts: frontmatter.Facts
+    document: Document, parts: frontmatter.FrontMatter, facts: frontmatter.Facts, about: str
 ) -> list[Fragment]:
     pieces = fragment(
         parts.body,
@@ -158,6 +160,7 @@ def _fragments(
         date=document.authored_at[:10],
         first_line=parts.body_line,
         front_matter=facts.extra,
+        about=about,
     )
     if len(pieces) > MAX_FRAGMENTS:
         raise SourceUnreadable(
@@ -192,6 +195,7 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
 def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     text, warning = decode(data, path)
     parts, raw, complaint = _front_matter(text, parse_yaml)
+    parts = replace(parts, body=without_comments(parts.body))
     facts, fields = frontmatter.facts(raw), inline_fields(parts.body)
     tags, aliases = note_tags((*facts.tags, *fields.tags), parts.body), (*facts.aliases, *fields.aliases)
     declared = Declarations(

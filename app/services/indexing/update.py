@@ -283,6 +283,7 @@ class _Pass:
             known=known,
             trust=trust_of(self._folder.name, self._folder.origin),
             extract=self._folder.extract,
+            about=self._folder.about(file.path),
         )
 
     def _is_batch_full(self) -> bool:

@@ -155,6 +155,7 @@ class Verify:
             now_ms=self._clock.now_ms(),
             parse_yaml=self._parse_yaml,
             extract=folder.extract,
+            about=folder.about(path),
         )
 
     def _from_files(self, documents: Sequence[Document]) -> list[Document]:

@@ -1,0 +1,206 @@
+"""Descriptions of folders, which are shown with the notes below them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from clawmem.app.operations.operation import (
+    Command,
+    Effect,
+    NoParameters,
+    Opening,
+    Operation,
+    Option,
+    Request,
+    Result,
+)
+from clawmem.app.operations.output import Table, table
+from clawmem.app.settings.config_file import choose, remove_context, set_context
+from clawmem.ports.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+EVERYTHING = "/"
+REINDEX = "clawmem reindex --force"
+MOST = 1000  # characters; a description is read with every note below its folder
+NONE_YET = "No descriptions yet. Run: clawmem context set FOLDER TEXT"
+
+Place = Annotated[
+    str,
+    Field(description="A collection, a folder or file in it such as notes/work, or / for everything."),
+    Option(metavar="PLACE", is_argument=True),
+]
+
+
+class Context(BaseModel):
+    """A place and its description; the place / is everything."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    place: str
+    text: str
+
+
+class Contexts(Result):
+    """All descriptions, those of outer folders first."""
+
+    count: int
+    contexts: list[Context]
+
+
+class NewContext(Request):
+    """A place, and the description that it gets."""
+
+    place: Place
+    text: Annotated[
+        str,
+        Field(description="The description.", min_length=1, max_length=MOST),
+        Option(metavar="TEXT", is_argument=True),
+    ]
+
+
+class ContextPlace(Request):
+    """A place that has a description."""
+
+    place: Place
+
+
+class ContextChange(Result):
+    """A place, with its description before and now; empty if it has none."""
+
+    place: str
+    text: str
+    before: str
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return the command that brings the change into vectors."""
+        return [] if self.place == EVERYTHING else [f"For vectors that include the change: {REINDEX}"]
+
+
+def list_contexts(services: Services, request: NoParameters) -> Contexts:
+    """List the descriptions of folders."""
+    found = [Context(place=place, text=text) for place, text in sorted(_contexts(services).items())]
+    return Contexts(count=len(found), contexts=found)
+
+
+def set_text(services: Services, request: NewContext) -> ContextChange:
+    """
+    Describe a folder, a file or everything.
+
+    The description is shown with every note below the folder, in results and above its text. Vectors of the notes
+    include it after: clawmem reindex --force
+    """
+    place, text = _place(services, request.place), " ".join(request.text.split())
+    if not text:
+        raise InvalidInput("INVALID_INPUT", f"The description of {place} is blank. Give it a text.")
+    before = _contexts(services).get(place, "")
+    name, _, prefix = place.partition("/")
+    config = services.settings.config_file
+    if place == EVERYTHING:
+        choose(config, "global_context", text)
+    else:
+        _check_presence(services, name, prefix)
+        set_context(config, name, _key(services, name, prefix), text)
+    return ContextChange(place=place, text=text, before=before)
+
+
+def remove(services: Services, request: ContextPlace) -> ContextChange:
+    """Remove a description."""
+    place, known = _place(services, request.place), _contexts(services)
+    if place not in known:
+        raise NotFound("description", place, suggestions=sorted(known))
+    name, _, prefix = place.partition("/")
+    config = services.settings.config_file
+    if place == EVERYTHING:
+        choose(config, "global_context", "")
+    else:
+        remove_context(config, name, _key(services, name, prefix))
+    return ContextChange(place=place, text="", before=known[place])
+
+
+def _contexts(services: Services) -> dict[str, str]:
+    """Return every description by its place."""
+    settings = services.settings
+    found = {EVERYTHING: settings.global_context} if settings.global_context.strip() else {}
+    for name, one in settings.collections.items():
+        for prefix, text in one.context.items():
+            found[f"{name}/{prefix.strip('/')}".rstrip("/")] = text
+    return found
+
+
+def _place(services: Services, text: str) -> str:
+    """Return the place that *text* names, a collection and a path in it, or a path on the disk."""
+    collections = services.settings.collections
+    if text == EVERYTHING:
+        return text
+    name, _, prefix = text.strip("/").partition("/")
+    if name in collections:
+        return f"{name}/{prefix}".rstrip("/")
+    path = Path(text).expanduser().absolute()
+    above = [one for one, folder in collections.items() if path.is_relative_to(folder.path)]
+    if not above:
+        raise NotFound("collection", name or text, suggestions=sorted(collections))
+    inner = max(above, key=lambda one: len(collections[one].path.parts))
+    return f"{inner}/{path.relative_to(collections[inner].path).as_posix()}".removesuffix("/.")
+
+
+def _key(services: Services, name: str, prefix: str) -> str:
+    """Return the key of the config file for *prefix*, with slashes in the spelling of the file."""
+    known = services.settings.collections[name].context
+    return next((one for one in known if one.strip("/") == prefix), prefix or EVERYTHING)
+
+
+def _check_presence(services: Services, name: str, prefix: str) -> None:
+    root = services.settings.collections[name].path
+    if root.is_dir() and not (root / prefix).exists():
+        raise NotFound("folder or file", str(root / prefix))
+
+
+def _text(result: Contexts) -> str | list[Table]:
+    rows = [(one.place, one.text) for one in result.contexts]
+    return [table(("place", "description"), rows)] if rows else NONE_YET
+
+
+OPERATIONS = (
+    Operation(
+        name="contexts",
+        request=NoParameters,
+        result=Contexts,
+        run=list_contexts,
+        effect=Effect.READS,
+        commands=(Command("context list"),),
+        text=_text,
+        is_tool=False,
+        opens=Opening.NOTHING,
+    ),
+    Operation(
+        name="context_set",
+        request=NewContext,
+        result=ContextChange,
+        run=set_text,
+        effect=Effect.REPEATABLE,
+        commands=(Command("context set"),),
+        text=lambda one: f"{one.place}: {one.text}" + (f" (before: {one.before})" if one.before else ""),
+        is_tool=False,
+        opens=Opening.NOTHING,
+        any_vault=False,
+    ),
+    Operation(
+        name="context_remove",
+        request=ContextPlace,
+        result=ContextChange,
+        run=remove,
+        effect=Effect.DESTROYS,
+        commands=(Command("context remove"),),
+        text=lambda one: f"Description of {one.place} removed. It was: {one.before}",
+        is_tool=False,
+        opens=Opening.NOTHING,
+        any_vault=False,
+    ),
+)

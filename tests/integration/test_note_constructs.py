@@ -1,0 +1,104 @@
+"""Constructs of Obsidian, Logseq and Dataview: each is found at its line, and comments are not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+
+NOTE = """---
+status: open
+---
+# Garden
+
+> [!warning]- Frost
+> Cover the figs before the first night below zero.
+> > [!tip] Use fleece
+
+- [ ] Prune the quince 📅 2024-03-01 #task
+- [x] Oil the shears
+\t- [ ] Sharpen the scythe [due:: 2024-04-05]
+
+The compost is turned in spring.[^heap] It smells of earth. ^compost
+
+[^heap]: The heap behind the barn.
+[^2]: A remark about ladybirds.
+
+mood:: cheerful
+harvest:: nine pumpkins
+
+| Bed | Crop |
+|---|---|
+| north | leeks |
+
+$$
+area = \\pi r^2
+
+$$
+
+```mermaid
+graph TD
+  Sowing --> Sprout
+```
+
+<!-- The combination
+is marigold --> Visible words follow.
+
+%% Aunt Hilda owes fifty. %%
+
+Inline %%hidden trowel%% remark and a ==highlighted hosepipe==.
+
+`<!-- kept -->` wheelbarrow, and 50%% of the manure.
+
+- A block of Logseq about nettles
+  id:: 66f1a2b3-0000-4000-8000-000000000001
+"""
+
+
+LINES = {
+    "figs below zero": 7,
+    "fleece": 8,
+    "quince": 10,
+    "scythe": 12,
+    "compost smells": 14,
+    "heap barn": 16,
+    "ladybirds": 17,
+    "mood cheerful": 19,
+    "pumpkins": 20,
+    "leeks": 24,
+    "area pi": 27,
+    "sowing sprout": 33,
+    "visible words": 37,
+    "hosepipe": 41,
+    "wheelbarrow kept": 43,
+    "manure": 43,
+    "nettles": 45,
+}
+
+
+@pytest.fixture
+def garden(invoke: Invoke, home: Path) -> Invoke:
+    """A collection with these notes."""
+    write_notes(home / "garden", {"garden.md": NOTE, "note.md": "<!-- # Wrong -->\n# Right\n\nText.\n"})
+    invoke("bootstrap", home / "garden", "--skip-embed")
+    return invoke
+
+
+def test_each_construct_is_found_at_its_line(garden: Invoke) -> None:
+    """Callouts, tasks, footnotes, fields, tables, formulas, diagrams, and text next to comments."""
+    found = {words: ask_json(garden, "search", words)["results"] for words in LINES}
+
+    assert {words: [one["snippet_line"] for one in results] for words, results in found.items()} == {
+        words: [line] for words, line in LINES.items()
+    }
+
+
+def test_a_comment_is_not_indexed(garden: Invoke) -> None:
+    """Neither as text nor as title, and get does not show it."""
+    for words in ("marigold", "Hilda owes", "trowel", "wrong"):
+        assert ask_json(garden, "search", words)["results"] == []
+    shown = garden("get", "garden/garden.md").stdout
+    assert "marigold" not in shown and "Visible words follow." in shown
+    assert ask_json(garden, "get", "garden/note.md")["title"] == "Right"
+    assert garden("verify").exit_code == 0
