@@ -13,7 +13,7 @@ OBSIDIAN = ".obsidian"
 _LOGSEQ_FILE = "logseq/config.edn"
 # Name of the setting for people, and its key.
 _JSON = {
-    f"{OBSIDIAN}/app.json": ("the excluded files of Obsidian", "userIgnoreFilters"),
+    f"{OBSIDIAN}/app.json": ("the setting 'Excluded files' of Obsidian", "userIgnoreFilters"),
     f"{OBSIDIAN}/templates.json": ("the template folder of Obsidian", "folder"),
     f"{OBSIDIAN}/plugins/templater-obsidian/data.json": (
         "the template folder of Templater",

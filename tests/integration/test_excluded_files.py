@@ -197,7 +197,10 @@ def test_settings_of_obsidian(invoke: Invoke, tmp_path: Path) -> None:
     done = invoke("bootstrap", folder).stdout
 
     assert served(invoke) == {"keep.md", "work/draft.md", "Meta/Templatesque.md"}
-    assert "the excluded files of Obsidian" in done and "1 by the template folder of Templater" in done
+    assert (
+        "by the setting 'Excluded files' of Obsidian" in done
+        and "1 by the template folder of Templater" in done
+    )
     day = invoke("why-not", folder / "Meta/Templates/day.md").stdout
     assert "Its folder Meta/Templates is excluded by the template folder of Obsidian (Meta/Templates)." in day
     assert "!/Meta/Templates to .clawmemignore" in day
@@ -244,6 +247,12 @@ def test_broken_settings_of_obsidian_change_nothing(invoke: Invoke, vault: Path,
 
     assert ".obsidian/app.json: it is no JSON" in done and "0 added, 0 updated, 0 removed" in done
     assert explained(invoke, vault / "new.md")["state"] == "unreadable"
+    for command in ("verify", "doctor"):
+        said = invoke(command).output
+        assert (
+            "vault: The rules that exclude files of the folder could not be read (.obsidian/app.json" in said
+        )
+        assert "could not be listed" not in said
 
 
 TEMPLATE = "# {{title}}\n\nCreated: {{date:YYYY-MM-DD}} {{time}}\n"

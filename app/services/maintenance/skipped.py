@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.source import check_readable
 from clawmem.ports.errors import SourceUnreadable
@@ -12,11 +13,13 @@ SHOWN = 5  # files listed by name
 
 
 def skipped_files(vault: Vault, files: FileSource, folder: Folder) -> list[str]:
-    """Return a sentence with the reason for each file of *folder* that is not served because it is unreadable."""
+    """Return a sentence for each file of *folder* that is not served because it, or a rule about it, is unreadable."""
     known = vault.documents.sources(folder.name)
     served = {path for path, document in known.items() if document.inactive is None}
-    scan = scan_folder(files, folder)
+    exclusions = Exclusions(files, folder)
+    scan = scan_folder(files, folder, exclusions=exclusions)
     sentences = [f"{folder.name}/{misnamed_sentence(path)}" for path in scan.misnamed]
+    sentences += [f"{folder.name}: {exclusions.why_unreadable(path)}." for path in exclusions.unreadable]
     for file in scan.files:
         if file.path not in served:
             try:

@@ -10,6 +10,7 @@ from operator import attrgetter
 from string import ascii_lowercase, digits
 
 from clawmem.app.services.documents.walking import pages
+from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, check_readable, parse_source
@@ -115,12 +116,16 @@ class Verify:
     # -- disk and records ---------------------------------------------------------------------------
 
     def _disk(self, folder: Folder) -> Iterator[str]:
-        scan = scan_folder(self._files, folder)
+        exclusions = Exclusions(self._files, folder)
+        scan = scan_folder(self._files, folder, exclusions=exclusions)
         if not scan.root_exists:
             yield f"{folder.root} is not there; the documents of {folder.name} cannot be compared with it."
             return
         yield from (
-            f"{folder.name}/{path} could not be listed. Check its permissions." for path in scan.unreadable
+            f"{folder.name}: {exclusions.why_unreadable(path)}."
+            if path in exclusions.unreadable
+            else f"{folder.name}/{path} could not be listed. Check its permissions."
+            for path in scan.unreadable
         )
         known = self._vault.documents.sources(folder.name)
         for file in scan.files:
