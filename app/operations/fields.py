@@ -39,6 +39,11 @@ Limit = Annotated[int, Field(ge=1, le=MAX_LIMIT, description="Maximum number."),
 
 
 Names = str | list[str]  # one name, several names, or several names separated by commas
+CollectionNames = Annotated[
+    Names,
+    Field(description="Only these collections, with commas; empty for all."),
+    Option(("-c", "--collection")),
+]
 
 
 def listed(names: Names) -> list[str]:

@@ -14,6 +14,7 @@ from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.documents.linked import FoundLink, broken_links, links_of, links_to
 from clawmem.domain.documents.links import written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
+from clawmem.ports.errors import InvalidInput
 from clawmem.ports.links import LinkKind
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Scope
@@ -91,6 +92,11 @@ def find_links(services: Services, request: LinksRequest) -> Links:
     if not request.file:
         scope = Scope(frozenset(named_collections(services, request.collection)))
         return _listed(None, broken_links(services.vault, scope), [], request.limit)
+    if request.collection:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            "A collection selects broken links of all its notes. Give a note or a collection, not both.",
+        )
     document = services.lookup.find(request.file)
     links = links_of(services.vault, document)
     reference = DocumentReference(**place_of(services, document))

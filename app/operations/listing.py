@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.fields import (
+    CollectionNames,
     DocumentReference,
-    Names,
     Successor,
     named_collections,
     place_from,
@@ -35,11 +35,7 @@ class ListDocuments(Request):
     limit: Annotated[
         int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--num", "--limit"))
     ] = 10
-    collection: Annotated[
-        Names,
-        Field(description="Only these collections, with commas; empty for all."),
-        Option(("-c", "--collection")),
-    ] = ""
+    collection: CollectionNames = ""
 
 
 class ListedDocument(DocumentReference):

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Names
+from clawmem.app.operations.fields import CollectionNames, Names
 from clawmem.app.operations.operation import Option, Request
 from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
@@ -34,11 +34,7 @@ class Question(Request):
         Field(ge=1, le=MAX_LIMIT, description="Maximum number of results."),
         Option(("-n", "--num", "--limit")),
     ] = 10
-    collection: Annotated[
-        Names,
-        Field(description="Only these collections, with commas; empty for all."),
-        Option(("-c", "--collection")),
-    ] = ""
+    collection: CollectionNames = ""
     since: Annotated[
         str, Field(description="Only documents written on this day or later, such as 2026-03-31.")
     ] = ""

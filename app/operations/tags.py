@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Names, named_collections
+from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, table
 from clawmem.app.services.documents.filters import check_filters
@@ -31,11 +31,7 @@ class TagsRequest(Request):
         Field(description="Only this tag and those below it, such as project/garden."),
         Option(metavar="TAG", is_argument=True),
     ] = ""
-    collection: Annotated[
-        Names,
-        Field(description="Only in these collections, with commas; empty for all."),
-        Option(("-c", "--collection")),
-    ] = ""
+    collection: CollectionNames = ""
     limit: Annotated[
         int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--limit"))
     ] = 1000

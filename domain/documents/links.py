@@ -20,8 +20,8 @@ MAX_LINKS = 10_000  # of one note; a note with more is a generated list
 
 _ID = r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}"
 _LINK = re.compile(
-    r"(?<!#)(?P<embed>!?)\[\[(?P<wiki>(?:(?!\]\]|\[\[)[^\n])+)\]\]"
-    r"|(?P<image>!?)\[(?P<text>[^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]"
+    r"(?<![#\\])(?P<embed>!?)\[\[(?P<wiki>(?:(?!\]\]|\[\[)[^\n])+)\]\]"
+    r"|(?<!\\)(?P<image>!?)\[(?P<text>[^\[\]\n]*(?:\[[^\[\]\n]*\][^\[\]\n]*)*)\]"
     r"\(\s*(?:<(?P<angled>[^<>\n]*)>|(?P<plain>[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*))(?:\s+[\"'(][^\n]*?[\"')])?\s*\)"
     rf"|\(\((?P<block>{_ID})\)\)"
 )
@@ -48,7 +48,7 @@ def note_links(body: str, first_line: int = 1, front_matter: str = "") -> list[L
     """
     Return the links of a note to other notes, those of its front matter first; at most `MAX_LINKS`.
 
-    A link in code, a formula or a comment is text, and so is one to a web address or to a place in the same note;
+    A link in code, a formula or a comment, or with a backslash before it, is text, and so is one to a web address or to a place in the same note;
     ``#[[two words]]`` is a tag.
 
     Args:

@@ -79,15 +79,22 @@ def inline_fields(body: str) -> InlineFields:
     return InlineFields(tuple(fields), tuple(tags), tuple(aliases))
 
 
-def note_properties(raw: Mapping[str, object], inline: InlineFields, tags: Iterable[str]) -> list[Property]:
+def note_properties(
+    raw: Mapping[str, object], inline: InlineFields, tags: Iterable[str], aliases: Iterable[str]
+) -> list[Property]:
     """
-    Return the properties of a note in order: of its front matter *raw*, its text, and its *tags*.
+    Return the properties of a note in order: of its front matter *raw*, its text, its *aliases* and *tags*.
 
     A list has one property for each value, an empty value an empty one. A tag below others counts as these, too. Of a
     long value the beginning is kept. ``cssclasses`` and the like are omitted.
     """
     found = [(name, value) for name, several in raw.items() for value in values(several) or ("",)]
-    found = [pair for pair in (*found, *inline.fields) if pair[0].casefold() not in _TAG_NAMES | _OMITTED]
+    found = [
+        pair
+        for pair in (*found, *inline.fields)
+        if pair[0].casefold() not in _TAG_NAMES | _ALIAS_NAMES | _OMITTED
+    ]
+    found += [("aliases", alias) for alias in aliases]
     found += [(TAGS, above) for tag in tags for above in with_tags_above(tag)]
     unique = dict.fromkeys((name.strip(), value[:MAX_VALUE]) for name, value in found if name.strip())
     return [Property(name, value, property_key(value)) for name, value in unique]

@@ -63,6 +63,8 @@ ANSWERED = (
     ("links", REDIS),
     ("tags",),
     ("entities", "--like", "Rediss"),
+    ("openclaw", "flush-plan"),
+    ("context", "list"),
 )  # fmt: skip
 ODD = "# Odd\r\n\tA \x1b[31mred\x1b[0m bell \x07 and a line that ends\u2028nowhere #odd"
 REFUSED = (

@@ -149,6 +149,7 @@ def test_properties(read: Invoke) -> None:
         "Cost": ["120"],
         "colour": ["dark red"],
         "hours": ["12"],
+        "aliases": ["Paint job"],
         "tags": ["painting", "cold season"],
     }
     assert ask_json(read, "get", "paint job")["file"] == "boats/Fields.md"

@@ -201,7 +201,7 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     declared = Declarations(
         Claims(facts.supersedes, facts.superseded_by),
         note_links(parts.body, parts.body_line, parts.text),
-        note_properties(raw, fields, tags),
+        note_properties(raw, fields, tags, aliases),
     )
     complaints = "; ".join(filter(None, (warning, complaint)))
     return _ReadText(parts, replace(facts, tags=tags, aliases=aliases), declared, complaints or None)
