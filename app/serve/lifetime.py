@@ -23,8 +23,7 @@ from clawmem.app.client.announcement import (
     token_of,
     variables_in,
 )
-from clawmem.app.client.autostart import start_note
-from clawmem.app.client.probe import lock_file
+from clawmem.app.client.autostart import lock_file, start_note
 from clawmem.app.environment.private_files import OTHERS, write_whole
 from clawmem.ports.errors import ClawmemError, ConfigError
 
@@ -35,7 +34,7 @@ DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients
 SHORTEST = 16  # minimum number of characters of a token
-LOCK_S = 0.2  # longer than `probe.is_running` holds the lock for its check
+LOCK_S = 0.2  # longer than `autostart.is_running` holds the lock for its check
 
 
 class ServerRunning(ClawmemError):
