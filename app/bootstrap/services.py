@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.capture.remembering import Remember
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
-    from clawmem.app.services.graph.build import BuildGraphs
-    from clawmem.app.services.graph.causal_links import CausalLinks
+    from clawmem.app.services.graph.build import BuildGraphs, CausalLinks
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.file_status import ExplainFile
@@ -157,7 +156,7 @@ class Services:
     @property
     def causal_links(self) -> CausalLinks:
         """Reader of chains of causes and effects."""
-        from clawmem.app.services.graph.causal_links import CausalLinks
+        from clawmem.app.services.graph.build import CausalLinks
 
         return CausalLinks(self.vault)
 

@@ -1,5 +1,5 @@
 """
-Start of a server in the background, by the first hook that finds none.
+Check for a running server, and its start in the background by the first hook that finds none.
 
 The process that starts it neither waits nor shares anything with it. Of two servers that start at once the lock of the
 vault ends one. A start that failed is repeated after `RETRY_S`, so that prompts do not pay for it each time.
@@ -11,15 +11,13 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from time import sleep, time
-from typing import TYPE_CHECKING
 
 from clawmem.app.client.announcement import Announcement
+from clawmem.app.client.request import posted
 from clawmem.app.environment.places import vault_place
 from clawmem.app.settings.plain import plain_settings
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
 OFF_VARIABLE = "CLAWMEM_NO_SERVER"
@@ -86,8 +84,6 @@ def _is_served(vault: str) -> bool:
     """Whether a process serves *vault* or is about to, even one of another version or one that hangs."""
     from pathlib import Path
 
-    from clawmem.app.client.probe import is_running
-
     return is_running(Path(vault))
 
 
@@ -140,3 +136,33 @@ def _opened_log(file: str) -> int:
         os.close(log)
         return _opened_log(file)
     return log
+
+
+PATIENCE_S = 1.0  # even a busy server rejects an unauthorised request within some hundredths of a second
+
+
+def answers(server: Announcement) -> bool:
+    """Whether *server* sends any response within `PATIENCE_S`, even a rejection; no token is sent to it."""
+    try:
+        posted(server, "/health", "", b"", first_s=PATIENCE_S, answer_s=PATIENCE_S)
+    except (OSError, UnicodeError):
+        return False
+    return True
+
+
+def is_running(vault: Path) -> bool:
+    """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
+    if not lock_file(vault).exists():
+        return False
+    from filelock import FileLock, Timeout  # here, because other users of this module do not need it
+
+    try:
+        with FileLock(lock_file(vault), blocking=False, is_singleton=False):
+            return False
+    except Timeout:
+        return True
+
+
+def lock_file(vault: Path) -> Path:
+    """Return the path of the file that a server locks while it runs; its existence alone means nothing."""
+    return vault.with_name(f"{vault.name}.server-lock")

@@ -1,15 +1,49 @@
-"""Conformance test of a program against the vectors."""
+"""Test vectors of the installed package, and the conformance test of a program against them."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib.resources import files
 from typing import Any
 
-from clawmem.app.conformance.cases import Case, VectorFile
 from clawmem.app.conformance.comparison import Difference, differences
 from clawmem.app.conformance.program import Answer, NoAnswer, PortProgram
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One input of a policy and the expected answer, as decoded JSON."""
+
+    name: str
+    given: Any
+    expected: Any
+
+
+@dataclass(frozen=True, slots=True)
+class VectorFile:
+    """The cases of one policy; ``tolerance`` is absolute and applies only to numbers with a fraction."""
+
+    policy: str
+    tolerance: float
+    cases: tuple[Case, ...]
+
+
+def load_vectors() -> list[VectorFile]:
+    """Return every vector file, sorted by policy."""
+    return sorted(_files(), key=lambda file: file.policy)
+
+
+def _files() -> Iterator[VectorFile]:
+    # Located from the root package: importing the contracts package requires pytest.
+    for path in files("clawmem").joinpath("contracts", "vectors").iterdir():
+        if path.name.endswith(".json"):
+            read = json.loads(path.read_text("utf-8"))
+            cases = tuple(Case(one["name"], one["input"], one["expected"]) for one in read["cases"])
+            yield VectorFile(read["policy"], read.get("tolerance", 0.0), cases)
+
 
 PATIENCE = 3  # consecutive cases without an answer, after which the rest of the policy is skipped
 REFUSAL = {"error": True}

@@ -11,9 +11,8 @@ from clawmem.app.environment.places import client_folder, client_servers
 from clawmem.app.environment.private_files import files_of_vault
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Opening, Operation, Result
-from clawmem.app.services.maintenance.client_checks import client_findings
-from clawmem.app.services.maintenance.disk_checks import disk_findings, permission_finding
 from clawmem.app.services.maintenance.finding import CheckResult
+from clawmem.app.services.maintenance.machine_checks import client_findings, disk_findings, permission_finding
 from clawmem.app.settings.plain import topics_place
 
 if TYPE_CHECKING:

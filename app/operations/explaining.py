@@ -6,12 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from clawmem.app.operations.output import Part, printable, table
-from clawmem.app.services.retrieval.receipts import Receipt, ReceiptItem, ReceiptStage, RetrieverRank
-
-
-def item_lines(item: ReceiptItem) -> list[str]:
-    """Return the explanation of one result of a receipt, see `score_lines`."""
-    return score_lines(item.score, item.terms, item.parts, ranks_record(item.legs))
+from clawmem.app.services.retrieval.receipts import Receipt, ReceiptStage, RetrieverRank
 
 
 def score_lines(

@@ -17,7 +17,7 @@ from clawmem.ports.address_errors import ConfirmationMissing
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.lifecycle.forget_preview import ForgetPreview
+    from clawmem.app.services.lifecycle.forgetting import ForgetPreview
     from clawmem.ports.records import Document
 
 BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
@@ -77,8 +77,7 @@ def forget(services: Services, request: Forget) -> Forgotten:
 
     Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
     """
-    from clawmem.app.services.lifecycle.forget_preview import already_forgotten
-    from clawmem.app.services.lifecycle.forgetting import ForgetReport
+    from clawmem.app.services.lifecycle.forgetting import ForgetReport, already_forgotten
 
     gone = already_forgotten(services.lookup, request.query)
     if gone is not None:
@@ -109,7 +108,7 @@ def _confirmed(services: Services, request: Forget) -> Document:
         ConfirmationMissing: The request has no docid, or ``confirm`` is not true.
         InvalidInput: As `Lookup.forgettable`.
     """
-    from clawmem.app.services.lifecycle.forget_preview import preview_forget
+    from clawmem.app.services.lifecycle.forgetting import preview_forget
 
     note = services.lookup.forgettable(request.query)
     if request.confirm is True and _names_docid(request.query, note):

@@ -16,8 +16,7 @@ from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.graph.build import SIMILAR
 from clawmem.app.services.graph.export import whole_graph
-from clawmem.app.services.graph.graphml import graphml
-from clawmem.app.services.graph.json_ld import json_ld
+from clawmem.app.services.graph.formats import graphml, json_ld
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
@@ -25,8 +24,7 @@ from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.graph.build import BuildReport
-    from clawmem.app.services.graph.causal_links import CausalStep
+    from clawmem.app.services.graph.build import BuildReport, CausalStep
 
 GraphType = Literal["temporal", "semantic", "all"]
 EFFECTS = {"causes": "led to", "caused_by": "because of"}

@@ -21,8 +21,7 @@ from clawmem.app.operations.fields import (
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, table
 from clawmem.app.operations.questions import AsOf
-from clawmem.app.services.documents.sessions import latest_sessions
-from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND
+from clawmem.app.services.documents.timeline import AROUND, MOST_AROUND, latest_sessions
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.documents.times import parse_iso

@@ -18,7 +18,7 @@ from clawmem.app.operations.operation import (
     Request,
     Result,
 )
-from clawmem.app.services.maintenance.skipped import skipped_files, spelled_out
+from clawmem.app.services.maintenance.doctor import skipped_files, spelled_out
 from clawmem.ports.records import Role
 
 if TYPE_CHECKING:

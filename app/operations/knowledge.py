@@ -10,8 +10,7 @@ from clawmem.app.operations.fields import Address, DocumentReference, Limit, pla
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.knowledge.ending import in_ids
-from clawmem.app.services.knowledge.evolution import versions
-from clawmem.app.services.knowledge.facts import entities_like, entity_facts
+from clawmem.app.services.knowledge.facts import entities_like, entity_facts, versions
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
@@ -19,8 +18,7 @@ from clawmem.ports.triples import Direction
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.knowledge.evolution import Version
-    from clawmem.app.services.knowledge.facts import EntityFacts
+    from clawmem.app.services.knowledge.facts import EntityFacts, Version
     from clawmem.ports.entities import Entity
     from clawmem.ports.triples import Triple
 

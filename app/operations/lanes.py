@@ -16,7 +16,7 @@ from clawmem.app.operations.output import Part, Table, table
 from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.services.maintenance.lane_plan import read_plan
 from clawmem.app.services.maintenance.lanes import summarize_run
-from clawmem.app.services.maintenance.trends import trends
+from clawmem.app.services.maintenance.phases import trends
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.security.quoting import shown_title

@@ -43,11 +43,6 @@ def refusal_of_errors(
     return InvalidInput(CODES.get(errors[0]["type"], "INVALID_INPUT"), message)
 
 
-def faults_of(error: ValidationError, spelling: Callable[[str], str] = str) -> list[str]:
-    """Return the fault of each parameter, without the given values."""
-    return _faults(error.errors(include_url=False, include_input=False), spelling)
-
-
 def _faults(errors: Sequence[ErrorDetails], spelling: Callable[[str], str]) -> list[str]:
     return [f"{spelling('.'.join(map(str, one['loc']))[:SHOWN])} {fault_of(one)}".strip() for one in errors]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field, PrivateAttr
 
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.client.probe import is_running
+from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
 from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result

@@ -14,15 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 from filelock import FileLock, Timeout
 
 from clawmem.app.client.announcement import (
+    TOKEN_VARIABLE,
     Announcement,
     announced,
     announcement_file,
     places_in,
+    token_file,
+    token_of,
     variables_in,
 )
-from clawmem.app.client.autostart import start_note
-from clawmem.app.client.probe import lock_file
-from clawmem.app.environment.private_files import OTHERS
+from clawmem.app.client.autostart import lock_file, start_note
+from clawmem.app.environment.private_files import OTHERS, write_whole
 from clawmem.ports.errors import ClawmemError, ConfigError
 
 if TYPE_CHECKING:
@@ -31,7 +33,8 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # wildcard address → loopback address for local clients
-LOCK_S = 0.2  # longer than `probe.is_running` holds the lock for its check
+SHORTEST = 16  # minimum number of characters of a token
+LOCK_S = 0.2  # longer than `autostart.is_running` holds the lock for its check
 
 
 class ServerRunning(ClawmemError):
@@ -83,7 +86,6 @@ def serve(
         VaultError: The vault does not exist or cannot be opened.
     """
     from clawmem.app.bootstrap.opening import open_services
-    from clawmem.app.serve.token import token_for
 
     if choices.without_token and choices.host not in LOOPBACK:
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")
@@ -95,6 +97,28 @@ def serve(
             vault_id = services.vault.outbox.head().vault
             here = _announcement(settings.vault, vault_id, choices, listener, environ)
             _answer(settings, here, choices, token, listener, environ, tell)
+
+
+def token_for(vault: Path, environ: Mapping[str, str]) -> str:
+    """
+    Return the token for servers of *vault*; generate one if there is none. The caller must hold the server lock.
+
+    Raises:
+        ConfigError: The token in the environment or in the token file is invalid.
+    """
+    file = token_file(vault)
+    if not file.exists() and not environ.get(TOKEN_VARIABLE):
+        from secrets import token_urlsafe
+
+        write_whole(file, f"{token_urlsafe(32)}\n".encode())
+    token = token_of(vault, environ)
+    if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
+        origin = TOKEN_VARIABLE if environ.get(TOKEN_VARIABLE) else str(file)
+        raise ConfigError(
+            f"{origin} holds no token: at least {SHORTEST} ASCII characters without a blank. "
+            "Choose another, or remove it and one is made."
+        )
+    return token
 
 
 def url_of(server: Announcement) -> str:
@@ -174,10 +198,8 @@ def _answer(
     environ: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> None:
-    from clawmem.app.environment.private_files import write_whole
     from clawmem.app.interfaces.rest.security import names_of
-    from clawmem.app.serve.application import application
-    from clawmem.app.serve.host import Host
+    from clawmem.app.serve.host import Host, application
     from clawmem.app.serve.runtime import ServerRuntime
 
     vault = settings.vault

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,11 +17,9 @@ from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.interfaces.hooks.capture import drained
 from clawmem.app.interfaces.hooks.runner import log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
+from clawmem.app.serve.background import Drainer, WatcherThread, end_lanes, lane_threads
 from clawmem.app.serve.dispatcher import Dispatcher, Line
-from clawmem.app.serve.drainer import Drainer
 from clawmem.app.serve.hook_handler import HookHandler
-from clawmem.app.serve.lanes import lane_threads
-from clawmem.app.serve.watcher import WatcherThread
 from clawmem.app.serve.workers import Workers
 
 if TYPE_CHECKING:
@@ -56,10 +54,10 @@ class ServerRuntime:
         # Writes of all interfaces are queued for a single thread.
         self.writer = Workers(lambda: WarmVault(self.environ), count=1)
         self.dispatcher = Dispatcher(self._settings, _line(self.workers), _line(self.writer))
-        self.drainer = Drainer(self._drain, self._complain)
+        self.drainer = Drainer(self._drain, self._complains_of("drain"))
         self.hooks = HookHandler(self.workers, self.environ, self.drainer.wake)
-        self.watcher = WatcherThread(watched, self._complain_of_watching) if watched else None
-        self.lanes = lane_threads(upkept, self._complain_of_lanes)
+        self.watcher = WatcherThread(watched, self._complains_of("watch")) if watched else None
+        self.lanes = lane_threads(upkept, self._complains_of("lanes"))
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
@@ -90,8 +88,7 @@ class ServerRuntime:
             self.watcher.close(HANDS_S)
         self.writer.close(HANDS_S)
         self.workers.close(HANDS_S)
-        for lane in self.lanes:
-            lane.close()
+        end_lanes(self.lanes)
 
     def _put_log_away(self) -> None:
         checkpoint_logs((self.vault, *self.dispatcher.named()))
@@ -102,27 +99,24 @@ class ServerRuntime:
         return load_settings(environ=self.environ)
 
     def _drain(self) -> None:
-        self._work_off()
-        self._put_log_away()
+        try:
+            self._work_off()
+        finally:
+            self._put_log_away()
 
     def _work_off(self) -> None:
         spool = Spool(self.vault)
         if not spool.waiting() or not self.vault.exists():
             return
         if failures := drained(self.vault, spool, self.environ, MODELS_S):
-            self._complain(JobsFailed("; ".join(failures)))
+            raise JobsFailed("; ".join(failures))
 
-    def _complain(self, error: BaseException) -> None:
-        with suppress(OSError):
-            log_error(self.vault, "drain", error)
+    def _complains_of(self, name: str) -> Callable[[BaseException], None]:
+        def complain(error: BaseException) -> None:
+            with suppress(OSError):
+                log_error(self.vault, name, error)
 
-    def _complain_of_watching(self, error: BaseException) -> None:
-        with suppress(OSError):
-            log_error(self.vault, "watch", error)
-
-    def _complain_of_lanes(self, error: BaseException) -> None:
-        with suppress(OSError):
-            log_error(self.vault, "lanes", error)
+        return complain
 
 
 def _line(workers: Workers) -> Line:

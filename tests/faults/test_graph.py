@@ -12,7 +12,7 @@ import pytest
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.graph.causal_links import CausalLinks
+from clawmem.app.services.graph.build import CausalLinks
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
 from clawmem.app.services.retrieval.request import read_request

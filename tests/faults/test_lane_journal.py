@@ -15,9 +15,8 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.operations.lanes import runs_of
 from clawmem.app.services.knowledge.enriching import Enrich
 from clawmem.app.services.knowledge.reading import Reading
-from clawmem.app.services.maintenance.careful_asking import Fence
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.deciding import Decisions, Tell
+from clawmem.app.services.maintenance.deciding import Decisions, Fence, Tell
 from clawmem.app.services.maintenance.grouping import Group
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lane_plan import Plan

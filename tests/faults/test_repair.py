@@ -18,7 +18,7 @@ from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.salvage import salvage
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.interfaces.cli.confirming import DECLINED
+from clawmem.app.interfaces.cli.dialogues import DECLINED
 from clawmem.ports.errors import VaultDamaged
 
 SENSELESS = {
@@ -147,7 +147,7 @@ class TestTheCommand:
         content_page = next(page for page, _ in _pages_of(home, "content"))
         home.spoil(content_page, zeroed, random.Random())
         before = home.vault.read_bytes()
-        monkeypatch.setattr("clawmem.app.interfaces.cli.addresses.may_ask", lambda ctx: True)
+        monkeypatch.setattr("clawmem.app.interfaces.cli.dialogues.may_ask", lambda ctx: True)
 
         result = CliRunner().invoke(cli, ["repair"], input="n\n")
 

@@ -19,8 +19,7 @@ from server_process import COMMAND, serving
 from waiting import eventually
 
 from clawmem.app.client.announcement import Announcement, announced
-from clawmem.app.client.autostart import RETRY_S, is_automatic, log_file, start_note
-from clawmem.app.client.probe import is_running
+from clawmem.app.client.autostart import RETRY_S, is_automatic, is_running, log_file, start_note
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 

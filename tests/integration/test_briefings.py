@@ -10,9 +10,8 @@ import pytest
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.briefing.compaction import AfterCompaction
-from clawmem.app.services.briefing.curation import curation_note
 from clawmem.app.services.briefing.file_lessons import FileLessons
-from clawmem.app.services.briefing.session import SessionBriefing
+from clawmem.app.services.briefing.session import SessionBriefing, curation_note
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.pipelines.search import search
 from clawmem.contracts.samples import document, fragments

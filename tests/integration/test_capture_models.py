@@ -14,7 +14,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.capture.handoffs import HandoffGenerator
-from clawmem.app.services.graph.causal_links import CausalLinks
+from clawmem.app.services.graph.build import CausalLinks
 from clawmem.contracts.samples import fetch
 from clawmem.ports.relations import RelationKind
 

@@ -15,8 +15,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 
-from clawmem.app.conformance.cases import Case, VectorFile, load_vectors
-from clawmem.app.conformance.judging import JudgePort, PortReport
+from clawmem.app.conformance.judging import Case, JudgePort, PortReport, VectorFile, load_vectors
 from clawmem.app.conformance.program import PortProgram
 from clawmem.ports.errors import InvalidInput
 

@@ -14,7 +14,7 @@ from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
 from clawmem.app.services.maintenance.grouping import Thresholds
-from clawmem.app.services.maintenance.trends import trends
+from clawmem.app.services.maintenance.phases import trends
 from clawmem.contracts.samples import fetch
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy

@@ -27,7 +27,7 @@ from command_line import Invoke
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.interfaces.cli import addresses
+from clawmem.app.interfaces.cli import dialogues
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.settings.model import load_settings
 from clawmem.contracts.samples import fetch, id_of
@@ -69,7 +69,7 @@ def test_forgetting_asks(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None
 
     told = json.loads(world("forget", QUEUE, "--json").stdout)
     assert (told["code"], told["would_remove"]["file"]) == ("CONFIRMATION_REQUIRED", QUEUE)
-    monkeypatch.setattr(addresses, "may_ask", lambda ctx: True)
+    monkeypatch.setattr(dialogues, "may_ask", lambda ctx: True)
     assert answered(world, "n\n", "forget", QUEUE) == (1, True)
     assert answered(world, "", "forget", QUEUE) == (1, True)
     assert rows() == before
@@ -80,7 +80,7 @@ def test_forgetting_asks(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_choosing_on_a_terminal(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Candidates are numbered; a number takes one, anything else none."""
-    monkeypatch.setattr(addresses, "may_ask", lambda ctx: True)
+    monkeypatch.setattr(dialogues, "may_ask", lambda ctx: True)
     before = rows()
     for said in ("\n", "0\n", "3\n", "x\n", ""):
         code, _ = answered(world, said, "pin", "Kick-off")

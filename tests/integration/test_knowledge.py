@@ -18,13 +18,12 @@ from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.graph.export import Edge, Node, whole_graph
-from clawmem.app.services.graph.graphml import graphml
-from clawmem.app.services.graph.json_ld import json_ld
+from clawmem.app.services.graph.formats import graphml, json_ld
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.enriching import Enrich, enriching
-from clawmem.app.services.knowledge.evolution import versions
+from clawmem.app.services.knowledge.facts import versions
 from clawmem.contracts.samples import save
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.knowledge.triples import Statement

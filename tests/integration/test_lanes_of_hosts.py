@@ -20,7 +20,7 @@ import clawmem
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.serve.lanes import lane_threads
+from clawmem.app.serve.background import lane_threads
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.journal import RunStatus

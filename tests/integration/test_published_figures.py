@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from clawmem.app.services.knowledge import linking, modelled, resolving
+from clawmem.app.services.knowledge import enriching, modelled, resolving
 from clawmem.app.services.maintenance import lane_plan, synthesis
 from clawmem.domain.capture import causes
 from clawmem.domain.graph import meta_paths, traversal
@@ -52,7 +52,7 @@ def test_how_much_is_looked_at() -> None:
         600,
         0.3,
     )
-    assert (linking.DOCUMENTS_EACH, linking.SIMILAR, resolving.LOOKED_AT) == (20, 0.7, 20)
+    assert (enriching.DOCUMENTS_EACH, enriching.SIMILAR, resolving.LOOKED_AT) == (20, 0.7, 20)
     assert (entities.MOST_COMPANIONS, entities.DOCUMENTS_EACH) == (30, 10)
     assert (lane_plan.ENRICH_LIMIT, selection.LIGHT_LIMIT, selection.HEAVY_LIMIT) == (3, 50, 100)
     assert (synthesis.MOST, lane_plan.DEDUCTION_LIMIT, synthesis.EARLIER, synthesis.RELATED) == (

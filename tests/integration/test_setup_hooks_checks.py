@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.app.services.maintenance.client_checks import hook_check
+from clawmem.app.services.maintenance.machine_checks import hook_check
 from clawmem.app.services.setup.hook_entries import (
     Entry,
     installed,

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 
-from clawmem.app.services.maintenance.client_checks import server_check
+from clawmem.app.services.maintenance.machine_checks import server_check
 from clawmem.app.services.setup.mcp import SetUpMcp, as_toml, entry_of
 from clawmem.ports.errors import ConfigError
 

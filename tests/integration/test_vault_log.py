@@ -17,7 +17,7 @@ from clawmem.adapters.sqlite.best_effort import best_effort_writer, log_is_empty
 from clawmem.adapters.sqlite.checkpoint import checkpoint_log
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.serve import drainer
+from clawmem.app.serve import background
 from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import VaultError
@@ -70,7 +70,7 @@ def test_a_server_does_it_for_whom_it_was_asked(
     vault: SqliteVault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log of a vault with a name too, once somebody has asked for it; that of another is left to others."""
-    monkeypatch.setattr(drainer, "LOOKS_AGAIN_S", 0.05)
+    monkeypatch.setattr(background, "LOOKS_AGAIN_S", 0.05)
     with closing(SqliteVault(str(tmp_path / "other.sqlite"))) as other:
         save(other, "a.md", "Lighthouse.")
         vaults = f'{{"work": "{vault.location}", "other": "{other.location}"}}'
@@ -89,7 +89,7 @@ def test_a_server_does_it_for_whom_it_was_asked(
 
 def test_a_server_does_it_now_and_then(vault: SqliteVault, monkeypatch: pytest.MonkeyPatch) -> None:
     """By itself, whoever wrote."""
-    monkeypatch.setattr(drainer, "LOOKS_AGAIN_S", 0.05)
+    monkeypatch.setattr(background, "LOOKS_AGAIN_S", 0.05)
     home = str(Path(vault.location).parent)
     with ServerRuntime(Path(vault.location), {"HOME": home, "PATH": os.environ["PATH"]}).at_work():
         for name in ("b.md", "c.md"):

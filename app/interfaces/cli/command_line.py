@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
 
-from clawmem.app.interfaces.cli.arguments import JSON, parted, vault_in
 from clawmem.app.interfaces.cli.leaving import (
     BROKEN_PIPE,
     INTERRUPTED,
@@ -25,6 +25,36 @@ from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.table import VERBS
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
+
+VAULT, BACKEND, JSON, ALONE = "--vault", "--backend", "--json", "--alone"
+FLAGS = frozenset({JSON, ALONE})
+VALUED = frozenset({VAULT, BACKEND})
+
+
+def vault_in(front: Sequence[str]) -> Path | None:
+    """Return the vault that the global options name; of several the last."""
+    named = [
+        one.partition("=")[2] or following
+        for one, following in zip_longest(front, front[1:], fillvalue="")
+        if one.partition("=")[0] == VAULT
+    ]
+    return Path(named[-1]) if named and named[-1] else None
+
+
+def parted(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Split *arguments* into the global options before a ``--`` and all other arguments; both keep their order."""
+    front: list[str] = []
+    rest: list[str] = []
+    waiting = iter(arguments)
+    for one in waiting:
+        if one == "--":
+            rest += [one, *waiting]
+        elif one in FLAGS or one.partition("=")[0] in VALUED:
+            front += [one, *islice(waiting, int(one in VALUED))]
+        else:
+            rest.append(one)
+    return front, rest
+
 
 # The module of each verb that is no operation: only the module of the verb in the command line is imported.
 CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"

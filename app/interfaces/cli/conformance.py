@@ -12,8 +12,7 @@ from clawmem.app.interfaces.cli.session import one_of, wants_json
 from clawmem.app.operations.indexes import DIFFERENCES
 
 if TYPE_CHECKING:
-    from clawmem.app.conformance.cases import VectorFile
-    from clawmem.app.conformance.judging import PortReport, Verdict
+    from clawmem.app.conformance.judging import PortReport, VectorFile, Verdict
 
 cli = typer.Typer(rich_markup_mode=None)
 conformance = typer.Typer(
@@ -63,7 +62,7 @@ def _judged(command: str, only: Sequence[str], timeout_s: float) -> PortReport:
 
 
 def _chosen(only: Sequence[str]) -> list[VectorFile]:
-    from clawmem.app.conformance.cases import load_vectors
+    from clawmem.app.conformance.judging import load_vectors
 
     files = load_vectors()
     wanted = {one_of("--only", name, [file.policy for file in files]) for name in only}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from clawmem.app.interfaces.cli.addresses import Named, named_note
+from clawmem.app.interfaces.cli.dialogues import Named, named_note
 from clawmem.app.interfaces.cli.session import opened, settings_of_usual, wants_json
 from clawmem.ports.errors import InvalidInput
 

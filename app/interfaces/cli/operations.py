@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from clawmem.app.interfaces.cli import formats
 from clawmem.app.interfaces.cli.advice import advised, with_vault
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.confirming import CONFIRM, OPTIONS, run_confirmed
+from clawmem.app.interfaces.cli.dialogues import CONFIRM, OPTIONS, run_confirmed
 from clawmem.app.interfaces.cli.session import chosen_by, opened_for, settings_of, tell, wants_json
 from clawmem.app.operations.operation import (
     Command,
@@ -324,7 +324,7 @@ def _names(name: str, option: Option) -> tuple[str, ...]:
 
 def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Result:
     """Run *operation*; if an address names no document, let the user choose a candidate on a terminal."""
-    from clawmem.app.interfaces.cli.addresses import chosen_address
+    from clawmem.app.interfaces.cli.dialogues import chosen_address
     from clawmem.ports.errors import Ambiguous, NotFound
 
     try:

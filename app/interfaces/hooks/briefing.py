@@ -54,7 +54,7 @@ def curator_nudge(event: HookEvent, context: HookContext) -> HookOutput:
     with context.records() as vault:
         if vault is None:
             return SILENCE
-        from clawmem.app.services.briefing.curation import curation_note
+        from clawmem.app.services.briefing.session import curation_note
 
         counts = {
             "pending": vault.embeddings.counts().pending,

@@ -36,7 +36,7 @@ def forwarded(named: Path | None, tools: ToolSet) -> bool:
     """Forward the session to a server of the vault *named*, by default the usual one; return whether there is one."""
     if os.environ.get(FILES_VARIABLE):  # a running server uses its own variable
         return False
-    from clawmem.app.client.probe import answers
+    from clawmem.app.client.autostart import answers
     from clawmem.app.interfaces.mcp.bridge import Bridge, server_of
 
     vault = named or default_vault(os.environ)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from copy import copy
 from inspect import Parameter
+from time import monotonic
 from typing import Annotated, Any
 
 from mcp.server.mcpserver import Context
@@ -12,18 +16,38 @@ from pydantic import AliasChoices, Field
 from pydantic.fields import FieldInfo
 
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
-from clawmem.app.interfaces.mcp.progress import progress_for
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
-from clawmem.app.operations.operation import (
-    Attachment,
-    Effect,
-    Opening,
-    Operation,
-    option_of,
-)
+from clawmem.app.operations.operation import Attachment, Effect, Opening, Operation, option_of
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.signatures import parameters_of, with_signature
+from clawmem.app.services.progress import Progress, ProgressOf
+
+AT_MOST_EVERY_S = 0.25
+
+
+def progress_for(ctx: Context[Any, Any]) -> ProgressOf:
+    """Return a function for the thread that works: it yields a callback for each phase, which never waits."""
+    loop = asyncio.get_running_loop()
+
+    @contextmanager
+    def progress(label: str) -> Iterator[Progress]:
+        yield _steps(ctx, label, loop)
+
+    return progress
+
+
+def _steps(ctx: Context[Any, Any], label: str, loop: asyncio.AbstractEventLoop) -> Progress:
+    reported_at = -AT_MOST_EVERY_S
+
+    def step(done: int, total: int) -> None:
+        nonlocal reported_at
+        if monotonic() - reported_at >= AT_MOST_EVERY_S:
+            reported_at = monotonic()
+            asyncio.run_coroutine_threadsafe(ctx.report_progress(done, total, label), loop)
+
+    return step
+
 
 CALLER = "mcp"
 Vault = Annotated[str | None, Field(description="Another vault than the usual one; see list_vaults.")]

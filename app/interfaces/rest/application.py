@@ -7,25 +7,16 @@ from typing import Any
 from fastapi import Depends, FastAPI
 from fastapi.security import HTTPBearer
 
-from clawmem.app.interfaces.rest import (
-    export,
-    health,
-    operations,
-)
 from clawmem.app.interfaces.rest.errors import HANDLERS, ErrorRecord
-from clawmem.app.interfaces.rest.hooks import add_hook_route
-from clawmem.app.interfaces.rest.routes import RestRoute, add_route
-from clawmem.app.interfaces.rest.runtime import Runtime
+from clawmem.app.interfaces.rest.operations import OPERATIONS
+from clawmem.app.interfaces.rest.own_routes import OWN_ROUTES, add_hook_route
+from clawmem.app.interfaces.rest.routes import RestRoute, Runtime, add_route
 from clawmem.app.version import VERSION
 
 ABOUT = """Every answer is JSON. What goes wrong has a code, and a sentence that ends with the way out.
 Show the token of the server: Authorization: Bearer TOKEN."""
 
-ROUTES: tuple[RestRoute, ...] = (
-    *health.OPERATIONS,
-    *export.OPERATIONS,
-    *operations.OPERATIONS,
-)
+ROUTES: tuple[RestRoute, ...] = (*OWN_ROUTES, *OPERATIONS)
 
 
 def rest_application(runtime: Runtime, **options: Any) -> FastAPI:

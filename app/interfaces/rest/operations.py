@@ -7,8 +7,7 @@ from typing import Annotated, Any
 from fastapi import Response
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from clawmem.app.interfaces.rest.routes import Json, RestRoute
-from clawmem.app.interfaces.rest.runtime import Runtime
+from clawmem.app.interfaces.rest.routes import Json, RestRoute, Runtime
 from clawmem.app.operations.dispatch import Busy, run
 from clawmem.app.operations.operation import Operation, Request
 from clawmem.app.operations.refusals import error_record, refusal_of

@@ -1,28 +1,54 @@
-"""FastAPI routes made from the models of requests and results."""
+"""FastAPI routes made from the models of requests and results, and the server that answers them."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Mapping
+from contextlib import AbstractContextManager
 from inspect import Parameter
-from typing import Annotated, Any, NamedTuple
+from pathlib import Path as FilePath
+from typing import Annotated, Any, NamedTuple, Protocol
 
 from fastapi import Body, FastAPI, Path, Query, Response
 from pydantic import BaseModel, ValidationError, WrapValidator, create_model
 from pydantic.fields import FieldInfo
 from pydantic_core import to_json
 
-from clawmem.app.bootstrap.services import Services
 from clawmem.app.interfaces.rest.errors import HINT
 from clawmem.app.interfaces.rest.limits import StrictRoute
-from clawmem.app.interfaces.rest.runtime import Runtime
+from clawmem.app.operations.dispatch import Dispatcher
 from clawmem.app.operations.operation import NoParameters
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
 
-Respond = Callable[[Runtime, Any], Awaitable[Response]]
-
 _PATH = re.compile(r"{(\w+)")
+
+
+class HookAnswers(Protocol):
+    """Handler of events of a client."""
+
+    async def answer(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
+        """Return the output line for *event*, see `clawmem.app.serve.hook_handler.HookHandler`."""
+
+
+class Runtime(Protocol):
+    """A running server: its vault, its threads and its handler of events."""
+
+    vault: FilePath
+
+    @property
+    def dispatcher(self) -> Dispatcher:
+        """Threads that run operations."""
+
+    @property
+    def hooks(self) -> HookAnswers:
+        """Handler of events."""
+
+    def at_work(self) -> AbstractContextManager[None]:
+        """Run the threads inside the block."""
+
+
+Respond = Callable[[Runtime, Any], Awaitable[Response]]
 
 
 class RestRoute(NamedTuple):
@@ -48,18 +74,6 @@ class Json(Response):
 
     def render(self, content: Any) -> bytes:
         return as_json(content)
-
-
-def with_vault(work: Callable[[Services, Any], object], *, reads: bool) -> Respond:
-    """Return a function that runs *work* with the vault open; several that read run at a time."""
-
-    async def respond(runtime: Runtime, request: Any) -> Response:
-        def do(services: Services) -> Json:
-            return Json(work(services, request))
-
-        return await (runtime.dispatcher.read(do) if reads else runtime.dispatcher.write(do))
-
-    return respond
 
 
 def add_route(app: FastAPI, runtime: Runtime, route: RestRoute) -> None:

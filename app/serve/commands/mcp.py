@@ -13,8 +13,8 @@ from clawmem.app.interfaces.cli.session import one_of
 from clawmem.app.interfaces.mcp.forwarding import forwarded
 
 if TYPE_CHECKING:
+    from clawmem.app.serve.background import LaneThread
     from clawmem.app.serve.dispatcher import Dispatcher
-    from clawmem.app.serve.lanes import LaneThread
 
 SHORT_LIVED = (
     "clawmem mcp ends with its session: the heavy lane may never see its quiet hours here. "
@@ -55,7 +55,7 @@ def _answered_here(ctx: typer.Context, chosen: ToolSet) -> None:
     lines = Lines()  # before any import that might print
     from clawmem.app.interfaces.mcp.server import make_server
     from clawmem.app.interfaces.mcp.stdio import run
-    from clawmem.app.serve.lanes import at_work
+    from clawmem.app.serve.background import at_work
 
     with at_work(_lanes(ctx)):
         run(make_server(_desk(ctx), chosen), lines)
@@ -69,7 +69,7 @@ def _lanes(ctx: typer.Context) -> list[LaneThread]:
     """
     from clawmem.app.interfaces.cli.session import settings_of
     from clawmem.app.interfaces.hooks.runner import log_error
-    from clawmem.app.serve.lanes import lane_threads
+    from clawmem.app.serve.background import lane_threads
     from clawmem.domain.maintenance.schedule import LaneName
 
     settings = settings_of(ctx)

@@ -90,8 +90,7 @@ def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
 
 
 def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
-    from clawmem.app.client.autostart import is_automatic, log_file, start_note
-    from clawmem.app.client.probe import answers
+    from clawmem.app.client.autostart import answers, is_automatic, log_file, start_note
     from clawmem.app.interfaces.cli.rendering import show
 
     is_well = server is not None and answers(server)
@@ -132,7 +131,7 @@ def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bo
 
 def _found(vault: Path) -> Announcement | None:
     from clawmem.app.client.announcement import announced
-    from clawmem.app.client.probe import is_running
+    from clawmem.app.client.autostart import is_running
 
     return announced(vault) if is_running(vault) else None
 
@@ -142,7 +141,7 @@ def _stopped(vault: Path) -> Announcement | None:
     import signal
     from time import monotonic, sleep
 
-    from clawmem.app.client.probe import is_running
+    from clawmem.app.client.autostart import is_running
     from clawmem.ports.errors import ClawmemError
 
     there = _found(vault)

@@ -49,7 +49,7 @@ def watch(
     Only one of several watchers of a vault works; the others wait for its end. With --json each line is an
     object. It also runs the lanes that the settings turn on: see clawmem lanes.
     """
-    from clawmem.app.serve.lanes import at_work, lane_threads
+    from clawmem.app.serve.background import at_work, lane_threads
     from clawmem.app.serve.watching import watch as watch_vault
 
     settings = settings_of_usual(ctx, "watch")

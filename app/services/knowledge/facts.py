@@ -1,4 +1,4 @@
-"""Recorded facts about an entity, which is found by name, and statistics of all facts."""
+"""Recorded facts about an entity, which is found by name; statistics of all facts; and versions of notes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from clawmem.domain.documents.address import folded
 from clawmem.domain.knowledge.entities import ids_of
 from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import Ambiguous, NotFound
+from clawmem.ports.notes import Note
 from clawmem.ports.records import Document
 from clawmem.ports.triples import Direction, Triple, check_day
 from clawmem.ports.vault import Vault
@@ -82,3 +83,26 @@ def entities_like(entities: EntityStore, name: str, limit: int) -> list[Entity]:
     names = [folded(one.name) for one in known]
     near = process.extract(folded(name), names, scorer=fuzz.WRatio, score_cutoff=LEAST_LIKENESS, limit=limit)
     return [known[at] for _, _, at in near]
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """
+    One version of a note with the previous one, ``None`` for the first.
+
+    ``cause`` is the document that triggered the version; ``None`` if it was the note's own document or is not served.
+    """
+
+    note: Note
+    before: Note | None
+    cause: Document | None
+
+
+def versions(vault: Vault, document_id: int, limit: int) -> list[Version]:
+    """Return the last *limit* versions of the note about a served document, newest first."""
+    history = vault.notes.history(document_id)
+    causes = vault.documents.many({note.cause for note in history if note.cause is not None})
+    served = {number: one for number, one in causes.items() if one.inactive is None}
+    pairs = zip(history, [None, *history], strict=False)
+    every = [Version(note, before, served.get(note.cause or 0)) for note, before in pairs]
+    return every[::-1][: max(limit, 0)]

@@ -11,9 +11,11 @@ from clawmem.app.services.capture.handoffs import CONTENT_TYPE as HANDOFF
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.publish import drop_knowledge, withdraw
 from clawmem.app.services.lifecycle.derived import derived_documents
-from clawmem.app.services.maintenance.grouping import Group
-from clawmem.app.services.maintenance.merging import MergedObservations, serve_again
-from clawmem.app.services.maintenance.observations import Observation, Observations
+from clawmem.app.services.maintenance.grouping import Group, MergedObservations, serve_again
+from clawmem.app.services.maintenance.observations import (
+    Observation,
+    Observations,
+)
 from clawmem.domain.capture import handoff
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.profile import Profile
+from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import withdraw
+from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.following import DerivedMemories
 from clawmem.app.services.retrieval.receipts import Receipt, unpack
 from clawmem.domain.documents.identity import DOCID_LENGTH
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.marks import (
     identifying_words,
@@ -19,8 +22,9 @@ from clawmem.domain.lifecycle.marks import (
     sentences_of,
 )
 from clawmem.ports.acts import Act, ActEntry
+from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ClawmemError
+from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
@@ -258,3 +262,37 @@ def tells_of(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
 def _named(receipt: Receipt) -> Iterable[int]:
     yield from (item.document_id for item in receipt.items)
     yield from (drop.document_id for stage in receipt.stages for drop in stage.drops)
+
+
+class ForgetPreview(NamedTuple):
+    """A document to forget: its docid without ``#``, the bytes of its text, its age, and its derived documents."""
+
+    document: Document
+    docid: str
+    size: int
+    age_days: float
+    derived: tuple[Document, ...]
+
+
+def already_forgotten(lookup: Lookup, address: str) -> Document | None:
+    """Return the document that *address* names where it was forgotten before; ``None`` for anything else."""
+    try:
+        lookup.forgettable(address)
+    except NotServed as error:
+        return error.document if error.document.inactive is InactiveReason.FORGOTTEN else None
+    except InvalidInput:
+        return None
+    return None
+
+
+def preview_forget(vault: Vault, clock: Clock, document: Document) -> ForgetPreview:
+    """Describe *document* and the memories derived from it; nothing is changed."""
+    now = clock.now_ms()
+    written = parse_iso(document.authored_at)
+    return ForgetPreview(
+        document,
+        docids(vault.documents, [document])[document.id],
+        len((vault.documents.body(document.id) or "").encode("utf-8", "surrogatepass")),
+        max(0.0, (now - (now if written is None else written)) / DAY_MS),
+        tuple(derived_documents(vault, [document.id])),
+    )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.app.services.lifecycle.forgetting import Forgetting
-from clawmem.app.services.lifecycle.surfaced import surfaced_stats
+from clawmem.app.services.lifecycle.status import surfaced_stats
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate

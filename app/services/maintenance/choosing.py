@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from clawmem.app.services.maintenance.careful_asking import Fence
+from clawmem.app.services.maintenance.deciding import Fence
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.maintenance.selection import (
     NEIGHBOURS,

@@ -9,12 +9,28 @@ from hashlib import sha256
 
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
-from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
 from clawmem.app.services.maintenance.contradicting import ContradictionFinder
-from clawmem.app.services.maintenance.deciding import Decisions, Tell, Verdict, ignore_decisions
-from clawmem.app.services.maintenance.grouping import Group, ObservationGrouper, Thresholds
-from clawmem.app.services.maintenance.merging import MergedObservations, serve_again
-from clawmem.app.services.maintenance.observations import Observation, Observations, is_free
+from clawmem.app.services.maintenance.deciding import (
+    CarefulAsk,
+    Decisions,
+    Fence,
+    Tell,
+    Verdict,
+    careful,
+    ignore_decisions,
+)
+from clawmem.app.services.maintenance.grouping import (
+    Group,
+    MergedObservations,
+    ObservationGrouper,
+    Thresholds,
+    serve_again,
+)
+from clawmem.app.services.maintenance.observations import (
+    Observation,
+    Observations,
+    is_free,
+)
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance import patterns

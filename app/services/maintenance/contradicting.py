@@ -7,8 +7,7 @@ from collections.abc import Set as AbstractSet
 from functools import partial
 
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence
-from clawmem.app.services.maintenance.deciding import Decisions, Tell, Verdict
+from clawmem.app.services.maintenance.deciding import CarefulAsk, Decisions, Fence, Tell, Verdict
 from clawmem.app.services.maintenance.observations import Observation, Observations
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance import patterns

@@ -10,9 +10,9 @@ from clawmem.app.services.maintenance.deciding import Decisions, Verdict
 
 if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import EnrichReport
-    from clawmem.app.services.maintenance.careful_asking import Fence
     from clawmem.app.services.maintenance.choosing import ObservationSelection
     from clawmem.app.services.maintenance.consolidation import ConsolidationReport
+    from clawmem.app.services.maintenance.deciding import Fence
     from clawmem.app.services.maintenance.tidying import CleanupReport
     from clawmem.domain.maintenance.deduction import Stats
 

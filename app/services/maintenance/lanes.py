@@ -15,7 +15,7 @@ from clawmem.ports.journal import Journal, Run, RunStatus
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.app.services.maintenance.careful_asking import Fence
+    from clawmem.app.services.maintenance.deciding import Fence
     from clawmem.app.services.maintenance.done import PhaseResult
     from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.phases import Phase, Phases

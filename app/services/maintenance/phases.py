@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,20 +20,46 @@ from clawmem.app.services.maintenance.done import (
     tidied,
 )
 from clawmem.app.services.maintenance.lane_plan import Plan
-from clawmem.app.services.maintenance.trends import trends
-from clawmem.domain.maintenance.patterns import CONSOLIDATED
+from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.maintenance import patterns
+from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend, trend
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.maintenance.selection import stale_first
 from clawmem.ports.clock import Clock
+from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import Enrich
-    from clawmem.app.services.maintenance.careful_asking import Fence
     from clawmem.app.services.maintenance.consolidation import Consolidation
+    from clawmem.app.services.maintenance.deciding import Fence
     from clawmem.app.services.maintenance.synthesis import Choose, Synthesis
     from clawmem.app.services.maintenance.tidying import Cleanup
     from clawmem.domain.maintenance.deduction import Stats
+
+
+class ObservationTrend(NamedTuple):
+    """A consolidated document with the number of its occasions, the first and last day, and its trend."""
+
+    document: Document
+    times: int
+    first: str
+    last: str
+    trend: Trend
+
+
+def trends(vault: Vault, documents: Iterable[Document], now_ms: int) -> list[ObservationTrend]:
+    """Return the trends of the consolidated ones among *documents*, in their order."""
+    consolidated = (one for one in documents if patterns.CONSOLIDATED in one.tags)
+    return [_trending(vault, one, now_ms) for one in consolidated]
+
+
+def _trending(vault: Vault, document: Document, now_ms: int) -> ObservationTrend:
+    occasions = patterns.occurrences_of(document, vault.documents.body(document.id) or "")
+    days = sorted(one.day for one in occasions) or [document.authored_at[:10]]
+    first, last = (now_ms if (ms := parse_iso(day)) is None else ms for day in (days[0], days[-1]))
+    return ObservationTrend(document, len(days), days[0], days[-1], trend(first, last, len(days), now_ms))
+
 
 ENRICH, CONSOLIDATE, DEDUCTIVE, RECALL = "enrich", "consolidate", "deductive", "recall"
 NO_MODEL, NOT_ASKED, OFF = "no_generator", "dry_run", "off"

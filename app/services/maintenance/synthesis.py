@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
-from clawmem.app.services.maintenance.careful_asking import CarefulAsk, Fence, careful
-from clawmem.app.services.maintenance.deciding import Decisions, Verdict
+from clawmem.app.services.maintenance.deciding import CarefulAsk, Decisions, Fence, Verdict, careful
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.maintenance import deduction

@@ -7,8 +7,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple
 
-from clawmem.app.services.lifecycle.surfaced import surfaced_stats
-from clawmem.app.services.maintenance.careful_asking import Fence
+from clawmem.app.services.lifecycle.status import surfaced_stats
+from clawmem.app.services.maintenance.deciding import Fence
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
 from clawmem.ports.captures import RecallStats

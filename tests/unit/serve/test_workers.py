@@ -12,7 +12,7 @@ from time import monotonic, sleep
 import pytest
 
 from clawmem.app.bootstrap.resident import WarmVault
-from clawmem.app.serve.drainer import Drainer
+from clawmem.app.serve.background import Drainer
 from clawmem.app.serve.workers import WAITING, Busy, Turns, Workers
 
 SECONDS = 20.0

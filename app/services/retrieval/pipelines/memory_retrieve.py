@@ -7,7 +7,7 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from clawmem.app.services.documents.sessions import sessions_with_outcome_first
+from clawmem.app.services.documents.timeline import sessions_with_outcome_first
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
 from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer, PlannedClause
