@@ -12,7 +12,7 @@ from clawmem.app.operations.operation import Command, Effect, Opening, Operation
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
-from clawmem.domain.maintenance.quick_embedding import is_quick
+from clawmem.domain.maintenance.quick_embedding import EmbeddingPace
 from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
 
 if TYPE_CHECKING:
@@ -260,14 +260,15 @@ def embed_after(
 
 def embed_quickly(services: Services) -> EmbedReport | None:
     """
-    Embed the texts without vectors if a model of this machine does so within a minute; the first batch shows its pace.
+    Embed the texts without vectors if a model of this machine does so within a minute; the second batch shows its pace.
 
     Return ``None`` without such texts, for a model server, which may charge for them, and if the vault has vectors of
     another model.
     """
     if services.settings.embed_server or not _pending(services):
         return None
-    began = services.clock.now_ms()
+    clock = services.clock
+    pace = EmbeddingPace(clock.now_ms())
     try:
         embed = services.embed
         if not embed.serves:
@@ -275,7 +276,7 @@ def embed_quickly(services: Services) -> EmbedReport | None:
         with services.progress("Embedding") as step:
             return embed(
                 progress=step,
-                go_on=lambda done, total: is_quick(done, total, services.clock.now_ms() - began),
+                go_on=lambda done, total: pace.is_quick(done, total, clock.now_ms()),
             )
     except (EmbeddingError, ModelError):  # the texts wait, and the answer says so
         return None

@@ -64,6 +64,7 @@ VERBS: dict[str, list[str]] = {
     "rebuild": [],
     "migrate": ["--to", "sqlite"],
     "list": [],
+    "prompt": [],
     "get": [FILE],
     "multi-get": ["**/*.md"],
     "search": ["--explain", QUESTION],

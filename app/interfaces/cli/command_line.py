@@ -61,6 +61,7 @@ CLI, DAEMON = "clawmem.app.interfaces.cli", "clawmem.app.serve.commands"
 FAMILIES = {
     f"{CLI}.vault": ("bootstrap",),
     f"{CLI}.editing": ("edit",),
+    f"{CLI}.prompting": ("prompt",),
     f"{CLI}.bench": ("bench",),
     f"{CLI}.conformance": ("conformance",),
     f"{CLI}.lanes": ("lanes",),
@@ -133,6 +134,8 @@ class CommandLine(Verbs):
         return command
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args and _can_prompt():
+            args = ["prompt"]
         if args[:1] == ["help"]:
             args = [*args[1:], "--help"]
         return super().parse_args(ctx, hoisted(args))
@@ -166,6 +169,16 @@ def _commands_with(verb: str) -> typer.Typer | None:
 
         return commands_in(modules, verb)
     return None
+
+
+def _can_prompt() -> bool:
+    """Whether the user is at a terminal and has a vault to search."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return False
+    from clawmem.app.environment.places import is_there
+    from clawmem.app.settings.model import load_settings
+
+    return is_there(load_settings().vault)
 
 
 def hoisted(args: Sequence[str]) -> list[str]:

@@ -12,6 +12,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "doctor": "Check the vault and its environment.",
     },
     "Questions": {
+        "prompt": "Search as you type; also: clawmem alone.",
         "query": "Find by words and meaning together.",
         "search": "Find by words.",
         "vsearch": "Find by meaning.",
