@@ -94,7 +94,7 @@ def test_line_by_line_without_the_library(remembered: Invoke, monkeypatch: pytes
     )
 
     in_a_pipe = CliRunner().invoke(cli, ["--json", "prompt"], input="ticket machines\n")
-    monkeypatch.setattr("clawmem.app.interfaces.cli.addresses.may_ask", lambda ctx: True)
+    monkeypatch.setattr("clawmem.app.interfaces.cli.dialogues.may_ask", lambda ctx: True)
     done = CliRunner().invoke(
         cli, ["prompt"], input="who designs ticket machines\n1\nfootball cup\n7\n\nunread\n"
     )

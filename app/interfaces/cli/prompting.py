@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from clawmem.app.interfaces.cli import addresses
+from clawmem.app.interfaces.cli import dialogues
 from clawmem.app.interfaces.cli.session import opened, wants_json
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def prompt(ctx: typer.Context) -> None:
     Up and Down choose a result, Enter opens it in your editor, Escape ends. Questions are not recorded. In a pipe, and
     without the extra prompt, each line is answered after its end.
     """
-    if not addresses.may_ask(ctx):
+    if not dialogues.may_ask(ctx):
         _ask_by_line(ctx)
         return
     try:
@@ -69,7 +69,7 @@ def _ask_by_line(ctx: typer.Context) -> None:
     from clawmem.app.operations.output import parts_of
 
     found: Sequence[FoundDocument] = []
-    while line := _line("clawmem> " if addresses.may_ask(ctx) else ""):
+    while line := _line("clawmem> " if dialogues.may_ask(ctx) else ""):
         if line.isdecimal() and 1 <= int(line) <= len(found):
             edit_first(ctx, [found[int(line) - 1]])
             continue
