@@ -243,6 +243,7 @@ _ANYTHING = frozenset(
     """
     anything something everything nothing stuff thing things
     happen happens happened happening occur occurred occurs event events
+    try tried trying
     go going goes gone went been doing done did worked working work
     wrote written write writing noted recorded entry entries note notes diary journal
     remember recall mention mentioned summary summarise summarize summarised recap overview review

@@ -28,7 +28,7 @@ def _named(question: str) -> TimeRange:
     ],
 )
 def test_questions_for_records(question: str, asks: bool) -> None:
-    """The user's own deeds and kinds of notes; an event of somebody else may be told later."""
+    """The user's own deeds and kinds of notes; the deeds of others may be in later notes."""
     assert asks_for_records(question, _named(question)) is asks
 
 

@@ -40,6 +40,8 @@ from clawmem.ports.vault import Vault
 NEWEST = "newest"  # name of the term in the score
 COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
 MOST_HOLDING = 1000  # best documents per word of the topic
+APART = 0.15  # difference in relevance between records: more than metadata can change
+MOST_RECORDS = 3  # notes of a time in a context block
 MOST_BROUGHT = 100  # most notes of a kind added to the candidates
 
 
@@ -245,6 +247,66 @@ def named_time_first(vault: Vault) -> Stage:
     return stage
 
 
+def records_of_time(vault: Vault) -> Stage:
+    """
+    Return a stage for lines that puts a few notes of the named time first, if the question asks for records of it.
+
+    These are the newest of its dated notes, the diary of the time before all others, or those about the topic. Without a
+    topic they become candidates as a whole, because none of their lines needs to contain a word of the question.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        named = request.question.named_time
+        if named is None:
+            return work
+        dated = {n: one for n, one in _written(vault, request, named).items() if not has_time_of_file(one)}
+        lines: dict[int, Candidate] = {}
+        for one in work.candidates if request.question.topic else ():
+            lines.setdefault(one.document_id, one)
+        records = _records(vault, request, dated, named)
+        found = [number for number in lines if number in records]  # best match first
+        first = [*found, *(number for number in records if number not in found)][:MOST_RECORDS]
+        if not first:
+            return work
+        trace.stages[-1].notes.append(f"{len(first)} records of the named time first")
+        shown = [lines.get(number) or _brought(dated[number]) for number in first]
+        others = [one for one in work.candidates if one not in shown]
+        sure = [
+            one._replace(relevance=1.0 - place * APART, confidence=IN_ITS_TIME)
+            for place, one in enumerate(shown)
+        ]
+        return work._replace(candidates=(*sure, *others), answered=max(work.answered or 0.0, IN_ITS_TIME))
+
+    return stage
+
+
+def _records(
+    vault: Vault, request: RetrievalRequest, dated: Mapping[int, Document], named: TimeRange
+) -> list[int]:
+    newest = newest_first({number: one.authored_at for number, one in dated.items()})
+    if not request.question.topic:
+        return _diary_first(newest, dated, named)
+    if not dated or not asks_for_records(request.question.text, named):
+        return []
+    about = _about(vault, request, dated, named)
+    return [number for number in newest if number in about]
+
+
+def _about(
+    vault: Vault, request: RetrievalRequest, written: Mapping[int, Document], named: TimeRange
+) -> Collection[int]:
+    """Return the notes about the topic among those of the types that the question names, else all of these types."""
+    question = request.question
+    kinds = kinds_in(question.text[: named.start])
+    of_kind = {number: one for number, one in written.items() if one.content_type in kinds}
+    return about_topic(_coverage(vault, request, of_kind or written, question.topic)) or of_kind.keys()
+
+
+def _diary_first(order: Sequence[int], written: Mapping[int, Document], named: TimeRange | None) -> list[int]:
+    diary = period_name(named) if named else ""
+    return sorted(order, key=lambda one: not diary or file_name(written[one].path) != diary)
+
+
 def _is_narrowed(request: RetrievalRequest) -> bool:
     scope = request.scope
     has_until = scope.authored_until not in (None, request.as_of)
@@ -266,9 +328,7 @@ def _listed(
         return work
     undated = {number for number, one in written.items() if has_time_of_file(one)}
     dates = {number: one.authored_at for number, one in written.items()}
-    diary = period_name(named) if named else ""
-    first = newest_first(dates, (), undated)
-    first = sorted(first, key=lambda one: not diary or file_name(written[one].path) != diary)[:MOST_BROUGHT]
+    first = _diary_first(newest_first(dates, (), undated), written, named)[:MOST_BROUGHT]
     trace.stages[-1].notes.append(f"no topic: all {len(written)} notes of the time, newest first")
     ordered = arranged(work.candidates, [written[number] for number in first])
     judged = [_judged_by_time(one, one.document_id in written, one.document_id in undated) for one in ordered]
@@ -286,12 +346,7 @@ def _records_first(
     """Return *work* with the notes of the time that are about the topic first, if the question asks for records."""
     if not asks_for_records(request.question.text, named):
         return work
-    written = _written(vault, request, named)
-    kinds = kinds_in(request.question.text[: named.start])
-    of_kind = {number: one for number, one in written.items() if one.content_type in kinds}
-    about = (
-        about_topic(_coverage(vault, request, of_kind or written, request.question.topic)) or of_kind.keys()
-    )
+    about = _about(vault, request, _written(vault, request, named), named)
     first = [one.document for one in work.candidates if one.document and one.document_id in about]
     if not first:
         return work
