@@ -12,9 +12,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.domain.security.patterns import AnyCase
 
 MATCHING = 0.9  # share of the best coverage of the topic that a matching note needs
 # Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:
@@ -38,6 +40,7 @@ _NEWEST = re.compile(
     rf"""
     \b(?:latest|newest|most[ -]recent(?!ly))\b(?!\s+{_TIMES}\b)
     | \b(?<!at[ ])(?<!how[ ]long[ ]did[ ])last(?=\s+\w)(?!\s+{_TIMES}\b)
+    | (?<!\bat\ )\blast(?=\W*\Z)
     | \b(?:neu|jüng|aktuell)e?ste[mnrs]?\b(?!\s+{_TIMES}\b)
     | \bletzte[mnrs]?\b(?!\s+{_TIMES}\b)
     | (?<!semaine\ )(?<!mois\ )(?<!année\ )(?<!été\ )\bderni(?:ers?|ères?)\b(?!\s+{_TIMES}\b)
@@ -53,6 +56,7 @@ _ADVERB = re.compile(
     r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)$",
     re.IGNORECASE,
 )
+_HOW_LONG = re.compile(r"\bhow\s+long\b", re.IGNORECASE)
 # At most two words are allowed between "latest" and the kind, and none of these, which begin the topic.
 _BREAK = re.compile(
     r"[?.!,;:]|\b(?:about|and|at|by|did|do|does|for|from|has|have|in|is|of|on|that|the|to|was|were|where|which|who"
@@ -73,7 +77,7 @@ _KIND_WORDS = MappingProxyType(
         "research": "research investigations? recherchen? untersuchung(?:en)? investigaci(?:ón|ones) 研究 调研 調査",
         "conversation": "conversations? transcripts? chats? gespräche? conversaci(?:ón|ones) 对话 会話",
         "milestone": "milestones? meilensteine? jalons? hitos? 里程碑",
-        "problem": "problems? probleme? problèmes? problemas? 问题 問題",
+        "problem": "problems? incidents? outages? probleme? störung(?:en)? problèmes? pannes? problemas? 问题 問題",
         "preference": "preferences? vorlieben? préférences? preferencias? 偏好",
         ANY_KIND: "notes? entr(?:y|ies) documents? files? pages? notiz(?:en)? einträge? eintrag dokumente? fichiers? "
         "documentos? notas? entradas? 笔记 文档 记录 ノート",
@@ -129,10 +133,24 @@ def newest_question(query: str) -> NewestQuestion | None:
     for start, end in taken:
         topic = f"{topic[:start]} {topic[end:]}"
     noun = _noun_after(query[found.end() :])
+    about = content_words(topic)
     asked = NewestQuestion(
-        kind[0] if kind else "", noun, content_words(topic), content_words(kind[1][0]) if kind else ()
+        kind[0] if kind else "",
+        noun,
+        tuple(word for word in about if not is_any_kind(word)) or about,
+        content_words(kind[1][0]) if kind else (),
     )
     return asked if asked.kind or asked.topic else None
+
+
+def is_any_kind(word: str) -> bool:
+    """Whether *word* means any note: "notes", "entries"."""
+    return _KINDS[ANY_KIND].fullmatch(word) is not None
+
+
+def kinds_in(text: str) -> frozenset[str]:
+    """Return the content types that *text* names, `ANY_KIND` for words such as "notes"."""
+    return frozenset(kind for kind, pattern in _KINDS.items() if pattern.search(text))
 
 
 def matching(coverage: Mapping[int, float]) -> set[int]:
@@ -150,7 +168,8 @@ def newest_first(
 
     Args:
         dated: The time at which each was written, as texts that sort chronologically.
-        superseded: Documents that another note has superseded; they come last.
+        superseded: Documents that are not current: another note has superseded them, or they are drafts, copies or
+            overviews. They come last.
         undated: Documents dated only by their file, whose time may be that of a copy; they come after those with
             a date of their own.
     """
@@ -171,7 +190,11 @@ def _singular(word: str) -> str:
 
 
 def _is_adverb(query: str, found: re.Match[str]) -> bool:
-    return found[0].lower() == "last" and _ADVERB.search(query[: found.start()]) is not None
+    before = query[: found.start()]
+    if found[0].lower() != "last" or _ADVERB.search(before) is None:
+        return False
+    # "What did I read last" asks for a note, "how long did it last" does not.
+    return bool(query[found.end() :].strip("?!. ")) or _HOW_LONG.search(before) is not None
 
 
 def _kind_near(query: str, superlative: re.Match[str]) -> tuple[str, re.Match[str]] | None:
@@ -196,7 +219,7 @@ def _noun_after(text: str) -> str:
     """Return the last specific noun before the topic: "meeting" for "meeting notes from May"."""
     end = _BREAK.search(text)
     head = text[: end.start()] if end else text
-    nouns = [word for word in content_words(head)[:3] if not _KINDS[ANY_KIND].fullmatch(word)]
+    nouns = [word for word in content_words(head)[:3] if not is_any_kind(word)]
     return nouns[-1] if nouns else ""
 
 
@@ -211,11 +234,16 @@ IN_ITS_TIME = 0.8
 OUT_OF_ITS_TIME = 0.05  # maximum for a note that was written at another time
 BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
 
+DAY_MS = 86_400_000
+LEAST_OF_TIME, HALF = 1 / 3, 0.5  # of a topic, for a note that is known to be of the right time
+_OWN_DEEDS = AnyCase(r"\b(?:did|have|had|were|was)\s+(?:i|we)\b", " i| we")
+
 # Words of generic questions; none of them names a topic.
 _ANYTHING = frozenset(
     """
     anything something everything nothing stuff thing things
     happen happens happened happening occur occurred occurs event events
+    try tried trying
     go going goes gone went been doing done did worked working work
     wrote written write writing noted recorded entry entries note notes diary journal
     remember recall mention mentioned summary summarise summarize summarised recap overview review
@@ -231,6 +259,35 @@ _LEAVING_OFF = frozenset(
     lately today here
     """.split()
 )
+
+
+def asks_for_records(query: str, named: TimeRange) -> bool:
+    """
+    Whether *query* asks for notes of the *named* time: "what did we decide in March", "notes about bees from May".
+
+    The notes of the user are about the user's own time. A question about others may be answered by a later note.
+    """
+    return _OWN_DEEDS.search(query) is not None or bool(kinds_in(query[: named.start]))
+
+
+def about_topic(coverage: Mapping[int, float]) -> set[int]:
+    """Return the notes that cover at least a third of the topic, and half as much as the best one."""
+    least = max(LEAST_OF_TIME, HALF * max(coverage.values(), default=0.0))
+    return {document for document, share in coverage.items() if share >= least}
+
+
+def period_name(named: TimeRange) -> str:
+    """Return the name of a diary of the *named* day, month or year, such as ``2026-03``; empty for other times."""
+    first = named.recorded_from or ""
+    start, end = parse_iso(first), parse_iso(named.authored_until or "")
+    if start is None or end is None:
+        return ""
+    days = round((end - start) / DAY_MS)
+    if days == 1:
+        return first[: len("2026-03-31")]
+    if days in (365, 366) and first[5:10] == "01-01":
+        return first[: len("2026")]
+    return first[: len("2026-03")] if 28 <= days <= 31 and first[8:10] == "01" else ""
 
 
 def topic_besides(query: str, named: TimeRange | None) -> tuple[str, ...]:

@@ -14,13 +14,14 @@ from clawmem.domain.retrieval.composite import MOST_FREQUENCY, Signals, frequenc
 from clawmem.domain.retrieval.confidence import baseline, blend_stored
 from clawmem.domain.retrieval.recency import FOREVER, decay, half_life_days, recency
 
-# Maximum of each term. Together they span 0.060, from -0.020 to +0.040, so two documents whose relevance differs by
-# more than 0.06 never change places. Increase one only by decreasing another.
-CONFIDENCE = 0.012
+# Maximum of each term. Together they span 0.122, from -0.044 to +0.078, so two documents whose relevance differs by
+# more than 0.122 never change places. Increase one only by decreasing another. With half of these values metadata decided
+# hardly anything; with twice as much it decided too much on one of the two judged vaults.
+CONFIDENCE = 0.024
 QUALITY = 0.004
 FREQUENCY = 0.004
-RECENCY = 0.004
-PIN = 0.016
+RECENCY = 0.016
+PIN = 0.030
 
 INTENDED_RECENCY = 0.25  # may rank a document above better matches, because the question asks for recency
 INTENDED_HALF_LIFE_DAYS = 60.0  # for all content types
@@ -35,8 +36,8 @@ def calibrated(
     """
     Return the score of one document in [0, 1]: its relevance, slightly adjusted by its metadata.
 
-    It never decreases with increasing relevance. Without an intent, the adjustment is between -0.020 and +0.040, so a
-    relevance more than 0.06 higher always wins. The clamp to 1.0 can make the best matches equal: sort by
+    It never decreases with increasing relevance. Without an intent, the adjustment is between -0.044 and +0.078, so a
+    relevance more than 0.122 higher always wins. The clamp to 1.0 can make the best matches equal: sort by
     `sort_score` and display this score.
 
     Args:

@@ -39,7 +39,11 @@ _ASKING_WORDS = """
 now nowadays currently presently latest newest recent recently lately last formerly originally initially previously
 must might shall much many
 """
-UNSEARCHED_WORDS = STOP_WORDS | frozenset(_ASKING_WORDS.split())
+_FRAME_WORDS = (
+    "down exactly know note notes something thing things"  # names may contain them ("release notes")
+)
+_NO_NAME_WORDS = STOP_WORDS | frozenset(_ASKING_WORDS.split())
+UNSEARCHED_WORDS = _NO_NAME_WORDS | frozenset(_FRAME_WORDS.split())
 
 # The pattern is unambiguous, so that a long word is rejected in linear time.
 _IDENTIFIER = Pattern(
@@ -80,8 +84,9 @@ def query_forms(query: str) -> QueryForms:
     because they may be part of a name (``before_compaction``). Words keep their order, each once.
     """
     every = list(dict.fromkeys(words(query)))
-    content = tuple([word for word in every if word not in UNSEARCHED_WORDS] or every)[:MAX_TERMS]
     precise = is_precise(query)
+    left_out = _NO_NAME_WORDS if precise else UNSEARCHED_WORDS
+    content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]
     return QueryForms(
         words=content,
         relaxed=LexicalQuery(_terms(content, prefix=precise)),
@@ -95,7 +100,7 @@ def is_precise(query: str) -> bool:
     """Whether *query* is a name rather than a question: only identifiers, or up to three bare terms."""
     typed = normalise(query).rstrip()
     parts = typed.split()
-    if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in UNSEARCHED_WORDS for part in parts):
+    if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in _NO_NAME_WORDS for part in parts):
         return False
     return len(parts) <= MAX_BARE_TERMS or all(_IDENTIFIER.compiled.fullmatch(part) for part in parts)
 

@@ -13,7 +13,6 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.by_date import content_words
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
 from clawmem.domain.security.patterns import AnyCase
 
@@ -72,11 +71,16 @@ class WantedVersion(NamedTuple):
 
 
 class Version(NamedTuple):
-    """One note of a subject: when it was written, the words of its names, and its relevance."""
+    """
+    One note of a subject: when it was written, the words of its names, its relevance, whether its file name contains a year
+    that has not begun, and the number of notes that have superseded it.
+    """
 
     written: str
     names: frozenset[str]
     relevance: float
+    is_future: bool = False
+    successors: int = 0
 
 
 def subject_name(path: str) -> tuple[str, str] | None:
@@ -89,6 +93,11 @@ def subject_name(path: str) -> tuple[str, str] | None:
     name = _FROM_ON.sub(" ", file.rpartition(".")[0].casefold().replace("-", " ").replace("_", " "))
     subject = [word for word in words(name) if word not in _VERSION_WORDS and not _YEAR.match(word)]
     return (folder, " ".join(subject)) if any(word.isalpha() and len(word) > 1 for word in subject) else None
+
+
+def names_future_year(path: str, now: str) -> bool:
+    """Whether the file name of *path* contains a year after that of *now*, an ISO time."""
+    return any(_YEAR.match(word) and word > now[:4] for word in words(path.rpartition("/")[2]))
 
 
 def wanted_version(query: str, named_until: str | None = None) -> WantedVersion:
@@ -110,6 +119,8 @@ def wanted_version(query: str, named_until: str | None = None) -> WantedVersion:
             TimeIntent.HISTORY,
         )
         return WantedVersion(Wanted.ANY if is_undecided else Wanted.CURRENT)
+    from clawmem.domain.retrieval.by_date import content_words  # compiles patterns that few questions need
+
     before = _BEFORE.search(query)
     return WantedVersion(Wanted.FORMER, frozenset(content_words(before["event"])) if before else frozenset())
 
@@ -123,17 +134,20 @@ def in_wanted_order(versions: Mapping[int, Version], asked: WantedVersion) -> li
     """
     Return the documents of one subject, the one that the question means first.
 
-    The current version is the last written one, or the last one written before the end of the named time. A former
+    The current version is the last written one, unless it is for a year that has not begun, or the last one written
+    before the end of the named time. A former
     version is the one directly before the version that the question names, else the best match of all but the current.
     """
-    newest = sorted(versions, key=lambda one: (versions[one].written, one), reverse=True)
+    newest = sorted(
+        versions, key=lambda one: (-versions[one].successors, versions[one].written, one), reverse=True
+    )
     if asked.until is not None:
         known = [one for one in newest if versions[one].written < asked.until]
         return [*known, *(one for one in newest[::-1] if one not in known)]
     if asked.wanted is Wanted.EARLIEST:
         return newest[::-1]
     if asked.wanted is Wanted.CURRENT:
-        return newest
+        return sorted(newest, key=lambda one: versions[one].is_future)
     if asked.wanted is Wanted.ANY:
         return sorted(versions, key=lambda one: -versions[one].relevance)
     after = _after_the_event(newest, versions, asked.event)

@@ -92,6 +92,30 @@ class TestTheDevelopmentPrompts:
         assert len(missed) / len(others) <= 0.15, [one["prompt"] for one in missed]
 
 
+@pytest.mark.parametrize(
+    ("prompt", "path"),
+    [
+        ("what happened in March 2026", "journal/2026-03.md"),
+        ("which decisions did we take in June 2026?", "decisions/2026-06-16-openbao.md"),
+        (
+            "what dose of blood pressure medicine did Mama take before her fall?",
+            "home/family/mama-medicine-2025.md",
+        ),
+        ("moorgage rate Triodoss", "home/house/mortgage.md"),
+    ],
+)
+def test_the_note_that_a_prompt_means_comes_first(ask: Ask, prompt: str, path: str) -> None:
+    """The diary of a time, notes of a type from a time, a former version, and a note that is asked for with typos."""
+    block = ask("ownervault", prompt)
+
+    assert block.split(" notes/", 2)[1].startswith(f"{path}:")
+
+
+def test_a_time_without_notes_is_silent(ask: Ask) -> None:
+    """Nothing was written in that month."""
+    assert not ask("ownervault", "what happened in March 1999")
+
+
 class TestASession:
     """Two prompts in a row."""
 

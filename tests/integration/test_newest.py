@@ -74,6 +74,20 @@ def test_another_topic_does_not_win_by_being_newer(asked: Callable[..., list[str
     assert found[:2] == ["house/roof-autumn.md", "house/roof-spring.md"]
 
 
+def test_drafts_and_overviews_are_not_the_newest(invoke: Invoke, tmp_path: Path) -> None:
+    """A newer draft and a newer overview come after the notes themselves, and "last" may end the question."""
+    offer = "An offer for the roof.\n"
+    heads = {"offers/may.md": "date: 2026-05-01", "offers/june.md": "date: 2026-06-01"}
+    aside = {"drafts/roof.md": "date: 2026-07-01", "all.md": "date: 2026-07-02\ncontent_type: hub"}
+    notes = {path: f"---\n{head}\n---\n# Roof\n\n{offer}" for path, head in {**heads, **aside}.items()}
+    write_notes(tmp_path / "roof", notes)
+    invoke("bootstrap", tmp_path / "roof")
+
+    for question in ("latest offer for the roof", "which offer for the roof did we get last?"):
+        found = json.loads(invoke("query", question, "--json", "--all").stdout)["results"]
+        assert [one["path"] for one in found][:2] == ["offers/june.md", "offers/may.md"]
+
+
 def test_the_newest_of_a_kind_about_a_topic(asked: Callable[..., list[str]]) -> None:
     """The heating was decided later; a superseded decision comes after all that hold."""
     found = asked("query", "latest decision about the door keys")

@@ -105,6 +105,33 @@ def test_a_time_with_a_topic(ask: Callable[..., list[dict[str, object]]]) -> Non
     assert float(str(first["confidence"])) >= 0.1
 
 
+@pytest.mark.parametrize(
+    ("question", "path"),
+    [
+        ("what did I write about the kettle in March 2025", "diary/2025-03-04.md"),
+        ("which decisions were taken in May 2025", "torch.md"),
+        ("notes about the shed from May 2025", "diary/2025-05-02.md"),
+    ],
+)
+def test_records_of_a_time(ask: Callable[..., list[dict[str, object]]], question: str, path: str) -> None:
+    """Notes of the time that are about the topic come first; a named type selects among them."""
+    assert files(ask("query", question))[0] == path
+
+
+def test_the_diary_of_the_month_comes_first(invoke: Invoke, tmp_path: Path) -> None:
+    """Before the notes of single days, which are newer."""
+    days = {f"notes/2025-03-{day}.md": f"# {day}\n\nRain and wind.\n" for day in ("12", "29")}
+    write_notes(
+        tmp_path / "v",
+        {**days, "journal/2025-03.md": "---\ndate: 2025-03-20\n---\n# The month\n\nFull disk.\n"},
+    )
+    invoke("bootstrap", tmp_path / "v")
+
+    found = json.loads(invoke("query", "what happened in March 2025", "--json").stdout)["results"]
+
+    assert [one["path"] for one in found][:2] == ["journal/2025-03.md", "notes/2025-03-29.md"]
+
+
 def test_a_type_without_a_topic(ask: Callable[..., list[dict[str, object]]]) -> None:
     """``--type handoff`` with words that tell nothing lists the handoffs, newest first."""
     found = files(ask("query", "--type", "handoff", "what is next"))

@@ -45,18 +45,18 @@ def test_score_never_falls_when_relevance_rises(
     assert sort_score(low, signals, **intent) <= sort_score(high, signals, **intent)
 
 
-@given(st.floats(0, 0.939), any_signals, any_signals)
+@given(st.floats(0, 0.877), any_signals, any_signals)
 def test_clear_relevance_is_never_overturned(relevance: float, one: Signals, other: Signals) -> None:
-    """Without recency intent a match more than 0.06 better wins, whatever the metadata."""
-    assert calibrated(relevance, one) < calibrated(relevance + 0.061, other)
+    """Without recency intent a match more than 0.122 better wins, whatever the metadata."""
+    assert calibrated(relevance, one) < calibrated(relevance + 0.123, other)
 
 
 @given(shares, any_signals)
 def test_metadata_is_bounded(relevance: float, signals: Signals) -> None:
-    """Without an intent the metadata moves a score by at most 0.040 up and 0.020 down."""
+    """Without an intent the metadata moves a score by at most 0.078 up and 0.044 down."""
     moved = sort_score(relevance, signals) - relevance
 
-    assert -0.020 - 1e-12 <= moved <= 0.040 + 1e-12
+    assert -0.044 - 1e-12 <= moved <= 0.078 + 1e-12
 
 
 @given(shares, any_signals, intents)

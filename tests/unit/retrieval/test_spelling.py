@@ -40,6 +40,7 @@ def test_fewest_edits_then_most_documents() -> None:
 
     assert best_spelling("porbe", "porb", alike) == "probe"
     assert best_spelling("porbe", "porb", {}) is None
+    assert best_spelling("printf", "printf", {"print": Spelling("print", 1, 9)}) is None
 
 
 def test_four_letters_may_only_lack_one() -> None:

@@ -11,7 +11,7 @@ from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Un
 from clawmem.app.services.retrieval.retrievers import scope_within
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
-from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.by_date import (
@@ -21,12 +21,17 @@ from clawmem.domain.retrieval.by_date import (
     OF_ITS_KIND,
     OUT_OF_ITS_TIME,
     NewestQuestion,
+    about_topic,
+    asks_for_records,
+    kinds_in,
     matching,
     names_the_same,
     newest_first,
+    period_name,
     time_share,
 )
 from clawmem.domain.retrieval.relevance import POSSIBLE
+from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
@@ -35,6 +40,8 @@ from clawmem.ports.vault import Vault
 NEWEST = "newest"  # name of the term in the score
 COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
 MOST_HOLDING = 1000  # best documents per word of the topic
+APART = 0.15  # difference in relevance between records: more than metadata can change
+MOST_RECORDS = 3  # notes of a time in a context block
 MOST_BROUGHT = 100  # most notes of a kind added to the candidates
 
 
@@ -66,7 +73,8 @@ def newest_matching_first(vault: Vault) -> Stage:
             return work
         dates = {number: one.authored_at for number, one in matched.items()}
         undated = {number for number, one in matched.items() if has_time_of_file(one)}
-        order = newest_first(dates, _superseded(vault, request, matched), undated)
+        behind = _superseded(vault, request, matched) | _set_aside(request, matched.values())
+        order = newest_first(dates, behind, undated)
         first = order[:MOST_BROUGHT]
         trace.stages[-1].notes.append(f"{pool.what}: {len(matched)} match, the newest first")
         ordered = arranged(work.candidates, [matched[number] for number in first])
@@ -81,7 +89,7 @@ def _matched(
     """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
     pools = [_of_kind(vault, request, asked), _of_folder(vault, request, asked), _found(work, asked)]
     for pool in pools:
-        covered = _coverage(vault, request, pool) if pool.documents else {}
+        covered = _coverage(vault, request, pool.documents, pool.topic) if pool.documents else {}
         if matched := matching(covered):
             return pool, {number: pool.documents[number] for number in matched}
     return pools[-1], {}
@@ -121,28 +129,31 @@ def _found(work: Work, asked: NewestQuestion) -> _Pool:
     return _Pool(found, asked.topic or asked.kind_words, what, is_kind=False)
 
 
-def _coverage(vault: Vault, request: RetrievalRequest, pool: _Pool) -> dict[int, float]:
+def _coverage(
+    vault: Vault, request: RetrievalRequest, documents: Mapping[int, Document], topic: Sequence[str]
+) -> dict[int, float]:
     """Return the share of the topic in the text or names of each note, weighted by rarity of the words."""
     total = vault.lexical.count(Grain.DOCUMENT)
-    named = {number: frozenset(_name_words(one)) for number, one in pool.documents.items()}
+    named = {number: frozenset(_name_words(one)) for number, one in documents.items()}
     held: list[tuple[float, set[int]]] = []
-    for word in pool.topic:
+    for word in topic:
         among = {number for number, some in named.items() if word in some} | _holding(
-            vault, request, pool, word
+            vault, request, documents, word
         )
         known = vault.lexical.holding(Term(word), Grain.DOCUMENT)
         held.append((math.log1p(total / max(1, known)), among))
     weight = math.fsum(share for share, _ in held)
     if not weight:
-        return dict.fromkeys(pool.documents, 1.0)
+        return dict.fromkeys(documents, 1.0)
     return {
-        number: math.fsum(share for share, among in held if number in among) / weight
-        for number in pool.documents
+        number: math.fsum(share for share, among in held if number in among) / weight for number in documents
     }
 
 
-def _holding(vault: Vault, request: RetrievalRequest, pool: _Pool, word: str) -> set[int]:
-    scope = request.scope._replace(documents=frozenset(pool.documents))
+def _holding(
+    vault: Vault, request: RetrievalRequest, documents: Mapping[int, Document], word: str
+) -> set[int]:
+    scope = request.scope._replace(documents=frozenset(documents))
     hits = vault.lexical.search(LexicalQuery((Term(word),)), Grain.DOCUMENT, MOST_HOLDING, scope)
     return {hit.key.document_id for hit in hits}
 
@@ -160,6 +171,11 @@ def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[i
     """Return the documents that an active note supersedes, ignoring notes later than ``as_of``."""
     pairs = known_by(vault, successions_from(vault, documents), request.as_of)
     return {older for older, newer in successors(pairs).items() if newer}
+
+
+def _set_aside(request: RetrievalRequest, documents: Iterable[Document]) -> set[int]:
+    asked = request.question.forms.words
+    return {one.id for one in documents if standing(one.path, one.tags, one.content_type, asked) < FULL}
 
 
 def arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list[Candidate]:
@@ -208,8 +224,9 @@ def named_time_first(vault: Vault) -> Stage:
     Return a stage for questions about a time.
 
     A question without a topic ("what happened in March") is answered by the notes of that time, newest first; so is a
-    request restricted to days, a type, a tag or a property. For a question with a topic the order is kept, and notes of
-    the named time get a confidence that rises with the rarity of that time. Requests with a floor are left unchanged.
+    request restricted to days, a type, a tag or a property; the diary of the time comes first. For a question with a topic, notes of
+    the named time get a confidence that rises with the rarity of that time, and those about the topic come first if the
+    question asks for records. Requests with a floor are left unchanged.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -218,13 +235,76 @@ def named_time_first(vault: Vault) -> Stage:
         named = request.question.named_time
         if named is None and not _is_narrowed(request):
             return work
+        if request.question.topic and named:
+            found = _likelier(vault, request, work, named)
+            return _records_first(vault, request, found, trace, named)
         if request.question.topic:
-            return _likelier(vault, request, work, named) if named else work
+            return work
         if request.question.newest:
             return work
         return _listed(vault, request, work, trace, named)
 
     return stage
+
+
+def records_of_time(vault: Vault) -> Stage:
+    """
+    Return a stage for lines that puts a few notes of the named time first, if the question asks for records of it.
+
+    These are the newest of its dated notes, the diary of the time before all others, or those about the topic. Without a
+    topic they become candidates as a whole, because none of their lines needs to contain a word of the question.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        named = request.question.named_time
+        if named is None:
+            return work
+        dated = {n: one for n, one in _written(vault, request, named).items() if not has_time_of_file(one)}
+        lines: dict[int, Candidate] = {}
+        for one in work.candidates if request.question.topic else ():
+            lines.setdefault(one.document_id, one)
+        records = _records(vault, request, dated, named)
+        found = [number for number in lines if number in records]  # best match first
+        first = [*found, *(number for number in records if number not in found)][:MOST_RECORDS]
+        if not first:
+            return work
+        trace.stages[-1].notes.append(f"{len(first)} records of the named time first")
+        shown = [lines.get(number) or _brought(dated[number]) for number in first]
+        others = [one for one in work.candidates if one not in shown]
+        sure = [
+            one._replace(relevance=1.0 - place * APART, confidence=IN_ITS_TIME)
+            for place, one in enumerate(shown)
+        ]
+        return work._replace(candidates=(*sure, *others), answered=max(work.answered or 0.0, IN_ITS_TIME))
+
+    return stage
+
+
+def _records(
+    vault: Vault, request: RetrievalRequest, dated: Mapping[int, Document], named: TimeRange
+) -> list[int]:
+    newest = newest_first({number: one.authored_at for number, one in dated.items()})
+    if not request.question.topic:
+        return _diary_first(newest, dated, named)
+    if not dated or not asks_for_records(request.question.text, named):
+        return []
+    about = _about(vault, request, dated, named)
+    return [number for number in newest if number in about]
+
+
+def _about(
+    vault: Vault, request: RetrievalRequest, written: Mapping[int, Document], named: TimeRange
+) -> Collection[int]:
+    """Return the notes about the topic among those of the types that the question names, else all of these types."""
+    question = request.question
+    kinds = kinds_in(question.text[: named.start])
+    of_kind = {number: one for number, one in written.items() if one.content_type in kinds}
+    return about_topic(_coverage(vault, request, of_kind or written, question.topic)) or of_kind.keys()
+
+
+def _diary_first(order: Sequence[int], written: Mapping[int, Document], named: TimeRange | None) -> list[int]:
+    diary = period_name(named) if named else ""
+    return sorted(order, key=lambda one: not diary or file_name(written[one].path) != diary)
 
 
 def _is_narrowed(request: RetrievalRequest) -> bool:
@@ -248,12 +328,30 @@ def _listed(
         return work
     undated = {number for number, one in written.items() if has_time_of_file(one)}
     dates = {number: one.authored_at for number, one in written.items()}
-    first = newest_first(dates, (), undated)[:MOST_BROUGHT]
+    first = _diary_first(newest_first(dates, (), undated), written, named)[:MOST_BROUGHT]
     trace.stages[-1].notes.append(f"no topic: all {len(written)} notes of the time, newest first")
     ordered = arranged(work.candidates, [written[number] for number in first])
     judged = [_judged_by_time(one, one.document_id in written, one.document_id in undated) for one in ordered]
     best = max(one.confidence or 0.0 for one in judged)
     return work._replace(candidates=tuple(judged), answered=max(work.answered or 0.0, best))
+
+
+def _records_first(
+    vault: Vault,
+    request: RetrievalRequest,
+    work: Work,
+    trace: Trace,
+    named: TimeRange,
+) -> Work:
+    """Return *work* with the notes of the time that are about the topic first, if the question asks for records."""
+    if not asks_for_records(request.question.text, named):
+        return work
+    about = _about(vault, request, _written(vault, request, named), named)
+    first = [one.document for one in work.candidates if one.document and one.document_id in about]
+    if not first:
+        return work
+    trace.stages[-1].notes.append(f"{len(first)} notes of the time are about the topic")
+    return work.with_candidates(arranged(work.candidates, first))
 
 
 def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) -> Candidate:

@@ -13,7 +13,7 @@ from clawmem.ports.vault import Vault
 
 WIDER = (grains.PASSAGE, grains.VECTOR)
 
-PRECISE_SHARE = 0.55  # lifts precise matches above all others by more than metadata can change a score
+PRECISE_SHARE = 0.57  # lifts precise matches above all others by more than metadata can change a score
 
 
 def lines_located(vault: Vault, work: Work) -> Work:

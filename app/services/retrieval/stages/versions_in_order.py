@@ -2,98 +2,110 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import document_names
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.versions import (
     COMPARABLE,
     Version,
     Wanted,
-    WantedVersion,
     in_wanted_order,
+    names_future_year,
     subject_name,
 )
-from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 VERSION = "version"  # name of the term in the score
 
 
-def versions_in_order(vault: Vault) -> Stage:
+def versions_in_order(vault: Vault, *, of_lines: bool = False) -> Stage:
     """
     Return a stage that orders versions of a subject among their places in the list; it drops and adds nothing.
 
     Versions are notes that supersede each other, and notes of one folder whose names differ only in their version
     ("energy 2025", "energy 2026"). Those by name must match about equally well.
+
+    Args:
+        of_lines: Whether lines are arranged as well: the best line of each version.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.unit is Unit.LINE or request.ranking is Ranking.PUBLISHED:
+        if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
         asked = request.question.version
-        listed = {c.document_id: c for c in work.candidates if c.document}
+        listed = {c.document_id: c for c in reversed(work.candidates) if c.document}
+        newer = successors(known_by(vault, successions_from(vault, listed), request.as_of))
+        now = iso_utc(request.question.now_ms)
+        versions = {number: _version(one, now, len(newer.get(number, ()))) for number, one in listed.items()}
         ranked = list(work.candidates)
-        for family in _families(vault, request, listed, asked):
-            _rearrange(ranked, family, asked, trace)
+        families = _by_name(listed)
+        if asked.until is not None or asked.wanted in (Wanted.FORMER, Wanted.EARLIEST):
+            families += _by_succession(
+                listed, newer
+            )  # else the stage before this one has put successors first
+        for family in families:
+            if len(family) > 1:
+                order = in_wanted_order({number: versions[number] for number in family}, asked)
+                _rearrange(ranked, order, trace)
         return work.with_candidates(ranked)
 
     return stage
 
 
-def _families(
-    vault: Vault, request: RetrievalRequest, listed: Mapping[int, Candidate], asked: WantedVersion
-) -> Iterator[list[int]]:
-    """Yield the documents of each subject: by name, and if a former state is asked for, by declared succession."""
+def _by_name(listed: Mapping[int, Candidate]) -> list[list[int]]:
+    """Return the documents of each subject by their names, without those that match much worse than the best."""
     by_name: dict[tuple[str, str, str], list[int]] = {}
     for number, candidate in listed.items():
         document = candidate.document
         subject = subject_name(document.path) if document else None
         if document and subject:
             by_name.setdefault((document.collection, *subject), []).append(number)
-    for family in by_name.values():
-        best = max(listed[number].relevance for number in family)
-        yield [number for number in family if listed[number].relevance >= COMPARABLE * best]
-    if asked.until is None and asked.wanted in (Wanted.CURRENT, Wanted.ANY):
-        return  # the stage before this one has put successors first
+    best = {name: max(listed[number].relevance for number in family) for name, family in by_name.items()}
+    return [
+        [number for number in family if listed[number].relevance >= COMPARABLE * best[name]]
+        for name, family in by_name.items()
+    ]
+
+
+def _by_succession(listed: Mapping[int, Candidate], newer: Mapping[int, set[int]]) -> list[list[int]]:
+    """Return the documents that are related by declared successions."""
     joined: dict[int, set[int]] = {}
-    for older, newer in known_by(vault, successions_from(vault, listed), request.as_of):
-        if older in listed and newer in listed:
-            group = joined.get(older, {older}) | joined.get(newer, {newer})
+    for older, those in newer.items():
+        for one in those & listed.keys() if older in listed else ():
+            group = joined.get(older, {older}) | joined.get(one, {one})
             joined.update(dict.fromkeys(group, group))
-    for numbers in {min(group): group for group in joined.values()}.values():
-        yield [number for number in listed if number in numbers]
+    groups = {min(group): group for group in joined.values()}
+    return [[number for number in listed if number in group] for group in groups.values()]
 
 
-def _rearrange(ranked: list[Candidate], family: Sequence[int], asked: WantedVersion, trace: Trace) -> None:
-    if len(family) < 2:
+def _rearrange(ranked: list[Candidate], order: Sequence[int], trace: Trace) -> None:
+    """Put the first candidate of each document of *order* into that order, among the places that they have."""
+    first: dict[int, int] = {}
+    for place, one in enumerate(ranked):
+        first.setdefault(one.document_id, place)
+    places = sorted(first[number] for number in order)
+    moved = [_at(ranked[first[number]], ranked[place]) for number, place in zip(order, places, strict=True)]
+    if moved == [ranked[place] for place in places]:
         return
-    places = [place for place, one in enumerate(ranked) if one.document_id in set(family)]
-    found = {ranked[place].document_id: ranked[place] for place in places}
-    order = in_wanted_order({number: _version(one) for number, one in found.items()}, asked)
-    if order == list(found):
-        return
-    trace.stages[-1].notes.append(
-        f"{_path(found[order[0]])} before {len(order) - 1} other versions of its subject"
-    )
-    scores = [ranked[place] for place in places]
-    for place, number, score in zip(places, order, scores, strict=True):
-        ranked[place] = _at(found[number], score)
+    if document := moved[0].document:
+        trace.stages[-1].notes.append(f"{document.display_path}: the version that is asked for")
+    for place, one in zip(places, moved, strict=True):
+        ranked[place] = one
 
 
-def _version(candidate: Candidate) -> Version:
+def _version(candidate: Candidate, now: str, superseded_by: int) -> Version:
     document = candidate.document
-    names = (
-        frozenset(w for name in document_names(document) for w in words(name)) if document else frozenset()
-    )
-    return Version(document.authored_at if document else "", names, candidate.relevance)
-
-
-def _path(candidate: Candidate) -> str:
-    return candidate.document.display_path if isinstance(candidate.document, Document) else ""
+    if document is None:
+        return Version("", frozenset(), candidate.relevance)
+    names = frozenset(word for name in document_names(document) for word in words(name))
+    is_future = names_future_year(document.path, now)
+    return Version(document.authored_at, names, candidate.relevance, is_future, superseded_by)
 
 
 def _at(candidate: Candidate, place: Candidate) -> Candidate:

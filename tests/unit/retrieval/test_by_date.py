@@ -1,0 +1,55 @@
+"""Questions for the records of a named time."""
+
+from __future__ import annotations
+
+import pytest
+
+from clawmem.domain.retrieval.by_date import about_topic, asks_for_records, period_name
+from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+
+NOW_MS = 1_785_500_000_000  # 31 July 2026
+
+
+def _named(question: str) -> TimeRange:
+    named = temporal_range(question, now_ms=NOW_MS)
+    assert named is not None
+    return named
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("notes about bees from two months ago", True),
+        ("decisions taken in June", True),
+        ("what did I write about money in June", True),
+        ("where were we in April", True),
+        ("what did Caroline paint in June", False),
+        ("what does the lease say about June 2026", False),
+    ],
+)
+def test_questions_for_records(question: str, asks: bool) -> None:
+    """The user's own deeds and kinds of notes; the deeds of others may be in later notes."""
+    assert asks_for_records(question, _named(question)) is asks
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("what happened on 17 January 2026", "2026-01-17"),
+        ("what happened in March", "2026-03"),
+        ("what happened in February 2024", "2024-02"),
+        ("what happened in 2025", "2025"),
+        ("what happened last week", ""),
+        ("what happened in summer 2025", ""),
+    ],
+)
+def test_the_diary_of_a_period(question: str, name: str) -> None:
+    """Days, calendar months and years have one; other times have none."""
+    assert period_name(_named(question)) == name
+
+
+def test_notes_about_the_topic() -> None:
+    """A third of the topic is enough if no note covers more than twice as much."""
+    assert about_topic({1: 0.34, 2: 0.6, 3: 0.1}) == {1, 2}
+    assert about_topic({1: 0.34, 2: 0.7}) == {2}
+    assert about_topic({1: 0.33}) == set()
