@@ -53,7 +53,11 @@ class Remembering(NotesVault):
     ) -> IntentAnswer:
         request = read_request(question, now_ms=START_MS, collections=collections, until=until)
         pipeline = intent_search(
-            self.vault, self.embedder, intent=intent, with_graph=with_graph, models=Models(generator)
+            self.vault,
+            self.embedder,
+            intent=intent,
+            with_graph=with_graph,
+            models=Models(generator, clock=self.clock),
         )
         return pipeline(request)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 import apsw
 
@@ -11,7 +12,9 @@ from clawmem.adapters.sqlite.postings import vocabulary
 from clawmem.ports.spelling import UnknownWord
 
 _TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the migrations
-_ALIKE = "select term, doc from temp.spellings where term >= ? and term < ?"
+_ALIKE = """\
+select first.value, term, doc from json_each(?) as first cross join temp.spellings
+where term >= first.value and term < char(unicode(first.value) + 1)"""
 _SPREAD = 2  # letters by which the lengths may differ
 
 
@@ -22,13 +25,20 @@ def unknown_words_in(db: Database, table: str, unknown: Sequence[str]) -> Mappin
     with db.connection() as connection:
         stems = {word: stem for word in unknown if (stem := _stem(connection, word))}
         with vocabulary(connection, "spellings", table, "row"):
-            return {word: UnknownWord(stem, _alike(connection, stem)) for word, stem in stems.items()}
+            alike = _alike(connection, {stem[0] for stem in stems.values()})
+    return {word: UnknownWord(stem, _of_its_length(alike[stem[0]], stem)) for word, stem in stems.items()}
 
 
-def _alike(connection: apsw.Connection, stem: str) -> dict[str, int]:
-    first = stem[0]
-    rows = connection.execute(_ALIKE, (first, chr(ord(first) + 1)))
-    return {term: documents for term, documents in rows if abs(len(term) - len(stem)) <= _SPREAD}
+def _alike(connection: apsw.Connection, letters: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
+    """Return the stored words with each of these first *letters*, and the number of their documents."""
+    found: dict[str, dict[str, int]] = {letter: {} for letter in letters}
+    for letter, term, documents in connection.execute(_ALIKE, (json.dumps([*found]),)):
+        found[letter][term] = documents
+    return found
+
+
+def _of_its_length(alike: Mapping[str, int], stem: str) -> dict[str, int]:
+    return {term: documents for term, documents in alike.items() if abs(len(term) - len(stem)) <= _SPREAD}
 
 
 def _stem(connection: apsw.Connection, word: str) -> str:

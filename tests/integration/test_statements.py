@@ -17,6 +17,7 @@ QUESTIONS = (
     "why did we move the readings to ClickHouse, and what does it cost a month?",
     "What did we last settle about logging in to the dashboard?",
 )
+MISSPELT = "Which tabel of the dashbord shows readngs, jornal or archve?"
 MOST_OF_QUERY, MOST_OF_PROMPT = 46, 56  # one for each candidate would be 20 to 100 more
 
 TRACING = """
@@ -66,7 +67,7 @@ def test_a_query_reads_in_batches(traced: Traced, question: str) -> None:
     assert len(traced(["query", question], answer="readings")) <= MOST_OF_QUERY
 
 
-@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("question", [*QUESTIONS, MISSPELT])
 def test_a_prompt_reads_in_batches(traced: Traced, question: str) -> None:
     """A prompt that gets a block has few statements, and none of them runs once per candidate."""
     event = {"hook_event_name": "UserPromptSubmit", "session_id": question, "prompt": question}

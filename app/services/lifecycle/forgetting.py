@@ -11,7 +11,7 @@ from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.lifecycle.derived import derived_documents
 from clawmem.app.services.lifecycle.following import DerivedMemories
-from clawmem.app.services.retrieval.receipts import Receipt, unpack
+from clawmem.app.services.retrieval.receipts import Receipt, unpack_if_readable
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.documents.tokens import words
@@ -251,9 +251,8 @@ class Forgetting:
 
 def tells_of(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
     """Whether a receipt names one of *ids* or contains one of *marks*; True if it is unreadable."""
-    try:
-        receipt = unpack(content)
-    except ValueError:
+    receipt = unpack_if_readable(content)
+    if receipt is None:
         return True
     asked = set(words(receipt.question))
     return not ids.isdisjoint(_named(receipt)) or any(mark.casefold() in asked for mark in marks)

@@ -41,12 +41,15 @@ class Pipeline:
             work: Result of another pipeline to continue with.
             before: Trace of that pipeline; it is not modified.
         """
-        request, corrected = corrected_request(self._vault, _narrowed(self._vault, rewind_request(request)))
-        trace = before.continued() if before else Trace()
-        notes = [
-            f"{word!r} read as {one!r}" for word, one in corrected.items() if word not in trace.corrected
-        ]
-        trace.corrected.update(corrected)
+        request, notes = _narrowed(self._vault, rewind_request(request)), []
+        if before:
+            trace = before.continued()
+            request = _as_read(request, trace.corrected)
+        else:
+            trace = Trace()
+            request, corrected = corrected_request(self._vault, request)
+            trace.corrected.update(corrected)
+            notes = [f"{word!r} read as {one!r}" for word, one in corrected.items()]
         for name, stage in self._stages.items():
             began = perf_counter()
             trace.stages.append(StageTrace(name, len(work.candidates), 0, 0.0))

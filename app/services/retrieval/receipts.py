@@ -123,6 +123,14 @@ def unpack(content: bytes) -> Receipt:
     raise ValueError(f"receipt format {version} is of another clawmem version")
 
 
+def unpack_if_readable(content: bytes) -> Receipt | None:
+    """Return the receipt that `pack` serialized; ``None`` if it is damaged, or of a later clawmem."""
+    try:
+        return unpack(content)
+    except ValueError:
+        return None
+
+
 def _receipt(read: Receipt) -> Receipt:
     """Return *read* with the types that JSON lacks restored."""
     items = (ReceiptItem(*row) for row in read.items)

@@ -14,13 +14,12 @@ from clawmem.app.services.retrieval.receipts import (
     Receipt,
     ReceiptItem,
     request_from_json,
-    unpack,
+    unpack_if_readable,
 )
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
-from clawmem.ports.receipts import StoredReceipt
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -194,7 +193,10 @@ class ReceiptReader:
 
     def latest(self, limit: int) -> list[ReceiptEntry]:
         """Return the last receipts, newest first."""
-        return [ReceiptEntry(stored.id, _readable(stored)) for stored in self._vault.receipts.latest(limit)]
+        return [
+            ReceiptEntry(stored.id, unpack_if_readable(stored.content))
+            for stored in self._vault.receipts.latest(limit)
+        ]
 
     def find(self, name: str) -> Receipt:
         """
@@ -209,7 +211,7 @@ class ReceiptReader:
         if stored is None:
             near = [str(one.id) for one in self._vault.receipts.latest(SUGGESTIONS)]
             raise NotFound("receipt", name, suggestions=near)
-        receipt = _readable(stored)
+        receipt = unpack_if_readable(stored.content)
         if receipt is None:
             raise InvalidInput(
                 "INVALID_INPUT", f"The receipt {stored.id} cannot be read: damaged, or of a later clawmem."
@@ -243,10 +245,3 @@ class ReceiptReader:
 
 def _is_an_id(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < len(str(2**63))
-
-
-def _readable(stored: StoredReceipt) -> Receipt | None:
-    try:
-        return unpack(stored.content)
-    except ValueError:
-        return None

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.stages.rerank import RERANKER, rerank
+from clawmem.app.services.retrieval.stages.rerank import RERANKER, chunk_of, rerank
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.domain.retrieval import chunk_choice, fusion
+from clawmem.domain.retrieval import fusion
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing import deepening as policy
 from clawmem.ports.records import FragmentKey, Grain, Hit
@@ -83,22 +83,12 @@ def read_again(vault: Vault, reranker: Reranker, clock: Clock, watch: Watch) -> 
         if not watch.may_read(len(work.candidates)):
             return work
         head, tail = work.candidates[: policy.READ], work.candidates[policy.READ :]
-        chosen = [c._replace(chunk=_passage(vault, c, request, reranker.max_document_chars)) for c in head]
+        chars, words = min(reranker.max_document_chars, policy.READ_CHARS), request.question.forms.words
+        chosen = [c._replace(chunk=chunk_of(vault, c, c.span, words, chars=chars)) for c in head]
         read = rerank(reranker, vault.answers, clock, deadline_s=watch.left())
         return _blended(read(request, work.with_candidates([*chosen, *tail]), trace))
 
     return stage
-
-
-def _passage(vault: Vault, candidate: Candidate, request: RetrievalRequest, readable: int) -> str:
-    chars, span = min(readable, policy.READ_CHARS), candidate.span
-    return chunk_choice.choose_chunk(
-        vault.documents.body(candidate.document_id) or "",
-        request.question.forms.words,
-        around=(span.start, span.end) if span else None,
-        chars=chars,
-        overlap=min(chunk_choice.OVERLAP_CHARS, chars // 2),
-    )
 
 
 def _blended(work: Work) -> Work:

@@ -100,8 +100,7 @@ def _orders_from_outside(vault: Vault, candidate: Candidate) -> bool:
     # Imported on demand: most vaults hold only the user's own notes.
     from clawmem.domain.security.orders import gives_orders, orders_within
 
-    span = candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
-    body = vault.documents.body(document.id) or ""
+    span, body = span_of(vault, candidate), vault.documents.body(document.id) or ""
     return gives_orders(document.title) or (span is not None and orders_within(body, span.start, span.end))
 
 

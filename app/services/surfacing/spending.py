@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall
 from clawmem.ports.vault import Vault
@@ -73,10 +73,5 @@ def _spent(session_id: str, rows: list[Recall], receipts: Receipts) -> Surfacing
 
 
 def _tokens(receipts: Receipts, row: Recall) -> int:
-    from clawmem.app.services.retrieval.receipts import unpack
-
-    stored = receipts.get(row.id)
-    try:
-        return int(unpack(stored.content).asked.get("tokens", 0)) if stored else 0
-    except ValueError:  # written by a newer clawmem
-        return 0
+    receipt = receipt_of(receipts, row)
+    return int(receipt.asked.get("tokens", 0)) if receipt else 0

@@ -97,7 +97,7 @@ def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
     """
     since = iso_utc(now_ms - MOST_MINUTES * _MINUTE_MS)
     recent = [row for row in reversed(turns.rows) if row.asked_at > since]
-    found = (_receipt(receipts, row) for row in recent)
+    found = (receipt_of(receipts, row) for row in recent)
     kept = list(
         islice((one for one in found if one and one.question), LOOK_BACK + 1)
     )  # one more, because one may equal the current prompt
@@ -105,14 +105,12 @@ def asked_before(turns: Turns, receipts: Receipts, now_ms: int) -> Earlier:
     return Earlier(tuple(one.question for one in kept), frozenset(places))
 
 
-def _receipt(receipts: Receipts, row: Recall) -> Receipt | None:
-    from clawmem.app.services.retrieval.receipts import unpack
+def receipt_of(receipts: Receipts, row: Recall) -> Receipt | None:
+    """Return the receipt of a turn; ``None`` if it was deleted, is damaged, or of a later clawmem."""
+    from clawmem.app.services.retrieval.receipts import unpack_if_readable
 
     stored = receipts.get(row.id)
-    try:
-        return unpack(stored.content) if stored else None
-    except ValueError:  # written by a newer clawmem
-        return None
+    return unpack_if_readable(stored.content) if stored else None
 
 
 def is_fragment(prompt: str) -> bool:

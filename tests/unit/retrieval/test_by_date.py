@@ -1,10 +1,18 @@
-"""Questions for the records of a named time."""
+"""Questions for the newest note, and for the records of a named time."""
 
 from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.retrieval.by_date import about_topic, asks_for_records, period_name
+from clawmem.domain.retrieval.by_date import (
+    LEAST_COVERAGE,
+    about_topic,
+    asks_for_records,
+    matching,
+    names_the_same,
+    newest_first,
+    period_name,
+)
 from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 
 NOW_MS = 1_785_500_000_000  # 31 July 2026
@@ -53,3 +61,26 @@ def test_notes_about_the_topic() -> None:
     assert about_topic({1: 0.34, 2: 0.6, 3: 0.1}) == {1, 2}
     assert about_topic({1: 0.34, 2: 0.7}) == {2}
     assert about_topic({1: 0.33}) == set()
+
+
+DATES = {1: "2026-04-19", 2: "2026-08-27", 3: "2026-06-12"}
+
+
+def test_a_superseded_note_is_never_first() -> None:
+    """Whatever its date, and also before notes that have no date of their own."""
+    assert newest_first(DATES, superseded={2}) == [3, 1, 2]
+    assert newest_first(DATES, superseded={3}, undated={2}) == [1, 2, 3]
+
+
+def test_notes_match_that_cover_the_topic_as_well_as_the_best() -> None:
+    """Half of the topic is another topic, and so is the best where it covers too little."""
+    assert matching({1: 1.0, 2: 0.95, 3: 0.6}) == {1, 2}
+    assert matching({1: LEAST_COVERAGE - 0.01}) == set()
+    assert matching({}) == set()
+
+
+def test_folders_are_named_in_the_singular_or_the_plural() -> None:
+    """Whatever the case; a word that ends in ss is no plural."""
+    assert names_the_same("meeting", "Meetings")
+    assert names_the_same("entries", "entry")
+    assert not names_the_same("glass", "gla")

@@ -7,7 +7,7 @@ from functools import partial
 from types import MappingProxyType
 
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.models import NO_MODELS, Models, reranking_stages
+from clawmem.app.services.retrieval.models import NO_MODELS, AnswerCache, Models, reranking_stages
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import (
@@ -20,7 +20,7 @@ from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.by_date import newest_matching_first
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.graph import CachedQueryEmbedder, graph
-from clawmem.app.services.retrieval.stages.intent import classify, fuse_by_intent
+from clawmem.app.services.retrieval.stages.intent import PURPOSE, classify, fuse_by_intent
 from clawmem.app.services.retrieval.stages.judge import judge
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
@@ -71,11 +71,12 @@ def intent_search(
     """
     asked_once = CachedQueryEmbedder(embedder)
     legs = {"lexical": lexical_retriever(vault), "vector": vector_retriever(vault, asked_once)}
+    cache = AnswerCache(vault.answers, models.clock, PURPOSE) if models.clock else None
     at_hand = partial(local_retrievers, vault, embedder)
     return IntentSearch(
         vault,
         {
-            "classify": classify(intent, models.generator, vault.answers),
+            "classify": classify(intent, models.generator, cache),
             "search": RunRetrievers(
                 {name: in_named_time(leg) for name, leg in legs.items()}, at_hand=at_hand
             ),

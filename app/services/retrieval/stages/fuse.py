@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
@@ -69,7 +69,8 @@ def fuse(vault: Vault) -> Stage:
 
 def _fused(vault: Vault, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     if request.unit is Unit.DOCUMENT:
-        return work.with_candidates(_documents(vault, request, work))
+        weights = grains.with_variants(grains.DOCUMENT_WEIGHTS, work.legs)
+        return work.with_candidates(fused_documents(vault, request, work, weights))
     if not work.legs.get(grains.LINE):  # no lexical match, but vectors may find a passage
         return nearest(vault)(request, work, trace)
     work = lines_located(vault, work)
@@ -79,18 +80,18 @@ def _fused(vault: Vault, request: RetrievalRequest, work: Work, trace: Trace) ->
 def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
     """Return the lines that the retrievers found, best first; ``work.spans`` must contain their spans."""
     weights = grains.with_variants(grains.LINE_WEIGHTS, work.legs)
-    speakers = request.question.speakers
     return [
         Candidate(f.best.document_id, f.best, f.relevance, f.relevance, f.parts, span=work.spans[f.best])
-        for f in grains.fuse_lines(work.legs, work.spans, weights, speakers)
+        for f in grains.fuse_lines(work.legs, work.spans, weights, request.question.speakers)
     ]
 
 
-def _documents(vault: Vault, request: RetrievalRequest, work: Work) -> list[Candidate]:
+def fused_documents(
+    vault: Vault, request: RetrievalRequest, work: Work, weights: Mapping[str, float]
+) -> list[Candidate]:
+    """Return the documents that the retrievers found, best first."""
     labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
-    weights = grains.with_variants(grains.DOCUMENT_WEIGHTS, work.legs)
-    speakers = request.question.speakers
-    fused = grains.fuse_documents(work.legs, labels, weights, speakers)
+    fused = grains.fuse_documents(work.legs, labels, weights, request.question.speakers)
     return [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in fused]
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from types import MappingProxyType
 
+from clawmem.app.services.retrieval.models import AnswerCache
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import VECTOR
-from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.domain.documents.times import iso_utc
+from clawmem.app.services.retrieval.stages.fuse import fused_documents
+from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.intent import Classification, Intent, weights_for_intent
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
-from clawmem.ports.model_answers import ModelAnswers
 from clawmem.ports.vault import Vault
 
 PURPOSE = "intent"
@@ -35,12 +35,12 @@ _WORD = re.compile(rf"\b(?:{'|'.join(Intent)})\b", re.IGNORECASE)
 def classify(
     forced: Intent | None = None,
     generator: Generator | None = None,
-    answers: ModelAnswers | None = None,
+    cache: AnswerCache | None = None,
 ) -> Stage:
     """
     Return the stage that sets `Work.intent`.
 
-    A *forced* intent is certain. The *generator* classifies questions whose words are ambiguous; *answers* caches its
+    A *forced* intent is certain. The *generator* classifies questions whose words are ambiguous; *cache* keeps its
     results. If it fails, the classification by words stands, and the trace reports the failure.
     """
 
@@ -48,7 +48,7 @@ def classify(
         found = _forced(forced) if forced else request.question.intent
         if not found.is_decided and generator is not None:
             try:
-                said = _asked(request, generator, answers)
+                said = _asked(request, generator, cache)
                 found = found._replace(intent=said, confidence=BY_MODEL) if said else found
             except ClawmemError as error:
                 trace.degraded["intent"] = str(error)
@@ -67,34 +67,22 @@ def _forced(intent: Intent) -> Classification:
     return Classification(intent, FORCED, MappingProxyType({}))
 
 
-def _asked(request: RetrievalRequest, generator: Generator, answers: ModelAnswers | None) -> Intent | None:
+def _asked(request: RetrievalRequest, generator: Generator, cache: AnswerCache | None) -> Intent | None:
     prompt = PROMPT.format(query=request.question.text)
     model = generator.fingerprint
-    kept = answers.get(model, PURPOSE, prompt) if answers else None
+    kept = cache.get(model, prompt) if cache else None
     said = kept or generator.generate(prompt, timeout_s=DEADLINE_S, max_tokens=MOST_TOKENS)
     word = _WORD.search(said)
-    if word and answers and not kept:
-        _keep(answers, model, prompt, word[0], request)
+    if word and cache and not kept:
+        cache.keep(model, {prompt: word[0]})
     return Intent(word[0].upper()) if word else None
-
-
-def _keep(answers: ModelAnswers, model: str, prompt: str, word: str, request: RetrievalRequest) -> None:
-    try:
-        answers.keep(model, PURPOSE, prompt, word, at=iso_utc(request.question.now_ms))
-    except ClawmemError:
-        return  # not cached: the model is asked again next time
 
 
 def fuse_by_intent(vault: Vault) -> Stage:
     """Return a stage that sums scaled scores as in ``query``, with the weights from `weights_for_intent`."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
         weights = weights_for_intent(grains.DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
-        speakers = request.question.speakers
-        found = grains.fuse_documents(work.legs, labels, weights, speakers)
-        return work.with_candidates(
-            [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in found]
-        )
+        return work.with_candidates(fused_documents(vault, request, work, weights))
 
     return stage

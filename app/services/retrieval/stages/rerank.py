@@ -19,7 +19,7 @@ from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, in
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InputTooLong
 from clawmem.ports.model_answers import ModelAnswers
-from clawmem.ports.records import FragmentKey, Span
+from clawmem.ports.records import Span
 from clawmem.ports.reranker import Reranker
 from clawmem.ports.vault import Vault
 
@@ -47,27 +47,28 @@ def choose_chunk(vault: Vault, reranker: Reranker) -> Stage:
         spans = vault.documents.spans(candidate.best for candidate in head)
         most = min(readable, CHUNK_CHARS if request.unit is Unit.DOCUMENT else LINE_CHARS)
         wanted = intent_terms(request.purpose) if request.unit is Unit.DOCUMENT else ()
+        words = request.question.forms.words
         chosen = [
-            c._replace(chunk=_chunk(vault, c, spans, request.question.forms.words, wanted, most))
-            for c in head
+            c._replace(chunk=chunk_of(vault, c, spans.get(c.best), words, wanted, chars=most)) for c in head
         ]
         return work.with_candidates([*chosen, *tail])
 
     return stage
 
 
-def _chunk(
+def chunk_of(
     vault: Vault,
     candidate: Candidate,
-    spans: Mapping[FragmentKey, Span],
-    terms: tuple[str, ...],
-    wanted: tuple[str, ...],
+    span: Span | None,
+    words: Sequence[str],
+    wanted: Sequence[str] = (),
+    *,
     chars: int,
 ) -> str:
-    span = spans.get(candidate.best)
+    """Return at most *chars* characters of the document of *candidate*, see `chunk_choice.choose_chunk`."""
     return chunk_choice.choose_chunk(
         vault.documents.body(candidate.document_id) or "",
-        terms,
+        words,
         wanted,
         around=(span.start, span.end) if span and span.end > span.start else None,
         chars=chars,
