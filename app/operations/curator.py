@@ -11,9 +11,8 @@ from clawmem.app.environment.places import CURATOR_REPORT
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
 from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.services.briefing import reflecting
-from clawmem.app.services.lifecycle.archive_policy import read_policy
-from clawmem.app.services.lifecycle.duplicates import Duplicates
-from clawmem.app.services.lifecycle.examining import Examination, examine, recommended
+from clawmem.app.services.lifecycle.archiving import read_policy
+from clawmem.app.services.lifecycle.examining import Duplicates, Examination, examine, recommended
 from clawmem.domain.security.quoting import title_to_read
 
 if TYPE_CHECKING:

@@ -19,8 +19,7 @@ from clawmem.app.operations.operation import (
     Result,
 )
 from clawmem.app.operations.provenance import TitledFile, titled_file
-from clawmem.app.services.lifecycle.archive_policy import read_policy
-from clawmem.app.services.lifecycle.archiving import to_restore
+from clawmem.app.services.lifecycle.archiving import read_policy, to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.lifecycle.sweeping import SweepOutcome
 from clawmem.domain.lifecycle.policy import ArchivePolicy

@@ -11,7 +11,7 @@ from clawmem.app.operations.fields import ADDRESS, DocumentReference, Names, nam
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.operations.provenance import provenance_of
-from clawmem.app.services.documents.linked import FoundLink, broken_links, links_of, links_to
+from clawmem.app.services.documents.references import FoundLink, broken_links, links_of, links_to
 from clawmem.domain.documents.links import written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput

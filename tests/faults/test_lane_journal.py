@@ -14,12 +14,11 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.operations.lanes import runs_of
 from clawmem.app.services.knowledge.enriching import Enrich
-from clawmem.app.services.knowledge.reading import Reading
+from clawmem.app.services.knowledge.resolving import Reading
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.deciding import Decisions, Fence, Tell
 from clawmem.app.services.maintenance.grouping import Group
-from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.lane_plan import Plan
+from clawmem.app.services.maintenance.lane import Lane, Plan
 from clawmem.app.services.maintenance.lanes import Lanes
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.tidying import Cleanup

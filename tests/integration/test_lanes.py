@@ -20,8 +20,7 @@ from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.knowledge.enriching import enriching
 from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.lane import Lane
-from clawmem.app.services.maintenance.lane_plan import USUAL, Plan
+from clawmem.app.services.maintenance.lane import USUAL, Lane, Plan
 from clawmem.app.services.maintenance.lanes import Lanes, LaneTick
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.synthesis import Synthesis

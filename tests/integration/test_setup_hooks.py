@@ -13,15 +13,14 @@ import pytest
 from command_line import Invoke
 
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.app.services.setup.hook_entries import (
+from clawmem.app.services.setup.client_settings import ClientSettings, with_member
+from clawmem.app.services.setup.hooks import (
     Entry,
+    SetUpHooks,
     call_of,
     installed,
     with_entries,
 )
-from clawmem.app.services.setup.hooks import SetUpHooks
-from clawmem.app.services.setup.json_members import with_member
 from clawmem.ports.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -14,13 +14,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.app.services.maintenance.machine_checks import hook_check
-from clawmem.app.services.setup.hook_entries import (
+from clawmem.app.services.setup.client_settings import read_object, with_member, without_member
+from clawmem.app.services.setup.hooks import (
     Entry,
+    SetUpHooks,
     installed,
     without_entries,
 )
-from clawmem.app.services.setup.hooks import SetUpHooks
-from clawmem.app.services.setup.json_members import read_object, with_member, without_member
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

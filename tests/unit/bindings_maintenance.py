@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from clawmem.app.services.lifecycle.archive_policy import read_policy
+from clawmem.app.services.lifecycle.archiving import read_policy
 from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import document
 from clawmem.domain.capture.diary import diary_path

@@ -9,7 +9,7 @@ from pathlib import Path
 from clawmem.app.operations.output import Part, Table
 from clawmem.domain.documents.eligibility import is_collection_name
 
-# A command behind a word that announces one, so that a title with such words stays as it is.
+# A command behind a word that announces one: the words of a title are not changed.
 _ADVISED = re.compile(r"((?:\b(?:[Rr]un|[Nn]ext|[Uu]ndo|with):|, then) clawmem )([a-z][a-z-]*)")
 _OF_NO_VAULT = frozenset({"vault", "models", "setup", "focus", "conformance", "bench"})
 _OF_USUAL_VAULT = frozenset({"bootstrap", "collection", "curate", "reindex", "update", "watch", "why-not"})
@@ -19,7 +19,7 @@ def with_vault(text: str, vault: Path | None) -> str:
     """
     Return *text* with ``--vault`` in the commands that it recommends.
 
-    A named vault refuses the commands that read the folders of the config file, so these stay as they are.
+    A named vault refuses the commands that read the folders of the config file, so these are not changed.
     """
     if vault is None:
         return text
@@ -31,7 +31,7 @@ def with_vault(text: str, vault: Path | None) -> str:
 
 
 def advised(part: Part, vault: Path | None) -> Part:
-    """Return *part* of a text with the commands as `with_vault` completes them; verbatim texts stay as they are."""
+    """Return *part* of a text with the commands as `with_vault` completes them; verbatim texts are not changed."""
     if isinstance(part, str):
         return with_vault(part, vault)
     if isinstance(part, Table):

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from clawmem.app.services.setup.curator import CuratorChange
-    from clawmem.app.services.setup.hook_entries import Entry
-    from clawmem.app.services.setup.hooks import Change
+    from clawmem.app.services.setup.hooks import Change, Entry
     from clawmem.app.services.setup.mcp import McpChange
 
 cli = typer.Typer(rich_markup_mode=None)
@@ -203,7 +202,7 @@ def _told_of_servers(change: McpChange) -> str:
 
 def _show_codex_hooks(ctx: typer.Context, profile: str | None, also: Sequence[str] | None) -> None:
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.hook_entries import codex_hooks
+    from clawmem.app.services.setup.hooks import codex_hooks
 
     shown, file = codex_hooks(_entries(ctx, {}, profile, also)), "~/.codex/hooks.json"
     if wants_json(ctx):
@@ -262,7 +261,7 @@ def _entries(
         also: Optional hooks.
     """
     from clawmem.app.client.hook_registry import EVENTS, OPTIONAL_HOOKS, call_named
-    from clawmem.app.services.setup.hook_entries import PROFILE, VAULT, WITH, Entry
+    from clawmem.app.services.setup.hooks import PROFILE, VAULT, WITH, Entry
 
     profile = one_of(PROFILE, profile, PROFILES) if profile else kept.get(PROFILE)
     optional = ",".join(

@@ -128,7 +128,7 @@ def _record_start(session_id: str, context: HookContext) -> None:
 
 def _archive_idle(context: HookContext) -> None:
     """Archive notes according to the lifecycle policy, unless it only previews."""
-    from clawmem.app.services.lifecycle.archive_policy import read_policy
+    from clawmem.app.services.lifecycle.archiving import read_policy
     from clawmem.app.settings.model import load_settings
 
     settings = load_settings(vault=context.vault, environ=context.environ)

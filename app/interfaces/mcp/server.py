@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from typing import Annotated, Any
+from inspect import cleandoc
+from typing import Annotated
 
-from mcp.types import CallToolResult, ToolAnnotations
+from mcp.types import CallToolResult
 from pydantic import BaseModel
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
-from clawmem.app.interfaces.mcp.memory_tools import MemoryTools
-from clawmem.app.interfaces.mcp.operations import add_operation
+from clawmem.app.interfaces.mcp.operations import ANNOTATIONS, add_operation
 from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
 from clawmem.app.operations.dispatch import Dispatcher
+from clawmem.app.operations.operation import Effect
 from clawmem.app.operations.table import all_operations, operations_in
 
 INSTRUCTIONS = """\
@@ -53,17 +53,6 @@ A folder of text files at /memories that outlives this conversation; clawmem fin
 first; keep one file a topic and rewrite it rather than adding to it without end."""
 
 
-Tool = Callable[..., Any]
-
-READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-REPEATABLE = ToolAnnotations(
-    read_only_hint=False, destructive_hint=False, idempotent_hint=True, open_world_hint=False
-)
-DESTROYS = ToolAnnotations(
-    read_only_hint=False, destructive_hint=True, idempotent_hint=True, open_world_hint=False
-)
-
-
 class Guide(BaseModel):
     """A guide to the tools."""
 
@@ -83,7 +72,8 @@ def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> To
 
 def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem", "Memory", INSTRUCTIONS)
-    _add(server, READS, guide, name="__IMPORTANT")
+    about = " ".join(cleandoc(guide.__doc__ or "").split())
+    server.add_tool(guide, "__IMPORTANT", description=about, annotations=ANNOTATIONS[Effect.READS])
     for operation in all_operations():
         if operation.is_tool:
             add_operation(server, dispatcher, operation)
@@ -94,25 +84,15 @@ def _clawmem(dispatcher: Dispatcher) -> ToolServer:
 
 def _memory(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem-memory", "Knowledge graph", MEMORY_INSTRUCTIONS)
-    tools = MemoryTools(dispatcher)
-    for asks in (tools.read_graph, tools.search_nodes, tools.open_nodes):
-        _add(server, READS, asks)
-    for makes in (tools.create_entities, tools.create_relations, tools.add_observations):
-        _add(server, REPEATABLE, makes)
-    for deletes in (tools.delete_entities, tools.delete_observations, tools.delete_relations):
-        _add(server, DESTROYS, deletes)
-    return server
+    return _with_operations(server, dispatcher, "memory_graph")
 
 
 def _files(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem-files", "Memory files", FILES_INSTRUCTIONS)
-    for operation in operations_in("files"):
+    return _with_operations(server, dispatcher, "files")
+
+
+def _with_operations(server: ToolServer, dispatcher: Dispatcher, module: str) -> ToolServer:
+    for operation in operations_in(module):
         add_operation(server, dispatcher, operation)
     return server
-
-
-def _add(server: ToolServer, hints: ToolAnnotations, tool: Tool, name: str | None = None) -> None:
-    """Register a tool with its docstring as the description."""
-    from inspect import cleandoc
-
-    server.add_tool(tool, name, description=" ".join(cleandoc(tool.__doc__ or "").split()), annotations=hints)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from clawmem.app.services.documents.linked import broken_links
+from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.domain.documents.eligibility import is_excluded

@@ -11,8 +11,14 @@ from clawmem.app.services.graph.build import SIMILAR, nearest_documents
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DailyLimitReached
 from clawmem.app.services.knowledge.ending import end_reopened_facts, end_replaced_facts
 from clawmem.app.services.knowledge.modelled import ModelEnricher, ModelEnrichment
-from clawmem.app.services.knowledge.reading import Reading, Redact, read, waits_for_vectors
-from clawmem.app.services.knowledge.resolving import Resolve, merge_concept
+from clawmem.app.services.knowledge.resolving import (
+    Reading,
+    Redact,
+    Resolve,
+    merge_concept,
+    read,
+    waits_for_vectors,
+)
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.enrichment import (
     LINK_KINDS,

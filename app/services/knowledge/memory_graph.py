@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.knowledge.reading import Redact
-from clawmem.app.services.knowledge.resolving import merge_concept
+from clawmem.app.services.knowledge.resolving import Redact, merge_concept
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import (

@@ -8,7 +8,7 @@ from typing import Any
 
 from clawmem.app.services.graph.build import nearest_documents
 from clawmem.app.services.knowledge.asking import Ask
-from clawmem.app.services.knowledge.reading import Reading, Redact
+from clawmem.app.services.knowledge.resolving import Reading, Redact
 from clawmem.domain.knowledge import enrichment, notes
 from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, DescriptionUpdate, Link, ModelTask
 from clawmem.domain.knowledge.names import Name

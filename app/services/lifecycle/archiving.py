@@ -1,4 +1,4 @@
-"""Archiving of documents that were not used for long, and their restoration."""
+"""Archiving and restoring of documents, and the configured policy."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from clawmem.app.services.documents.candidates import candidates_of
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.settings.sections import LifecycleSettings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
-from clawmem.domain.lifecycle.policy import ArchivePolicy, is_due, is_due_for_good
+from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.address_errors import NotServed
@@ -21,6 +22,20 @@ from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
+
+
+def read_policy(section: LifecycleSettings | None) -> ArchivePolicy | None:
+    """Return the policy of *section*; ``None`` without a section. Missing keys keep their defaults."""
+    if section is None:
+        return None
+    return ArchivePolicy(
+        section.archive_after_days or AFTER_DAYS,
+        section.type_overrides or {},
+        frozenset(section.exempt_collections or ()),
+        section.dry_run is not False,
+        section.purge_after_days,
+    )
+
 
 MOST_SUGGESTED = 5
 

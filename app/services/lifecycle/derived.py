@@ -1,15 +1,33 @@
-"""Documents that were derived from others: conclusions, merged observations, the profile and handoffs."""
+"""Memories derived from documents: their plan, and their rebuilding."""
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
 
+from clawmem.app.services.briefing.profile import PATH as PROFILE
 from clawmem.app.services.briefing.profile import SOURCE
+from clawmem.app.services.capture.handoffs import CONTENT_TYPE as HANDOFF
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.indexing.publish import drop_knowledge, withdraw
+from clawmem.app.services.maintenance.grouping import (
+    Group,
+    MergedObservations,
+    Observation,
+    Observations,
+    serve_again,
+)
 from clawmem.app.services.maintenance.synthesis import FOLDER, ORIGIN
+from clawmem.domain.capture import handoff
 from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
+from clawmem.domain.security.origin import as_tag
+from clawmem.ports.clock import Clock
+from clawmem.ports.journal import Replacement
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.vault import Vault
@@ -85,3 +103,143 @@ def _handed_over(vault: Vault, source: int) -> Iterator[int]:
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
+
+
+_LEAST_MERGED = 2
+_EVERY = 1_000_000  # sessions
+WITHOUT_FORGOTTEN = "one of its sources was forgotten"
+
+Sections = dict[str, list[str]]
+
+
+class DerivedPlan(NamedTuple):
+    """
+    Decisions about the memories that were derived from documents to forget.
+
+    ``removed`` are forgotten as well. ``rebuilt`` are written again without their forgotten sources, ``merged``
+    from these observations, ``handoffs`` with these sections. ``released`` observations are served again.
+    ``page`` is the profile, where it is concerned: `Profile.drop` empties it.
+    """
+
+    removed: tuple[Document, ...]
+    rebuilt: tuple[Document, ...]
+    merged: dict[int, list[int]]
+    handoffs: dict[int, Sections]
+    released: tuple[int, ...]
+    page: Document | None
+
+
+class DerivedMemories:
+    """Finds, and rebuilds, memories that were derived from forgotten documents."""
+
+    def __init__(self, vault: Vault, clock: Clock) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._memories = Memories(vault, clock)
+        self._merged = MergedObservations(vault, clock)
+
+    def plan(self, forgotten: Sequence[Document]) -> DerivedPlan:
+        """Decide about the memories derived from *forgotten*; nothing is changed."""
+        gone = {one.id for one in forgotten}
+        found = derived_documents(self._vault, gone)
+        removed: list[Document] = []
+        merged: dict[int, list[int]] = {}
+        handoffs: dict[int, Sections] = {}
+        released: list[int] = []
+        page = next((one for one in found if (one.collection, one.path) == (COLLECTION, PROFILE)), None)
+        # By id, which is the order of creation: a source is decided before the memories that were derived from it.
+        for document in sorted((one for one in found if one is not page), key=lambda one: one.id):
+            left = self._left(document, gone)
+            if len(left) >= _LEAST_MERGED or (left and document.inactive):
+                merged[document.id] = left
+            elif sections := self._sections(document, gone):
+                handoffs[document.id] = sections
+            else:
+                removed.append(document)
+                released += left
+                gone.add(document.id)
+        kept = tuple(one for one in found if one.id in merged or one.id in handoffs)
+        return DerivedPlan(tuple(removed), kept, merged, handoffs, tuple(released), page)
+
+    def apply(self, plan: DerivedPlan) -> None:
+        """Rebuild and release documents as *plan* says; inside `Vault.writing`."""
+        for document in sorted(plan.rebuilt, key=lambda one: one.id):
+            drop_knowledge(self._vault, document.id)
+            if document.id in plan.merged:
+                self._merge(document, plan.merged[document.id])
+            else:
+                self._hand_over(document, plan.handoffs[document.id])
+        for document in plan.removed:
+            self._end_replacements(document.id)
+        serve_again(self._vault, plan.released)
+
+    # -- merged observations ------------------------------------------------------------------------
+
+    def _left(self, document: Document, gone: Collection[int]) -> list[int]:
+        """Return the observations that were merged into *document*, without those that are *gone*."""
+        if CONSOLIDATED not in document.tags:
+            return []
+        replaced = {i for one in self._standing(document.id) for i in one.replaced} - set(gone)
+        there = self._vault.documents.many(replaced).values()
+        return sorted(one.id for one in there if one.inactive is not InactiveReason.FORGOTTEN)
+
+    def _merge(self, document: Document, left: Sequence[int]) -> None:
+        members = self._observed(left)
+        self._merged.write(Group(members[0].said.text, members, WITHOUT_FORGOTTEN), document.path)
+        if document.inactive:  # another consolidated document replaced it and continues to do so
+            withdraw(self._vault, [document.id], document.inactive)
+        self._end_replacements(document.id)
+        self._vault.journal.replace(Replacement(document.id, tuple(left), WITHOUT_FORGOTTEN, self._now()))
+
+    def _observed(self, document_ids: Sequence[int]) -> tuple[Observation, ...]:
+        documents = self._vault.documents.many(document_ids).values()
+        read = Observations(
+            self._vault, [one._replace(pinned=False, snoozed_until=None) for one in documents]
+        )
+        every = (read[number] for number in document_ids)
+        return tuple(sorted(every, key=lambda one: one.when, reverse=True))
+
+    def _end_replacements(self, document_id: int) -> None:
+        for one in self._standing(document_id):
+            self._vault.journal.undo(one.id, self._now())
+
+    def _standing(self, document_id: int) -> list[Replacement]:
+        return [
+            one for one in self._vault.journal.replacements(document_id) if one.document_id == document_id
+        ]
+
+    # -- handoffs -----------------------------------------------------------------------------------
+
+    def _sections(self, document: Document, gone: Collection[int]) -> Sections:
+        """Return the sections of a handoff without the items that repeat the quote of one of *gone*."""
+        if document.content_type != HANDOFF:
+            return {}
+        quotes = {_one_line(seen.quote) for number in gone for seen in self._vault.captures.sightings(number)}
+        said = handoff.sections_of(self._vault.documents.body(document.id) or "")
+        kept = {
+            name: [item for item in items if not any(quote in _one_line(item) for quote in quotes if quote)]
+            for name, items in said.items()
+        }
+        return {name: items for name, items in kept.items() if items}
+
+    def _hand_over(self, document: Document, sections: Sections) -> None:
+        session_id = document.title.rpartition(" ")[2]
+        by = as_tag(document.origin)
+        self._memories.write(
+            document.path,
+            document.title,
+            handoff.text_of(sections, session_id),
+            document.content_type,
+            document.confidence,
+            document.authored_at,
+            tags=tuple(tag for tag in document.tags if tag != by),
+            domain=document.domain,
+            sources=[document],
+        )
+        summary = handoff.summary_of(sections)
+        for session in self._vault.sessions.recent(_EVERY):
+            if session.handoff_path == document.display_path:
+                self._vault.sessions.save(replace(session, summary=summary))
+
+    def _now(self) -> str:
+        return iso_utc(self._clock.now_ms())

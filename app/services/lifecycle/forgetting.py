@@ -9,8 +9,7 @@ from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.documents.docids import docids
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.lifecycle.derived import derived_documents
-from clawmem.app.services.lifecycle.following import DerivedMemories
+from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
 from clawmem.app.services.retrieval.receipts import Receipt, unpack_if_readable
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso

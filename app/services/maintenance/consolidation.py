@@ -22,14 +22,12 @@ from clawmem.app.services.maintenance.deciding import (
 from clawmem.app.services.maintenance.grouping import (
     Group,
     MergedObservations,
-    ObservationGrouper,
-    Thresholds,
-    serve_again,
-)
-from clawmem.app.services.maintenance.observations import (
     Observation,
+    ObservationGrouper,
     Observations,
+    Thresholds,
     is_free,
+    serve_again,
 )
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc

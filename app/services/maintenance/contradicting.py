@@ -8,7 +8,7 @@ from functools import partial
 
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.maintenance.deciding import CarefulAsk, Decisions, Fence, Tell, Verdict
-from clawmem.app.services.maintenance.observations import Observation, Observations
+from clawmem.app.services.maintenance.grouping import Observation, Observations
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.contradiction_gate import (

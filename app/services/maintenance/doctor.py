@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 
-from clawmem.app.services.documents.linked import broken_links
+from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.claims import circular_claims, unresolved_claims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.exclusions import Exclusions

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.app.services.maintenance.lane_plan import USUAL, Plan
+from clawmem.app.services.maintenance.lane import USUAL, Plan
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.schedule import LEASE_MS, RECENT_MS, LaneName, SkipReason, gate
 from clawmem.ports.clock import Clock
@@ -16,9 +16,8 @@ from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.maintenance.deciding import Fence
-    from clawmem.app.services.maintenance.done import PhaseResult
     from clawmem.app.services.maintenance.lane import Lane
-    from clawmem.app.services.maintenance.phases import Phase, Phases
+    from clawmem.app.services.maintenance.phases import Phase, PhaseResult, Phases
     from clawmem.ports.watcher import StopSignal
 
 GATE = "gate"

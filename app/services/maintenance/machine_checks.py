@@ -10,7 +10,7 @@ from shutil import disk_usage
 from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.maintenance.finding import Check, CheckResult, attempt
 from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.app.services.setup.hook_entries import installed, is_over_http
+from clawmem.app.services.setup.hooks import installed, is_over_http
 from clawmem.app.services.setup.mcp import SERVERS as MEMBER
 from clawmem.app.services.setup.mcp import Entry, is_ours, offer_of
 
