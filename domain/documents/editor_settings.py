@@ -24,7 +24,8 @@ OBSIDIAN_FILES = tuple(_JSON)
 SETTINGS_FILES = (*OBSIDIAN_FILES, _LOGSEQ_FILE)
 
 _BACKUPS = ("/logseq/bak/", "/logseq/version-files/")
-_HIDDEN = re.compile(r"^[^;\n\"]*:hidden[\s,]*\[([^\]]*)\]", re.MULTILINE)
+_HIDDEN = ":hidden"  # the key of a vector of strings
+_BLANKS = " \t\r\n,"  # EDN counts commas as blanks
 _STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _NESTED_REPETITION = re.compile(r"[*+}]\)\s*[*+{]")  # takes exponential time in a regular expression
 
@@ -40,8 +41,7 @@ def settings_rules(path: str, text: str) -> tuple[str, list[IgnoreRule]]:
         ValueError: *text* is no JSON, so its rules are unknown.
     """
     if path == _LOGSEQ_FILE:
-        hidden = _HIDDEN.search(text)
-        beginnings = [*_BACKUPS, *(_STRING.findall(hidden[1]) if hidden else ())]
+        beginnings = [*_BACKUPS, *_STRING.findall(_hidden_vector(text))]
         return "the settings of Logseq", [_beginning(one) for one in beginnings if one.strip("/ ")]
     name, key = _JSON[path]
     try:
@@ -52,6 +52,20 @@ def settings_rules(path: str, text: str) -> tuple[str, list[IgnoreRule]]:
     if isinstance(value, str):
         return name, [_beginning(f"{value}/")] if value.strip("/ ") else []
     return name, list(_filters(value)) if isinstance(value, list) else []
+
+
+def _hidden_vector(text: str) -> str:
+    """Return the content of the vector after the first key `_HIDDEN` outside of comments; empty without one."""
+    line_start = 0
+    for line in text.splitlines(keepends=True):
+        key = line.partition(";")[0].partition('"')[0].find(_HIDDEN)
+        if key >= 0:
+            after = line_start + key + len(_HIDDEN)
+            opening, closing = text.find("[", after), text.find("]", after)
+            is_vector = opening < closing and opening >= 0 and not text[after:opening].strip(_BLANKS)
+            return text[opening + 1 : closing] if is_vector else ""
+        line_start += len(line)
+    return ""
 
 
 def _filters(values: list[object]) -> Iterator[IgnoreRule]:

@@ -36,7 +36,6 @@ UNNAMED = "notes"  # for a folder whose name contains no character allowed in a 
 
 COLLECTION_NAME = re.compile(r"[\w-]+")
 INVALID_RUN = re.compile(r"[^\w-]+")
-_SET = re.compile(r"\[!?+\]?+[^\]]*+\]")  # one character of several, as in a glob
 
 Matcher = Callable[[str], bool]
 Segment = re.Pattern[str] | None  # None is `**`: any number of folders
@@ -143,7 +142,14 @@ def collection_name(folder_name: str) -> str:
 
 
 def _has_open_bracket(segment: str) -> bool:
-    return "[" in _SET.sub("", segment)
+    place = 0
+    while (opening := segment.find("[", place)) >= 0:
+        first = opening + (2 if segment.startswith("!", opening + 1) else 1)
+        closing = segment.find("]", first + 1 if segment.startswith("]", first) else first)
+        if closing < 0:
+            return True
+        place = closing + 1
+    return False
 
 
 def _is_excluded_name(name: str) -> bool:

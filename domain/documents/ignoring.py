@@ -14,7 +14,6 @@ MAX_RULE_LENGTH = 1000  # characters; a longer line is no path
 MAX_RULES = 10_000  # of one file; more make every file slow to test
 
 _ESCAPED = re.compile(r"\\(.)")
-_TRAILING_BLANKS = re.compile(r"(?<!\\) +\Z")
 _NEGATED_SET = re.compile(r"\[\^")
 _NO_NAME = re.compile(r"(?!)")
 
@@ -107,7 +106,7 @@ def git_rules(text: str) -> list[IgnoreRule]:
 
 
 def _git_rule(number: int, line: str) -> IgnoreRule | None:
-    text = _TRAILING_BLANKS.sub("", line)
+    text = _without_trailing_blanks(line)
     if not text or text.startswith("#") or len(text) > MAX_RULE_LENGTH:
         return None
     glob = text.removeprefix("!")
@@ -128,6 +127,12 @@ def _git_rule(number: int, line: str) -> IgnoreRule | None:
         only_folders,
         regex,
     )
+
+
+def _without_trailing_blanks(line: str) -> str:
+    """Return *line* without blanks at its end; a blank after a backslash stays."""
+    text = line.rstrip(" ")
+    return f"{text} " if text.endswith("\\") and text != line else text
 
 
 def _plain_glob(glob: str) -> str:
