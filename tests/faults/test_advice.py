@@ -27,11 +27,14 @@ HARMLESS = {
     "bootstrap",
     "collection add",
     "collection remove",
+    "context set",
     "doctor",
     "embed --force",
     "enrich",
     "get",
     "lifecycle purge",
+    "lifecycle restore",
+    "links --broken",
     "migrate --to",
     "models add",
     "models add minilm",
@@ -43,7 +46,9 @@ HARMLESS = {
     "setup mcp",
     "setup mcp --remove",
     "status",
+    "trust set",
     "vault sync",
+    "why-not",
 }
 
 
@@ -66,7 +71,7 @@ def test_it_exists(invoke: Invoke, command: str) -> None:
     verbs, options = [w for w in words if not w.startswith("--")], [w for w in words if w.startswith("--")]
     helped = (
         invoke(*verbs[:2], "--help")
-        if verbs[0] in ("collection", "models", "setup", "lifecycle")
+        if verbs[0] in ("collection", "context", "lifecycle", "models", "setup", "trust")
         else invoke(verbs[0], "--help")
     )
     assert helped.exit_code == 0, helped.output

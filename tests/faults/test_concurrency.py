@@ -63,7 +63,7 @@ def test_two_updates_at_once(
     config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
     config.parent.mkdir(parents=True)
     config.write_text(f"collections:\n  notes:\n    path: {world.root}\n", "utf-8")
-    command = [sys.executable, "-m", "clawmem", "update", "--json"]
+    command = [sys.executable, "-m", "clawmem", "update", "--no-embed", "--json"]
     env = {**environ, "INDEX_PATH": str(tmp_path / "new.sqlite")}
 
     processes = [
