@@ -96,7 +96,9 @@ def note_text(
         "created": created.isoformat("T", "seconds"),
     }
     if supersedes:
-        fields["supersedes"] = f"[[{supersedes}]]"
+        # Inside of a link these characters separate the path from a heading, a block or a shown text.
+        is_plain = supersedes != supersedes.strip() or any(sign in supersedes for sign in "#^|[]\\")
+        fields["supersedes"] = supersedes if is_plain else f"[[{supersedes}]]"
     # JSON is YAML. Dates are not quoted, so that programs read them as dates.
     lines = [
         f"{key}: {value if key == 'created' else json.dumps(value, ensure_ascii=False)}"

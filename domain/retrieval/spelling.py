@@ -21,6 +21,7 @@ MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted tex
 _FOREIGN = frozenset(
     """
     der das den dem und ist wie wann wo wer wenn nicht ein eine einen mein meine unser wir ich mit für auf zum zur wird
+    waren haben hatte sind welche welcher welches warum wieso wohin wem wen unsere unser seine ihre kein keine beim vom
     le les des du est et où quand qui quel quelle quels quelles mon notre nous avec pour dans sur une
     el los las una qué cómo dónde cuándo cuál está es del mi nuestro con por para y
     os um uma onde quando quem qual é nosso nossa com não

@@ -8,7 +8,14 @@ from typing import NamedTuple
 from clawmem.domain.documents.times import EPOCH, MILLISECOND, iso_utc
 from clawmem.domain.retrieval.temporal_days import FIRST_DAY, Calendar
 from clawmem.domain.retrieval.temporal_words import MAY_NAME_TIME
+from clawmem.domain.security.patterns import AnyCase
 
+# A verb or an adjective that places the named time after the question.
+_FUTURE = AnyCase(
+    r"\b(?:what|who|when|where|which|how)(?:['’]ll|(?:\s+(?!(?:an?|the|my|his|her|our|their)\b)\w+){0,2}\s+will)\b|\A\W*will\s+\w|\b(?:am|is|are)\s+going\s+to\b"
+    r"|\b(?:upcoming|wird|werden)\b",
+    "will|['’]ll|going|upcoming|wird|werden",
+)
 _UTC_EPOCH = EPOCH.replace(tzinfo=UTC)
 
 
@@ -35,7 +42,8 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
     A month, day, quarter or weekday without a year is the last one that has begun. A range up to now ends with the day
     of the question. "N weeks ago" is the week around that day, and months and years likewise; "last week" is the last
     seven days. Years from 1970 to 2100 are recognised; a range that begins before them is open on that side. Not
-    recognised are events ("two days after the release"), the future ("tomorrow") and empty ranges ("since 2090").
+    recognised are events ("two days after the release"), the future ("tomorrow", "what will happen in December") and
+    empty ranges ("since 2090").
 
     Args:
         query: Any text; none raises. A name that begins after 2 000 characters is ignored.
@@ -46,7 +54,7 @@ def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange 
     Raises:
         OverflowError: *now_ms* is outside the years 1 to 9999.
     """
-    if MAY_NAME_TIME.search(query) is None:
+    if MAY_NAME_TIME.search(query) is None or _FUTURE.search(query):
         return None
     # Imported here because it compiles sixty patterns, which most questions do not need.
     from clawmem.domain.retrieval.temporal_reader import readings

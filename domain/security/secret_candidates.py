@@ -48,7 +48,9 @@ _ISLAND = Pattern(
 _GROUPS_OF_FOUR = Pattern(r"^[a-z]{4}(?:-[a-z]{4}){2,7}$")
 _WORDS = Pattern(r"^[A-Za-z]+(?:[-_.][A-Za-z]+)*$")
 _ADDRESS = Pattern(
-    r"^\d{1,3}/\d{1,4}$|^[a-z.-]+@[a-z-]+(?:\.[a-z]{2,10}){1,3}$|^[a-z][a-z+]{1,12}://|^(?:[\w.~-]*/){2,}[\w.-]*$|^[\w.-]+\.(?:com|org|net|io|de|py|md|js|ts|json|txt|html|css)$"
+    r"^\d{1,3}/\d{1,4}$|^[a-z.-]+@[a-z-]+(?:\.[a-z]{2,10}){1,3}$|^[a-z][a-z+]{1,12}://|^(?:[\w.~-]*/){2,}[\w.-]*$|^[\w.-]+\.(?:com|org|net|io|de)$"
+    r"|^[\w.-]+\.(?:[ch]|cc|cfg|conf|cpp|cs|css|csv|db|docx?|gif|go|gz|hpp|html?|ini|ipynb|java|jpe?g|jsx?|json|jsonl|kt|lock|log|md|pdf|php|png"
+    r"|proto|py|rb|rs|sh|sql|sqlite|svg|swift|tar|tf|toml|tsv|tsx?|txt|vue|webp|xlsx?|xml|ya?ml|zip)$"
 )
 # What announces a password that is made of words. Lower case, without accents.
 _CUES = (

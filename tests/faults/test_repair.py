@@ -27,7 +27,7 @@ SENSELESS = {
     "state": "update documents set embed_state = 'synbed' where collection = 'notes'",
     "origin": "update documents set origin = 'urer' where path = 'decisions/queue.md'",
     "tags": "update documents set tags = '[' where path = 'decisions/queue.md'",
-    "relation": "update relations set kind = 'semantid'",
+    "relation": "update relations set kind = 'semantid' where (source, kind, target) = (select min(source), kind, target from relations)",
     "vector": "update space_vectors set vector = zeroblob(length(vector)) where id % 3 = 0",
     "short vector": "update space_vectors set vector = substr(vector, 1, 6) where id % 3 = 0",
 }
@@ -237,7 +237,20 @@ class TestTheCommand:
         """There is nothing to repair, and a way to begin."""
         result = invoke("--vault", "/nowhere/vault.sqlite", "repair", "--yes")
 
-        assert (result.exit_code, "clawmem bootstrap PATH" in result.stderr) == (5, True)
+        assert (
+            result.exit_code,
+            "clawmem --vault /nowhere/vault.sqlite bootstrap PATH" in result.stderr,
+        ) == (5, True)
+
+    def test_a_note_in_place_of_a_vault(self, invoke: Invoke, tmp_path: Path) -> None:
+        """A mistyped --vault turns no text file into a vault."""
+        note, before = tmp_path / "plan.md", b"# Plan\n\nPaint the boat.\n"
+        note.write_bytes(before)
+
+        result = invoke("--vault", note, "repair", "--yes")
+
+        assert (result.exit_code, "it is a text file. Nothing was changed" in result.stderr) == (5, True)
+        assert note.read_bytes() == before and not [*note.parent.glob("*damaged*")]
 
 
 def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:

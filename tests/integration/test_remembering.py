@@ -240,6 +240,22 @@ def test_without_a_collection_there_is_no_folder(invoke: Invoke) -> None:
     assert "clawmem collection add PATH" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["car^et.md", "C# notes.md", "p|q.md", "b]]x.md"])
+def test_only_the_note_that_was_meant_is_superseded(remembered: Invoke, notes: Path, name: str) -> None:
+    """Signs of links in a file name lead to no other note: the claim is exact, or nothing is saved."""
+    others = ("car.md", "C.md", "p.md", "b.md")
+    write_notes(notes, {f"a/{one}": f"# {one}\n\nAbout {one} alone.\n" for one in (*others, name)})
+    remembered("update")
+
+    done = remembered("remember", "The key was repaired in May.", "--supersedes", f"a/{name}")
+
+    for one in others:
+        assert ask_json(remembered, "get", f"a/{one}")["superseded_by"] is None
+    meant = ask_json(remembered, "get", f"a/{name}")["superseded_by"]
+    assert (meant is not None) == (done.exit_code == 0), done.output
+    assert len(saved_files(notes)) == (done.exit_code == 0)
+
+
 def test_a_forgotten_text_does_not_return(remembered: Invoke, notes: Path) -> None:
     """Whoever forgets a note is not given it back by saving it again."""
     assert remembered("remember", THOUGHT).exit_code == 0

@@ -40,6 +40,11 @@ class PageFile:
         self._trunk: int = _WORD.unpack_from(told, 32)[0]
         self.count = max([-(-len(self._bytes) // self.size), *self._logged], default=0)
 
+    @property
+    def is_text(self) -> bool:
+        """Whether the file has no header and no NUL byte, which every page of a database has."""
+        return not self.has_header and bool(self._bytes) and b"\0" not in self._bytes
+
     def __getitem__(self, number: int) -> bytes:
         """Return one page. Raises `ValueError` if the file has no such page."""
         if number in self._logged:

@@ -16,7 +16,7 @@ from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.trees import Tree, Trees
 from clawmem.ports.errors import VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.salvage import SalvageReport
-from clawmem.ports.vault_errors import VaultTooNew
+from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
 _SCHEMA = Table(
     "sqlite_schema",
@@ -96,6 +96,8 @@ def _make_file(target: str, source: str) -> None:
 
 
 def _refuse_strangers(file: PageFile, source: str) -> None:
+    if file.is_text:
+        raise NotAVault(source, "it is a text file")
     if file.has_header and file.user_version > LATEST and file.application_id == APPLICATION_ID:
         raise VaultTooNew(source, file.user_version, LATEST)
     if file.has_header and file.application_id not in (0, APPLICATION_ID):

@@ -121,7 +121,15 @@ class Remember:
             if self._vault.documents.at(folder.name, f"{inbox}/{name}") is None
         )
         path = self._files.create(folder.root, inbox, names, content)
-        return SavedNote(self._indexed(folder, path), None, clean != text, past)
+        document = self._indexed(folder, path)
+        if past and not self._supersedes(document, past):
+            self._files.remove(folder.root, path)
+            self._update(replace(folder, only=frozenset([path])))
+            raise InvalidInput(
+                "NOT_SAVED",
+                f"Nothing was saved: a note cannot name {past.display_path} by its path. Rename that file, then repeat.",
+            )
+        return SavedNote(document, None, clean != text, past)
 
     def _place(self, name: str) -> tuple[Folder, str]:
         """Return the collection *name*, by default that of the inbox or the only one, and the folder below it."""
@@ -189,6 +197,11 @@ class Remember:
             if line := restating_line(text, body):
                 return SavedNote(document, document.body_line + line - 1)
         return None
+
+    def _supersedes(self, document: Document, past: Document) -> bool:
+        """Return whether the claim of *document* was aimed at *past*."""
+        places = {one.place for one in self._vault.successions.claims() if one.document_id == document.id}
+        return (past.collection, past.path) in places
 
     def _indexed(self, folder: Folder, path: str) -> Document:
         """Return the document of the new file at *path*; remove the file if it does not become one."""

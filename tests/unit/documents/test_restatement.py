@@ -25,9 +25,15 @@ LONG = (
         ("The ferry leaves.", "The ferry leaves from the northern harbour at dawn on every day of the week.", None),
         ("The ferry leaves at dawn.", "", None),
         ("👍", "👎", None),
+        ("I like C.", "I like C++.", None),
+        ("It is -5 degrees.", "It is 5 degrees.", None),
+        ("It costs 50 €.", "It costs 50 $.", None),
+        ("Keep x > 5.", "Keep x < 5.", None),
+        ("Bring a coat.", "> Bring a coat.\n", 1),
     ],
     ids=["marks", "a line of a list", "one more word", "paragraphs", "no word", "another number", "another word",
-         "more than that", "nothing", "other signs"],
+         "more than that", "nothing", "other signs", "a name with signs", "below zero", "another currency",
+         "another comparison", "a quotation"],
 )  # fmt: skip
 def test_a_text_is_restated_by_a_line_a_paragraph_or_a_note(text: str, body: str, line: int | None) -> None:
     """Marks, blanks and capitals do not count; another number does, however long the text is."""
