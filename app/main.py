@@ -8,6 +8,8 @@ import sys
 
 from clawmem.app.version import VERSION
 
+STREAMS = 3  # standard input, output and error
+
 
 def main() -> None:
     """Run the command line of this process; ``--version``, and hooks avoid most imports."""
@@ -15,6 +17,7 @@ def main() -> None:
         sys.stdout.write(f"clawmem {VERSION}\n")
         return
     _start_light()
+    _fill_standard_streams()
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["drain"], ["--help"], ["-h"]):
         from clawmem.app.interfaces.hooks.runner import run_process
 
@@ -30,6 +33,18 @@ def main() -> None:
     from clawmem.app.interfaces.cli.command_line import cli
 
     cli()
+
+
+def _fill_standard_streams() -> None:
+    """Open the null device for each standard stream that the caller has closed, before another file gets its number."""
+    if None not in (sys.stdin, sys.stdout, sys.stderr):
+        return
+    while (number := os.open(os.devnull, os.O_RDWR)) < STREAMS:
+        os.set_inheritable(number, True)
+    os.close(number)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
 
 
 def _start_light() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.fields import Limit
+from clawmem.app.operations.indexing import embed_new
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.services.capture.diary import AGENT, LAST
 from clawmem.domain.capture.diary import MOST_CHARACTERS, NAME_CHARS, TOPIC
@@ -22,7 +23,9 @@ class NewEntry(Request):
     entry: Annotated[
         str,
         Field(min_length=1, max_length=MOST_CHARACTERS, description="Text to remember."),
-        Option(metavar="TEXT...", is_argument=True),
+        Option(
+            metavar="TEXT...", is_argument=True, from_stdin=True, about="Text to remember; - reads stdin."
+        ),
     ]
     topic: Annotated[
         str, Field(max_length=NAME_CHARS, description="Topic of the entry."), Option(("-t", "--topic"))
@@ -71,6 +74,7 @@ class Entries(Result):
 def write(services: Services, request: NewEntry) -> WrittenEntry:
     """Add an entry to the diary; it can be searched like any note."""
     document = services.diary.write(request.entry, request.topic, request.agent)
+    embed_new(services)
     return WrittenEntry(action="inserted", id=document.id, file=document.display_path)
 
 

@@ -79,6 +79,7 @@ class Links(Result):
     links: list[LinkRecord]
     backlink_count: int
     backlinks: list[LinkRecord]
+    only_broken: bool = Field(default=False, description="Whether only broken links are listed.")
 
     @property
     def remarks(self) -> Sequence[str]:
@@ -101,7 +102,8 @@ def find_links(services: Services, request: LinksRequest) -> Links:
     links = links_of(services.vault, document)
     reference = DocumentReference(**place_of(services, document))
     if request.broken:
-        return _listed(reference, [one for one in links if one.problem], [], request.limit)
+        found = _listed(reference, [one for one in links if one.problem], [], request.limit)
+        return found.model_copy(update={"only_broken": True})
     return _listed(reference, links, links_to(services.vault, document), request.limit)
 
 
@@ -158,7 +160,8 @@ def _text(result: Links) -> str:
         if result.backlinks
         else []
     )
-    return "\n".join(lines) or f"{result.reference.file} has no links, and no note links to it."
+    empty = "has no broken links." if result.only_broken else "has no links, and no note links to it."
+    return "\n".join(lines) or f"{result.reference.file} {empty}"
 
 
 def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from clawmem.app.operations.indexing import embed_new
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Request, Result
 from clawmem.app.services.briefing.profile import PATH, is_sound
 from clawmem.domain.capture.notes import COLLECTION
@@ -43,6 +44,8 @@ def current(services: Services, request: ProfileRequest) -> ProfilePage:
     The profile lists current facts and recent work. It is built from decisions, hubs and sessions.
     """
     rebuilt = services.profile.rebuild() if request.rebuild else services.profile.refresh()
+    if rebuilt:
+        embed_new(services)
     return stored(services, NoParameters()).model_copy(update={"rebuilt": rebuilt})
 
 

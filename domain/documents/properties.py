@@ -51,6 +51,7 @@ _FIELD = re.compile(
     re.MULTILINE,
 )
 _WRITTEN_LINK = re.compile(r"\A!?\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]\Z")
+_COMPARISON = re.compile(r"[<>~]")
 _FILTER = re.compile(r"\A\s*(?P<name>[^=!]+?)\s*(?:(?P<sign>!?=)(?P<value>.*))?\Z", re.DOTALL)
 
 
@@ -113,7 +114,7 @@ def read_filter(text: str) -> PropertyFilter:
         InvalidInput: *text* names no property.
     """
     match = _FILTER.match(text)
-    if match is None:
+    if match is None or _COMPARISON.search(match["name"]):
         raise InvalidInput(
             "INVALID_INPUT",
             f"{text!r} is no condition on a property. Write NAME=VALUE, NAME!=VALUE or NAME, such as status=active.",

@@ -129,6 +129,23 @@ def test_a_reader_that_goes_away_is_no_error(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell")
+@pytest.mark.parametrize(
+    ("closed", "args", "code"),
+    [("<&-", ("remember", "-"), 2), ("<&-", ("forget", "haruka"), 2), (">&-", ("search", "Redis"), 0), ("2>&-", ("get", "none"), 3)],
+)  # fmt: skip
+def test_a_closed_stream_is_empty(
+    run: Run, notes: Path, environ: dict[str, str], home: Path, closed: str, args: tuple[str, ...], code: int
+) -> None:
+    """No traceback, and no file of the vault gets the number of a standard stream."""
+    run("bootstrap", notes, "--skip-embed")
+    command = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "clawmem", *args]
+
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=environ)
+
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+
+
 def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, str], home: Path) -> None:
     """Ctrl-C is neither a traceback nor a success; the vault is usable afterwards."""
     run("bootstrap", notes)

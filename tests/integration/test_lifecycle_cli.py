@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from command_line import Invoke
-from typer.testing import Result
+from typer.testing import CliRunner, Result
+
+from clawmem.app.interfaces.cli.command_line import cli
 
 OLD = "decisions/2026-02-11-redis.md"
 
@@ -108,6 +110,9 @@ def test_diary(remembered: Invoke) -> None:
     assert "lighthouse was repainted" in done(remembered("diary", "read"))
     assert "_clawmem/diary/" in done(remembered("search", "lighthouse"))
     assert remembered("diary", "write", " ").exit_code == 2
+    assert CliRunner().invoke(cli, ["diary", "write", "-"], input=b"The ferry waits.").exit_code == 0
+    assert "The ferry waits." in remembered("diary", "read").output
+    assert "degraded" not in remembered("query", "lighthouse").output
     assert remembered("diary", "read", "-n", "0").exit_code == 2
 
 

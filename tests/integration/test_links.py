@@ -82,6 +82,7 @@ def test_broken_links_of_one_note(invoke: Invoke, folder: Path) -> None:
     write_notes(folder, {"new.md": "See [[Attic]] and [[Boiler]].\n", "other.md": "See [[Cellar]].\n"})
     invoke("update")
     assert ends(invoke, "new", "--broken") == [("Attic", None, None)]
+    assert "ann.md has no broken links." in invoke("links", "--broken", "ann").output
     assert len(ask_json(invoke, "links", "--collection", "notes")["links"]) == 2
     refused = invoke("links", "new", "--collection", "notes")
     assert (refused.exit_code, "not both" in refused.stderr) == (2, True)
