@@ -102,14 +102,14 @@ def vault(request: pytest.FixtureRequest, invoke: Invoke) -> QuestionedVault:
     root, questions = EXAMPLES, EXAMPLE_QUESTIONS
     if request.param == "ownervault":
         rows = map(json.loads, OWNERVAULT_QUESTIONS.read_text("utf-8").splitlines())
-        root, questions = OWNERVAULT, tuple(row["text"] for row in rows if "text" in row)
+        root, questions = OWNERVAULT, tuple(row["text"] for row in rows if "text" in row)[::3]
     assert invoke("bootstrap", root, "--name", "v").exit_code == 0
     return QuestionedVault(invoke, root, questions)
 
 
 @pytest.mark.parametrize("unit", UNITS)
 def test_every_cited_place_contains_what_is_shown(vault: QuestionedVault, unit: str) -> None:
-    """By words alone and with meaning, for notes and for lines, over all questions."""
+    """By words alone and with meaning, for notes and for lines."""
     invoke, root, questions = vault
     cited = [
         place
