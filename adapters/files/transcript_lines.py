@@ -1,8 +1,8 @@
 """
 Parser for the lines of a transcript: one JSON object each, of which only messages are used.
 
-The lines of Claude Code, Codex and Gemini CLI are recognised by their members. The formats are internal to the clients and
-change without notice, so every field is validated, and lines that are not known to be conversation are skipped.
+The lines of Claude Code, Codex and Gemini CLI are recognised by their members. The formats are internal to the clients
+and change without notice, so every field is validated, and lines that are not known to be conversation are skipped.
 """
 
 from __future__ import annotations

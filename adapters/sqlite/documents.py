@@ -268,7 +268,8 @@ class SqliteDocuments:
     def tags(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
         limits, bindings = conditions(scope)
         within = " and ".join(["inactive is null", *limits])
-        sql = f"select tag.value, count(*) from (select tags from documents where {within}) as found, json_each(found.tags) as tag group by 1 order by 1"
+        tagged = f"(select tags from documents where {within}) as found, json_each(found.tags) as tag"
+        sql = f"select tag.value, count(*) from {tagged} group by 1 order by 1"
         return dict(self._db.rows(sql, bindings))
 
     def following(self, document_id: int, limit: int) -> list[Document]:

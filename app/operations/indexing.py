@@ -283,9 +283,15 @@ def embed_quickly(services: Services) -> EmbedReport | None:
 
 
 def embed_new(services: Services) -> str:
-    """Embed the texts without vectors if the vault has vectors; return why they could not be embedded, if so."""
+    """
+    Embed the texts without vectors if the vault has vectors; return why they could not be embedded, if so.
+
+    As after `update`, a model server makes them only where the config file says autoEmbed.
+    """
     if services.vault.embeddings.fingerprint() is None:
         return ""
+    if services.settings.embed_server and not services.settings.embeds(services.settings.collections):
+        return "A model server makes vectors only on request."
     try:
         return embed_texts(services).error or ""
     except (EmbeddingError, ModelError) as error:

@@ -1,4 +1,4 @@
-"""Flush of memory before compaction: when the agent is asked to save what it must not lose."""
+"""Flush of memory before compaction: the moment at which the agent is asked to save decisions and facts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 RESERVE_TOKENS = 20_000
 SOFT_TOKENS = 4_000
-LARGEST_TRANSCRIPT = 2 << 20  # bytes; a longer transcript is flushed whatever its tokens
+LARGEST_TRANSCRIPT = 2 << 20  # bytes; a longer transcript is flushed with any number of tokens
 NO_REPLY = "NO_REPLY"
 
 
@@ -68,8 +68,3 @@ def is_flush_due(state: FlushState, settings: FlushSettings = DEFAULTS) -> bool:
     is_long = state.transcript_bytes >= settings.largest_transcript > 0
     is_full = 0 < flush_threshold(state.context_window, settings) <= state.total_tokens
     return is_long or is_full
-
-
-def is_silent(reply: str) -> bool:
-    """Return whether the agent's *reply* to a flush has nothing to show to the user."""
-    return reply.strip().strip("`*.").strip().startswith(NO_REPLY)

@@ -1,4 +1,4 @@
-"""Name and text of the note that a session leaves in the workspace: ``memory/YYYY-MM-DD-SLUG.md``."""
+"""Name of the note that a session leaves in the workspace: ``memory/YYYY-MM-DD-SLUG.md``."""
 
 from __future__ import annotations
 
@@ -57,14 +57,3 @@ def topic_slug(messages: Sequence[SpokenMessage]) -> str:
     )
     often = [word for word, count in counts.most_common(SLUG_WORDS) if count > 1]
     return as_slug(" ".join(often))
-
-
-def session_note(messages: Sequence[SpokenMessage], at_ms: int, session: str, source: str = "") -> str:
-    """Return the Markdown of a session's note: its time, its key and its last 15 messages, oldest first."""
-    moment = iso_utc(at_ms)
-    said = [one for one in messages if one.role in ("user", "assistant") and one.text.strip()]
-    head = [f"# Session: {moment[:10]} {moment[11:19]} UTC", "", f"- **Session**: {session}"]
-    if source:
-        head.append(f"- **Source**: {source}")
-    lines = [f"{one.role}: {one.text.strip()}" for one in said[-LAST_MESSAGES:]]
-    return "\n".join([*head, "", "## Conversation Summary", "", "\n\n".join(lines), ""])

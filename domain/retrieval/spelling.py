@@ -45,7 +45,8 @@ def most_edits(word: str, query: str) -> int:
     """
     Return the number of edits by which *word* may be misspelt; 0 if it is not corrected at all.
 
-    Nothing is corrected in a question in another language. Words with digits are identifiers and are not corrected, and neither are short names: "Marta" is not "Maria".
+    Nothing is corrected in a question in another language than English. Words with digits are identifiers and stay as they
+    are; so do short names, because "Marta" is not "Maria".
     """
     if not _FOREIGN.isdisjoint(words(query)):
         return 0

@@ -27,6 +27,8 @@ NOTES = {
     "people/haruka.md": "---\ntags: [team]\n---\n# Haruka Mori\n\nDesigns ticket machines.\n\nCounts seconds.\n",
 }
 
+ALIKE = 14  # notes of `many` about one subject
+
 
 @pytest.fixture
 def vault(tmp_path: Path) -> Iterator[SqliteVault]:
@@ -125,6 +127,26 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def remembered(invoke: Invoke, notes: Path) -> Invoke:
     """``invoke`` over a vault that holds the notes, with their vectors."""
+    assert invoke("bootstrap", notes).exit_code == 0
+    return invoke
+
+
+@pytest.fixture
+def vault_file(home: Path) -> Path:
+    """The usual vault in the empty home."""
+    return home / ".cache" / "clawmem" / "index.sqlite"
+
+
+@pytest.fixture
+def many(notes: Path, invoke: Invoke) -> Invoke:
+    """``invoke`` over a vault of seventeen notes, fourteen of which are about the same."""
+    for number in range(ALIKE):
+        name = f"meetings/2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
+        (notes / name).parent.mkdir(exist_ok=True)
+        text = (
+            f"# Review {number}\n\nRedis sessions, point {number}: {'the store is slow. ' * (number + 1)}\n"
+        )
+        (notes / name).write_text(text, "utf-8")
     assert invoke("bootstrap", notes).exit_code == 0
     return invoke
 

@@ -21,28 +21,6 @@ Run = Callable[..., Any]
 MOST_BYTES = 2000  # of ten answers by words and meaning
 
 
-NOTES = 14
-
-
-@pytest.fixture
-def vault_file(home: Path) -> Path:
-    return home / ".cache" / "clawmem" / "index.sqlite"
-
-
-@pytest.fixture
-def many(notes: Path, invoke: Invoke) -> Invoke:
-    """``invoke`` over a vault of seventeen notes, fourteen of which are about the same."""
-    for number in range(NOTES):
-        name = f"meetings/2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
-        (notes / name).parent.mkdir(exist_ok=True)
-        text = (
-            f"# Review {number}\n\nRedis sessions, point {number}: {'the store is slow. ' * (number + 1)}\n"
-        )
-        (notes / name).write_text(text, "utf-8")
-    assert invoke("bootstrap", notes).exit_code == 0
-    return invoke
-
-
 @pytest.fixture
 def vault(vault_file: Path) -> Iterator[SqliteVault]:
     opened = SqliteVault(str(vault_file))
