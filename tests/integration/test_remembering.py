@@ -268,3 +268,16 @@ def test_a_forgotten_text_does_not_return(remembered: Invoke, notes: Path) -> No
     assert done.exit_code == 2
     assert "forgotten on request" in done.stderr
     assert saved_files(notes) == []
+
+
+def test_a_model_server_is_not_asked_for_one_note(
+    remembered: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may charge for it: the note is found by words, and the remark names the command for its vectors."""
+    monkeypatch.setenv("CLAWMEM_EMBED_URL", "http://127.0.0.1:9")
+
+    done = remembered("remember", THOUGHT)
+
+    assert done.exit_code == 0, done.output
+    assert "A model server makes vectors only on request. Next: clawmem embed" in done.stderr
+    assert remembered("diary", "write", "The ferry waits.").exit_code == 0
