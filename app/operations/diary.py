@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import Limit
-from clawmem.app.operations.indexing import embed_new
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.services.capture.diary import AGENT, LAST
 from clawmem.domain.capture.diary import MOST_CHARACTERS, NAME_CHARS, TOPIC

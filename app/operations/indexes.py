@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.backends import refuse_unknown
-from clawmem.app.operations.indexing import lag_sentences, lagging_indexes
+from clawmem.app.operations.embedding import lag_sentences, lagging_indexes
 from clawmem.app.operations.operation import (
     Command,
     Effect,

@@ -1,26 +1,34 @@
-"""Reading of the folders, and the vectors of their texts."""
+"""Reading of the folders."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from clawmem.app.operations.embedding import (
+    Force,
+    Upkeep,
+    embed_after,
+    embed_line,
+    embed_quickly,
+    embed_texts,
+    lagging_indexes,
+    pending_texts,
+)
 from clawmem.app.operations.enriching import Enriched, EnrichRequest, enrich, enriched_text
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
-from clawmem.domain.maintenance.quick_embedding import EmbeddingPace
-from clawmem.ports.errors import EmbeddingError, InvalidInput, ModelError, NotFound
+from clawmem.ports.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
 
 PULL_FAILED = 1
-MODEL_FAILED = 6
 NO_COLLECTIONS = "No collections yet. Run: clawmem collection add PATH"
 SOURCES_SHOWN = 5  # files with rules that the summary of a pass names
 PERSON = "cli"  # the interface whose user may name any folder
@@ -45,7 +53,6 @@ EmbedOrNot = Annotated[
     ),
     Option(("--embed/--no-embed",), tool=None),
 ]
-Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
 
 
 class Update(Request):
@@ -70,24 +77,6 @@ class Reindex(Request):
         Option(("--enrich",)),
     ] = False
     allow_empty: AllowEmpty = False
-
-
-class EmbedRequest(Request):
-    """Whether all texts are embedded, or those without vectors."""
-
-    force: Force = False
-
-
-class Upkeep(Result):
-    """Changes of the vault; ``lagging`` are the indexes that could not be updated, with reasons."""
-
-    lagging: dict[str, str] = Field(default_factory=dict)
-    warnings: list[str] = Field(default_factory=list, description="Sentences about the vault as a whole.")
-
-    @property
-    def remarks(self) -> Sequence[str]:
-        """Return sentences about the vault and its indexes."""
-        return [*self.warnings, *lag_sentences(self.lagging)]
 
 
 class Reading(Upkeep):
@@ -120,28 +109,6 @@ class Reading(Upkeep):
         return [*super().remarks, *(self.enrich.remarks if self.enrich else ())]
 
 
-class Embedded(Upkeep):
-    """
-    One run of the embedder: texts embedded, failed and waiting, and unused vectors that were deleted.
-
-    ``replaced`` is the model whose vectors were replaced, ``waiting_for`` one whose vectors could not be.
-    """
-
-    embedded: int
-    failed: int
-    pending: int
-    cleaned: int
-    sketched: int
-    error: str | None = None
-    replaced: str | None = None
-    waiting_for: str | None = None
-
-    @property
-    def exit_code(self) -> int:
-        """Return 6 where the vectors of another model go on answering."""
-        return MODEL_FAILED if self.waiting_for else 0
-
-
 def update(services: Services, request: Update) -> Reading:
     """
     Read new and changed files of every collection, and make the missing vectors if that takes less than a minute.
@@ -169,19 +136,6 @@ def reindex(services: Services, request: Reindex) -> Reading:
     enriched = enrich(services, EnrichRequest(all=True)) if request.enrich else None
     embedded = embed_after(services, [one.name for one in folders])
     return Reading(**sums_of(services, passes), embed=embedded, enrich=enriched)
-
-
-def embed(services: Services, request: EmbedRequest) -> Embedded:
-    """
-    Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
-
-    Vectors of another model, or of a run with force, replace the old vectors when they are complete.
-    """
-    report = embed_texts(services, force=request.force)
-    if report.stopped:
-        raise EmbeddingError(embed_line(report))
-    counts = {name: getattr(report, name) for name in Embedded.model_fields if hasattr(report, name)}
-    return Embedded(**counts, pending=_pending(services), lagging=lagging_indexes(services))
 
 
 def read_folders(
@@ -235,83 +189,10 @@ def sums_of(services: Services, passes: list[PassReport]) -> dict[str, Any]:
         **sums,
         "collections": passes,
         "leftovers": services.leftovers,
-        "pending": _pending(services),
+        "pending": pending_texts(services),
         "lagging": lagging_indexes(services),
         "warnings": [*filter(None, [services.lost_vault]), *services.forgotten_places.warnings()],
     }
-
-
-def _pending(services: Services) -> int:
-    return services.vault.embeddings.counts().pending
-
-
-def embed_texts(services: Services, *, force: bool = False) -> EmbedReport:
-    """Embed the texts without vectors, or all with *force*."""
-    with services.progress("Embedding") as step:
-        return services.embed(force=force, progress=step)
-
-
-def embed_after(
-    services: Services, collections: Sequence[str], *, is_asked: bool = False
-) -> EmbedReport | None:
-    """Embed the texts without vectors after *collections* were read, if it *is_asked* or set for one of them."""
-    return embed_texts(services) if is_asked or services.settings.embeds(collections) else None
-
-
-def embed_quickly(services: Services) -> EmbedReport | None:
-    """
-    Embed the texts without vectors if a model of this machine does so within a minute; the second batch shows its pace.
-
-    Return ``None`` without such texts, for a model server, which may charge for them, and if the vault has vectors of
-    another model.
-    """
-    if services.settings.embed_server or not _pending(services):
-        return None
-    clock = services.clock
-    pace = EmbeddingPace(clock.now_ms())
-    try:
-        embed = services.embed
-        if not embed.serves:
-            return None
-        with services.progress("Embedding") as step:
-            return embed(
-                progress=step,
-                go_on=lambda done, total: pace.is_quick(done, total, clock.now_ms()),
-            )
-    except (EmbeddingError, ModelError):  # the texts wait, and the answer says so
-        return None
-
-
-def embed_new(services: Services) -> str:
-    """
-    Embed the texts without vectors if the vault has vectors; return why they could not be embedded, if so.
-
-    As after `update`, a model server makes them only where the config file says autoEmbed.
-    """
-    if services.vault.embeddings.fingerprint() is None:
-        return ""
-    if services.settings.embed_server and not services.settings.embeds(services.settings.collections):
-        return "A model server makes vectors only on request."
-    try:
-        return embed_texts(services).error or ""
-    except (EmbeddingError, ModelError) as error:
-        return str(error)
-
-
-def lagging_indexes(services: Services) -> dict[str, str]:
-    """Update the indexes from the records; return the reason for each index that still lags."""
-    if not services.settings.read_only:
-        with services.progress("Indexing") as step:
-            services.vault.keep_up(step)
-    return {str(role): reason for role, reason in services.vault.lagging.items()}
-
-
-def lag_sentences(lagging: Mapping[str, str]) -> list[str]:
-    """Return a sentence for each index that could not be brought up to date."""
-    return [
-        f"The {role} index lags, what is new is found all the same: {reason}"
-        for role, reason in lagging.items()
-    ]
 
 
 def update_line(report: PassReport) -> str:
@@ -349,21 +230,6 @@ def reading_text(result: Reading, vault: str = "") -> str:
     return "\n".join(lines)
 
 
-def embed_line(report: EmbedReport | Embedded) -> str:
-    """Return the result of one embedding run as a line."""
-    failed = f", {report.failed} attempts failed ({report.error})" if report.failed else ""
-    sketched = f", and sketches of {report.sketched} lines" if report.sketched else ""
-    cleaned = f", {report.cleaned} no longer needed" if report.cleaned else ""
-    done = f"Vectors: {report.embedded} made{sketched}{cleaned}{failed}"
-    if isinstance(report, EmbedReport) and report.stopped:
-        why = (report.error or "").rstrip(".")
-        return f"{done}, then it ended: {why}. What was made is kept. To go on, run: clawmem embed"
-    if report.waiting_for:
-        still = f"Those of {report.waiting_for!r} go on answering: {report.error}."
-        return f"{done}. {still} Look with: clawmem doctor"
-    return f"{done}. They took the place of those of {report.replaced!r}." if report.replaced else f"{done}."
-
-
 OPERATIONS = (
     Operation(
         name="update",
@@ -389,15 +255,5 @@ OPERATIONS = (
         text=reading_text,
         opens=Opening.CREATED,
         any_vault=False,
-    ),
-    Operation(
-        name="embed",
-        request=EmbedRequest,
-        result=Embedded,
-        run=embed,
-        effect=Effect.REPEATABLE,
-        route="/embed",
-        commands=(Command("embed"),),
-        text=embed_line,
     ),
 )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.indexing import embed_new
+from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Request, Result
 from clawmem.app.services.briefing.profile import PATH, is_sound
 from clawmem.domain.capture.notes import COLLECTION

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import DocumentReference, Names, listed, place_of
-from clawmem.app.operations.indexing import PERSON, embed_new
+from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request
 from clawmem.ports.origin import Origin
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.environment.places import is_there
+from clawmem.app.operations.embedding import embed_after
 from clawmem.app.operations.indexing import (
     PERSON,
     AllowEmpty,
     Embed,
     Reading,
-    embed_after,
     reading_text,
     sums_of,
 )

@@ -89,8 +89,8 @@ def _folder_of(services: Services, document: Document) -> Folder:
 
 def _indexed(services: Services, document: Document, folder: Folder) -> dict[str, Any]:
     """Index the edited file of *document*, and return the outcome."""
+    from clawmem.app.operations.embedding import embed_new
     from clawmem.app.operations.fields import place_of
-    from clawmem.app.operations.indexing import embed_new
 
     report = services.update(replace(folder, only=frozenset([document.path])))
     action = "indexed" if report.updated else "removed" if report.removed else "unchanged"

