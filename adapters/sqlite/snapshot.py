@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+from contextlib import closing
+
 import apsw
 
 from clawmem.adapters.sqlite.connections import open_reader, open_writer
-from clawmem.ports.errors import VaultError
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull
 
 
 def copy_vault(source: str, target: str) -> None:
     """
     Copy the vault *source* to the new file *target* as one consistent snapshot; *source* is opened read-only.
 
+    The copy is one file without a write-ahead log.
+
     Raises:
+        VaultFull: the disk of *target* is full.
         VaultError: *source* cannot be read, or *target* cannot be written.
     """
     try:
@@ -18,8 +24,26 @@ def copy_vault(source: str, target: str) -> None:
         try:
             with writer.backup("main", reader, "main") as backup:
                 backup.step()
+            writer.pragma("journal_mode", "delete")
         finally:
             writer.close()
             reader.close()
+    except apsw.FullError as error:
+        raise VaultFull(target) from error
     except apsw.Error as error:
         raise VaultError(source, f"{source} cannot be copied to {target}: {error}") from error
+
+
+def back_up_vault(source: str, target: str) -> int:
+    """
+    Copy the vault *source* to the new file *target*, check the copy, and return its number of documents.
+
+    Raises:
+        VaultDamaged: the copy has a defect, because *source* has it.
+        VaultFull, VaultError: as `copy_vault`.
+    """
+    copy_vault(source, target)
+    with closing(SqliteVault(target, read_only=True)) as copy:
+        if defects := copy.check():
+            raise VaultDamaged(source, "; ".join(defects))
+        return sum(copy.documents.collections().values())

@@ -100,6 +100,12 @@ class Adapters:
 
         return Repair(str(self._settings.vault), self.clock(), Rescue(salvage, held, exchange, discard))
 
+    def back_up(self, target: Path) -> int:
+        """Copy the vault to the new file *target*, check the copy, and return its number of documents."""
+        from clawmem.adapters.sqlite.snapshot import back_up_vault
+
+        return back_up_vault(str(self._settings.vault), str(target))
+
     @staticmethod
     def run_command(command: str, folder: Path) -> str:
         """Run a shell command of the settings in *folder*; return why it failed, or an empty string."""

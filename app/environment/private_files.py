@@ -13,6 +13,7 @@ MOST_BYTES = 64_000  # of the error log; beyond that its older half is deleted
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 OTHERS = 0o077  # the permissions of all users but the owner; as a umask it removes them from new files
 _BESIDE = ("-wal", "-shm", "-journal")
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _DRAFT = ".draft-"
 
 
@@ -64,16 +65,42 @@ def write_whole(file: Path, content: bytes) -> None:
     Raises:
         OSError: the file cannot be written; no draft is left.
     """
+    with draft_of(file) as draft, open(os.open(draft, _CREATE, PRIVATE), "wb") as out:  # noqa: PTH123
+        out.write(content)
+
+
+@contextmanager
+def draft_of(file: Path) -> Iterator[Path]:
+    """
+    Yield the path of a draft; after the block it is flushed to the disk, and replaces *file* in one step.
+
+    The draft is readable by the owner only.
+
+    Raises:
+        OSError: the file cannot be written; no draft is left.
+    """
     draft = file.with_name(f".{file.name}{_DRAFT}{os.getpid()}.{os.urandom(4).hex()}")
     try:
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE), "wb") as out:  # noqa: PTH123
-            out.write(content)
-            out.flush()
-            os.fsync(out.fileno())
+        with private_umask():
+            yield draft
+        with draft.open("rb+") as written:
+            os.fsync(written.fileno())
         draft.replace(file)
+        flush_folder(file.parent)
     except BaseException:
-        draft.unlink(missing_ok=True)
+        for ending in ("", *_BESIDE):
+            draft.with_name(draft.name + ending).unlink(missing_ok=True)
         raise
+
+
+def flush_folder(folder: Path) -> None:
+    """Write the names in *folder* to the disk, where the system can."""
+    with suppress(OSError):  # Windows opens no folders
+        number = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(number)
+        finally:
+            os.close(number)
 
 
 def drafts_of(file: Path) -> str:

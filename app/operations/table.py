@@ -38,6 +38,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "listing": ("list",),
         "models": ("models",),
         "openclaw": ("openclaw",),
+        "portability": ("backup",),
         "profile": ("profile",),
         "recall": ("retrieve", "intent-search", "plan"),
         "receipts": ("why",),

@@ -61,6 +61,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "watch": "Index changes as they happen.",
         "lanes": "Run scheduled maintenance, show its decisions.",
         "vault": "List and fill named vaults.",
+        "backup": "Copy the vault to a file while it is used.",
         "init": "Create an empty vault.",
         "path": "Print the path of the vault.",
     },

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.listing import Listing
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
     from clawmem.app.operations.openclaw import FlushPlan
+    from clawmem.app.operations.portability import Backup
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
     from clawmem.app.operations.remembering import SavedNote
@@ -487,6 +488,15 @@ class Methods:
     ) -> FlushPlan:
         """Return when and how an agent saves its memory before a compaction; once for each compaction."""
         found: FlushPlan = self._run("flush_plan", locals())
+        return found
+
+    def backup(self, file: Path, *, force: bool = False) -> Backup:
+        """Copy the vault to one file while programs use it.
+
+        The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
+        with --vault FILE, or put it in the place of a lost vault.
+        """
+        found: Backup = self._run("backup", locals())
         return found
 
     def profile(self, *, rebuild: bool = False) -> ProfilePage:

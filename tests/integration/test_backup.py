@@ -1,0 +1,80 @@
+"""Backups of a vault that is in use."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+from command_line import Invoke, ask_json
+
+from clawmem.adapters.sqlite.connections import open_writer
+
+REDIS = "notes/decisions/2026-02-11-redis.md"
+
+
+def test_a_backup_of_a_vault_that_is_written(remembered: Invoke, vault_file: Path, home: Path) -> None:
+    """A writer in the middle of its transaction neither blocks the backup nor gets into it."""
+    target = home / "copy.sqlite"
+    remembered("pin", REDIS)
+    with closing(open_writer(str(vault_file))) as writer:
+        writer.execute("begin immediate; delete from documents")
+        made = remembered("backup", target)
+        writer.execute("rollback")
+
+    assert made.exit_code == 0, made.output
+    assert "3 documents" in made.output
+    assert (target.stat().st_mode & 0o777, [*home.glob("*copy.sqlite?*")]) == (0o600, [])
+    found = ask_json(remembered, "--vault", target, "--json", "search", "where do login sessions live")
+    assert found["results"][0]["file"] == REDIS
+    assert ask_json(remembered, "--vault", target, "--json", "lifecycle", "status")["pinned"] == 1
+
+
+def test_an_existing_file_is_replaced_only_by_force(remembered: Invoke, home: Path) -> None:
+    target = home / "copy.sqlite"
+    target.write_text("something else")
+
+    refused = remembered("backup", target)
+    assert (refused.exit_code, target.read_text()) == (2, "something else")
+    assert "--force" in refused.output
+
+    assert remembered("backup", target, "--force").exit_code == 0
+    assert target.read_bytes().startswith(b"SQLite format 3")
+
+
+@pytest.mark.parametrize("force", [(), ("--force",)])
+def test_the_vault_itself_is_never_replaced(
+    remembered: Invoke, vault_file: Path, force: tuple[str, ...]
+) -> None:
+    """Neither under its own name, nor under another name of the same file."""
+    other = vault_file.parent.parent / "other"
+    other.symlink_to(vault_file)
+
+    for name in (vault_file, other):
+        refused = remembered("backup", name, *force)
+        assert refused.exit_code == 2
+        assert "belongs to the vault itself" in refused.output
+
+
+@pytest.mark.parametrize(("target", "why"), [("missing/copy", "no folder"), (".", "is a folder")])
+def test_a_file_that_cannot_be_made(remembered: Invoke, target: str, why: str) -> None:
+    refused = remembered("backup", target, "--force")
+
+    assert refused.exit_code in (1, 2)
+    assert why in refused.output
+
+
+def test_a_damaged_vault_gives_no_backup(remembered: Invoke, vault_file: Path, home: Path) -> None:
+    """What fails the check does not replace an earlier backup."""
+    target = home / "copy.sqlite"
+    assert remembered("backup", target).exit_code == 0
+    before = target.read_bytes()
+    with closing(apsw.Connection(str(vault_file))) as vault:
+        vault.execute("pragma foreign_keys = off; delete from content")
+
+    refused = remembered("backup", target, "--force")
+
+    assert refused.exit_code == 5
+    assert "clawmem repair" in refused.output
+    assert (target.read_bytes(), [*home.glob(".copy*")]) == (before, [])
