@@ -2,23 +2,36 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
+from process_environ import process_environ
 
 VAULT = Path(__file__).parent.parent / "data" / "obsidianvault"
 BLOCK = "6512ab34-0c1d-4e5f-8a9b-0123456789ab"
 
 
+@pytest.fixture(scope="module")
+def boats(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home whose index has a copy of the vault, as the collection ``boats``."""
+    home = tmp_path_factory.mktemp("home")
+    folder = copytree(VAULT, home / "boats")
+    for command in (("collection", "add", str(folder)), ("update",)):
+        ours = [sys.executable, "-m", "clawmem", *command]
+        subprocess.run(ours, check=True, capture_output=True, env=process_environ(home), cwd=home)
+    return home
+
+
 @pytest.fixture
-def read(invoke: Invoke, tmp_path: Path) -> Invoke:
-    """``invoke`` over an index of a copy of the vault, as the collection ``boats``."""
-    folder = copytree(VAULT, tmp_path / "boats")
-    invoke("collection", "add", folder)
-    assert invoke("update").exit_code == 0
+def read(invoke: Invoke, boats: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """``invoke`` over the index of the vault, which no test changes."""
+    for name, value in process_environ(boats).items():
+        monkeypatch.setenv(name, value)
     return invoke
 
 
@@ -219,9 +232,11 @@ def test_list_of_tags(read: Invoke) -> None:
     assert "Did you mean: boatyard" in read("tags", "boatyad").stderr
 
 
-def test_a_changed_name_moves_links(read: Invoke, tmp_path: Path) -> None:
+def test_a_changed_name_moves_links(invoke: Invoke, tmp_path: Path) -> None:
     """Links follow a note that gets another alias, another title or another folder, without their notes being read."""
     write_notes(tmp_path / "boats", {"New.md": "[[Old name]] and [[Headed so]].\n"})
+    read = invoke
+    read("collection", "add", tmp_path / "boats")
     read("update")
     assert ends(read, "New.md") == [("Old name", "", None), ("Headed so", "", None)]
 
