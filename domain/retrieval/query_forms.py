@@ -97,12 +97,14 @@ def query_forms(query: str) -> QueryForms:
 
 
 def is_precise(query: str) -> bool:
-    """Whether *query* is a name rather than a question: only identifiers, or up to three bare terms."""
+    """Whether *query* is a name rather than a question: only identifiers and numbers, or up to three bare terms."""
     typed = normalise(query).rstrip()
     parts = typed.split()
     if typed.endswith("?") or any(part.lower().strip("?!.,;:'\"") in _NO_NAME_WORDS for part in parts):
         return False
-    return len(parts) <= MAX_BARE_TERMS or all(_IDENTIFIER.compiled.fullmatch(part) for part in parts)
+    return len(parts) <= MAX_BARE_TERMS or all(
+        part.isdigit() or _IDENTIFIER.compiled.fullmatch(part) for part in parts
+    )
 
 
 def identifiers(query: str) -> list[str]:

@@ -232,6 +232,11 @@ def test_list_of_tags(read: Invoke) -> None:
     assert "Did you mean: boatyard" in read("tags", "boatyad").stderr
 
 
+def test_a_number_in_a_property(read: Invoke) -> None:
+    """A telephone number in groups finds the note with all of them, not one with some of the groups."""
+    assert ask_json(read, "search", "0470 55 81 20")["results"][0]["path"] == "People/Bo Lindqvist.md"
+
+
 def test_a_changed_name_moves_links(invoke: Invoke, tmp_path: Path) -> None:
     """Links follow a note that gets another alias, another title or another folder, without their notes being read."""
     write_notes(tmp_path / "boats", {"New.md": "[[Old name]] and [[Headed so]].\n"})
