@@ -30,7 +30,7 @@ _REMEDIES = {
     "another name.",
     InactiveReason.ARCHIVED: 'Restore it first: clawmem lifecycle restore "{file}"',
     InactiveReason.SUPERSEDED: "Name the note that took its place: {successors}.",
-    InactiveReason.REMOVED: "Its file is gone. Put the file back and run: clawmem update",
+    InactiveReason.REMOVED: 'Its file is gone, or is not read any more. Find out with: clawmem why-not "{file}"',
 }
 _NO_SUCCESSOR = "No note is served in its place."
 _MOVED = "Its file was moved. Name the note by its new path: {successors}."

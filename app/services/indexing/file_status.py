@@ -164,7 +164,9 @@ def _standing(known: Document | None, *, is_current: bool) -> FileStatus:
 def _outside(file: Path) -> FileStatus:
     folder = file if file.is_dir() else file.parent
     return FileStatus(
-        FileState.OUTSIDE, "It is outside of all collections.", f"Run: clawmem collection add {folder}"
+        FileState.OUTSIDE,
+        "It is outside of all collections.",
+        f'To index the notes of its folder, run: clawmem collection add "{folder}"',
     )
 
 
