@@ -44,13 +44,16 @@ def run(stages: dict[str, Stage], vault: SqliteVault, asked: RetrievalRequest) -
 
 
 def reranking(vault: SqliteVault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
-    found = {"search": RunRetrievers({"lexical": lexical_retriever(vault)}), "fuse": fuse(vault)}
+    found = {
+        "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
+        "fuse": fuse(vault.documents),
+    }
     if reranker is None:
         return {**found, "cut": cut}
     answers: ModelAnswers = rest.pop("answers", vault.answers)
     return {
         **found,
-        "chunk": choose_chunk(vault, reranker),
+        "chunk": choose_chunk(vault.documents, reranker),
         "rerank": rerank(reranker, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}),
         "blend": blend,
         "cut": cut,

@@ -81,7 +81,9 @@ class Pipelines:
         """Clauses of a question of several topics."""
         from clawmem.app.services.retrieval.pipelines.query_plan import planner, query_plan
 
-        return query_plan(self._vault, self.embedder, planner(self._vault, self._adapters.generator()))
+        return query_plan(
+            self._vault, self.embedder, planner(self._vault.sessions, self._adapters.generator())
+        )
 
     @cached_property
     def memory_retrieve(self) -> MemoryRetrieve:

@@ -135,7 +135,7 @@ def build(services: Services, request: BuildRequest) -> Graphs:
     if "semantic" in wanted:
         with services.progress("Finding neighbours") as step:
             made.semantic = _counts(graphs.semantic(request.semantic_threshold, step))
-        if lacks_vectors(services.vault):
+        if lacks_vectors(services.vault.embeddings):
             made.degraded = {"semantic": NO_VECTORS}
     return made
 

@@ -93,7 +93,7 @@ def answer_question(
     began = perf_counter()
     asked = retrieval_request(services, request)
     found = find(asked)
-    report_missing_vectors(services.vault, verb, found)
+    report_missing_vectors(services.vault.embeddings, verb, found)
     recorder = AnswerRecorder(services, found, asked, verb, (perf_counter() - began) * 1000)
     if request.explain:
         receipt = recorder.receipt()
@@ -116,7 +116,7 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
         EmbeddingError: The pipeline searches vectors only, and the vault has none.
     """
     if verb == "vsearch":
-        require_vectors(services.vault, "found")
+        require_vectors(services.vault.embeddings, "found")
     return services.pipelines.named(verb)(request)
 
 

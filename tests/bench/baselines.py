@@ -45,7 +45,7 @@ def embedder_alone(vault: Vault, embedder: Embedder) -> Pipeline:
     """The nearest fragments by cosine; a document by its nearest one."""
     search = RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
     return Pipeline(
-        vault, {"search": search, "nearest": nearest(vault), "records": records(vault), "cut": cut}
+        vault, {"search": search, "nearest": nearest(vault.documents), "records": records(vault), "cut": cut}
     )
 
 

@@ -118,8 +118,8 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
         form = prompt_form(prompt.text)
         if form.telling and work.candidates:
             evidence, match = (
-                evidence_of(services.vault, work, words_of(services.vault, request)),
-                match_of(services.vault, request, work),
+                evidence_of(services.vault.lexical, work, words_of(services.vault.lexical, request)),
+                match_of(services.vault.lexical, request, work),
             )
             yield Row(prompt, signs(evidence, form, match))
 

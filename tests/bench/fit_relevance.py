@@ -168,10 +168,10 @@ def evidence_and_places(vault: Any, pipeline: Any, text: str, unit: str, judge: 
 
     request = read_request(text, now_ms=0, limit=TOP, unit=Unit(unit), show_all=True)
     work, _ = pipeline.rank(request)
-    words = words_of(vault, request)
+    words = words_of(vault.lexical, request)
     pairs = zip(places_of(request, work, words), work.candidates, strict=True)
     places = [{**place._asdict(), "judged": int(judge(candidate))} for place, candidate in pairs]
-    return {"evidence": evidence_of(vault, work, words)._asdict(), "places": places}
+    return {"evidence": evidence_of(vault.lexical, work, words)._asdict(), "places": places}
 
 
 def logistic(features: Floats, labels: Floats, weights: Floats) -> Floats:

@@ -160,8 +160,8 @@ class TestWhatWasNotRead:
         )
         request = asked("does the kettle whistle or steam", unit=unit)
         stages: dict[str, Stage] = {
-            "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
-            "fuse": fuse(vault),
+            "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
+            "fuse": fuse(vault.documents),
         }
 
         before, _ = Pipeline(vault, stages).rank(request)

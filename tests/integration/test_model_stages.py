@@ -79,13 +79,17 @@ def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> d
     answers = rest.pop("answers", vault.answers)
     return {
         **(
-            {"expand": expand(vault, generator, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest})}
+            {
+                "expand": expand(
+                    vault.lexical, generator, answers, ManualClock(), **{"deadline_s": LONGEST_S, **rest}
+                )
+            }
             if generator
             else {}
         ),
         "search": RunRetrievers(
             {
-                "lexical": lexical_retriever(vault),
+                "lexical": lexical_retriever(vault.lexical),
                 "vector": vector_retriever(vault, HashingEmbedder()),
                 **variant_retrievers(vault, HashingEmbedder()),
             }
@@ -113,13 +117,13 @@ class TestBoth:
         reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
         helping = RetrievalModels(generator, reranker, models.clock)
         legs = {
-            "lexical": lexical_retriever(vault),
+            "lexical": lexical_retriever(vault.lexical),
             **reformulation_retrievers(vault, HashingEmbedder(), helping),
         }
         stages = {
             **expansion_stage(vault, helping),
             "search": RunRetrievers(legs),
-            "fuse": fuse(vault),
+            "fuse": fuse(vault.documents),
             **reranking_stages(vault, helping),
         }
 

@@ -317,11 +317,11 @@ def test_a_model_is_told_what_the_last_session_was_about(vault: SqliteVault) -> 
 
     vault.sessions.save(Session("old", "2024-01-01T00:00:00.000Z", summary="Paint."))
     vault.sessions.save(Session("new", "2024-01-02T00:00:00.000Z", summary="Boats and tea."))
-    ask(vault, TWO_TOPICS, planner(vault, ScriptedGenerator(answer)))
+    ask(vault, TWO_TOPICS, planner(vault.sessions, ScriptedGenerator(answer)))
 
     assert "The session is about: Boats and tea.\n" in prompts[0]
     assert "Paint" not in prompts[0]
-    assert planner(vault, None) is by_rules
+    assert planner(vault.sessions, None) is by_rules
 
 
 def test_the_schema_can_be_written_as_json() -> None:

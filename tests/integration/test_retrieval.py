@@ -199,7 +199,7 @@ class TestLegs:
             return RetrieverResult({"line": []})
 
         legs = {"lexical": finds_nothing, "vector": vector_retriever(notes.vault, notes.embedder)}
-        stages = {"search": RunRetrievers(legs), "fuse": fuse(notes.vault)}
+        stages = {"search": RunRetrievers(legs), "fuse": fuse(notes.vault.documents)}
         request = read_request("what about vinegar", now_ms=0, unit=Unit.LINE)
         work, _ = Pipeline(notes.vault, stages).rank(request)
 
@@ -212,7 +212,7 @@ class TestLegs:
         def breaks(request: RetrievalRequest, work: Work) -> RetrieverResult:
             raise ZeroDivisionError
 
-        _, trace = self.asked(notes, {"lexical": lexical_retriever(notes.vault), "vector": breaks})
+        _, trace = self.asked(notes, {"lexical": lexical_retriever(notes.vault.lexical), "vector": breaks})
 
         assert trace.degraded == {"vector": "ZeroDivisionError"}
 
@@ -220,7 +220,7 @@ class TestLegs:
         """What is not there at the deadline is left out, and the rest answers."""
         notes.take_in({"kettle.md": KETTLE}, vectors=False)
 
-        work, trace = self.asked(notes, {"lexical": lexical_retriever(notes.vault), "vector": hangs})
+        work, trace = self.asked(notes, {"lexical": lexical_retriever(notes.vault.lexical), "vector": hangs})
 
         assert trace.degraded == {"vector": "no answer within 0.5 s"}
         assert {hit.key.document_id for hit in work.legs["line"]} == {notes.id("kettle.md")}
@@ -230,7 +230,7 @@ class TestLegs:
         """Question after question the other leg answers."""
         notes.take_in({"kettle.md": KETTLE}, vectors=False)
         stage = RunRetrievers(
-            {"lexical": lexical_retriever(notes.vault), "vector": hangs}, deadline_s=SHORT_S
+            {"lexical": lexical_retriever(notes.vault.lexical), "vector": hangs}, deadline_s=SHORT_S
         )
         request = read_request("vinegar", now_ms=START_MS)
         traces = [Trace() for _ in range(3)]
@@ -265,7 +265,7 @@ class TestLegs:
             raise EmbeddingError("broken")
 
         trace, request = Trace(), read_request("vinegar", now_ms=START_MS)
-        legs = {"vector": breaks, "lexical": lexical_retriever(notes.vault)}
+        legs = {"vector": breaks, "lexical": lexical_retriever(notes.vault.lexical)}
         work = RunRetrievers(legs, at_hand=lambda: {"vector", "lexical"})(request, Work(), trace)
 
         assert trace.degraded == {"vector": "broken"}

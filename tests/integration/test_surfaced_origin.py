@@ -91,7 +91,9 @@ def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Or
     home.take_in(tmp_path / "more", notes)
     asked = read_request(PROMPT, now_ms=home.clock.now_ms())
 
-    work = guarded(home.vault, lambda text: inspect(text).dropped)(asked, lines_of(home, "more"), Trace())
+    work = guarded(home.vault.documents, lambda text: inspect(text).dropped)(
+        asked, lines_of(home, "more"), Trace()
+    )
     shown = Composer(home.vault, safe, lambda text, start, end: text[start:end])(
         work.candidates, asked, BOUNDLESS
     )
@@ -119,7 +121,7 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
     home.take_in(tmp_path / "more", {"lamp.md": note(text, "Lamp", as_tag(origin))})
     asked = read_request(PROMPT, now_ms=home.clock.now_ms())
 
-    work = guarded(home.vault, lambda text: False)(asked, lines_of(home, "more"), Trace())
+    work = guarded(home.vault.documents, lambda text: False)(asked, lines_of(home, "more"), Trace())
     shown = "\n".join(
         Composer(home.vault, safe, lambda text, start, end: text[start:end])(
             work.candidates, asked, BOUNDLESS
@@ -135,7 +137,7 @@ def test_the_users_own_orders_are_never_changed(home: Home, tmp_path: Path) -> N
     home.take_in(tmp_path / "more", {"lamp.md": note(SPLIT, "Lamp")})
     asked = read_request(PROMPT, now_ms=home.clock.now_ms())
 
-    work = guarded(home.vault, lambda text: False)(asked, lines_of(home, "more"), Trace())
+    work = guarded(home.vault.documents, lambda text: False)(asked, lines_of(home, "more"), Trace())
 
     assert len(work.candidates) == SPLIT.count("\n") + 1
 

@@ -134,7 +134,7 @@ def expansion_stage(vault: Vault, models: Models) -> dict[str, Stage]:
         return {}
     from clawmem.app.services.retrieval.stages.expand import expand
 
-    return {"expand": expand(vault, models.generator, vault.answers, models.clock)}
+    return {"expand": expand(vault.lexical, models.generator, vault.answers, models.clock)}
 
 
 def reformulation_retrievers(vault: Vault, embedder: Embedder, models: Models) -> dict[str, Retriever]:
@@ -153,7 +153,7 @@ def reranking_stages(vault: Vault, models: Models) -> dict[str, Stage]:
     from clawmem.app.services.retrieval.stages.rerank import blend, choose_chunk, rerank
 
     return {
-        "choose chunk": choose_chunk(vault, models.reranker),
+        "choose chunk": choose_chunk(vault.documents, models.reranker),
         "rerank": rerank(models.reranker, vault.answers, models.clock),
         "blend": blend,
     }

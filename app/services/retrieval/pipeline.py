@@ -47,7 +47,7 @@ class Pipeline:
             request = _as_read(request, trace.corrected)
         else:
             trace = Trace()
-            request, corrected = corrected_request(self._vault, request)
+            request, corrected = corrected_request(self._vault.lexical, request)
             trace.corrected.update(corrected)
             notes = [f"{word!r} read as {one!r}" for word, one in corrected.items()]
         for name, stage in self._stages.items():

@@ -10,9 +10,12 @@ from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult
 from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, TIME
 from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embedder import Embedder
+from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
 from clawmem.ports.in_process import is_in_process
+from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Scope
 from clawmem.ports.vault import Vault
 
@@ -33,12 +36,12 @@ NO_VECTORS = "the vault holds no vectors yet. Run: clawmem embed"
 BY_WORDS = frozenset({"search", "keyword", "timeline"})  # modes that need no vectors
 
 
-def lexical_retriever(vault: Vault) -> Retriever:
+def lexical_retriever(lexical: LexicalIndex) -> Retriever:
     """Return a retriever for any word at every weighted granularity, and for all words if the question is a name."""
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def at(query: LexicalQuery, grain: Grain) -> Search:
-            return lambda: vault.lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
+            return lambda: lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
 
         weights = DOCUMENT_WEIGHTS if request.unit is Unit.DOCUMENT else LINE_WEIGHTS
         searches = {
@@ -84,31 +87,31 @@ def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH
             raise ModelMismatch(stored, embedder.fingerprint)
         vector = embedder.embed_query(request.question.text)
         found = answered({VECTOR: lambda: vault.vectors.search(vector, depth, request.scope)})
-        missing = _missing_vectors(vault)
+        missing = _missing_vectors(vault.embeddings)
         reasons = "; ".join(filter(None, (found.degraded, missing)))
-        return found._replace(degraded=reasons, note=_still_serving(vault, stored))
+        return found._replace(degraded=reasons, note=_still_serving(vault.embeddings, stored))
 
     return search
 
 
-def _missing_vectors(vault: Vault) -> str:
+def _missing_vectors(embeddings: EmbeddingStore) -> str:
     """Return a sentence about documents that vector search misses; empty if every document has its vectors."""
-    count = vault.embeddings.documents_without()
+    count = embeddings.documents_without()
     if not count:
         return ""
     documents = "1 document has" if count == 1 else f"{count} documents have"
     return f"{documents} text without vectors and may be missed. Run: clawmem embed"
 
 
-def _still_serving(vault: Vault, stored: str) -> str:
+def _still_serving(embeddings: EmbeddingStore, stored: str) -> str:
     """Return a note if vectors of another model are being built; else an empty text."""
-    building = vault.embeddings.building()
+    building = embeddings.building()
     if building is None:
         return ""
     return f"the vectors are of {stored!r}; those of {building.fingerprint!r} are {building.share:.0%} made"
 
 
-def temporal_retriever(vault: Vault) -> Retriever:
+def temporal_retriever(documents: DocumentStore) -> Retriever:
     """
     Return a retriever for the documents of the time that the question names, each with score 1.0.
 
@@ -119,7 +122,7 @@ def temporal_retriever(vault: Vault) -> Retriever:
         named = request.question.named_time
         if named is None:
             return RetrieverResult({})
-        written = vault.documents.latest(scope_within(request.scope, named), limit=TEMPORAL_DEPTH)
+        written = documents.latest(scope_within(request.scope, named), limit=TEMPORAL_DEPTH)
         hits = [Hit(FragmentKey(document.id, 0), 1.0) for document in written]
         return RetrieverResult({TIME: hits}, note=f"the time it names: {_said(named, request.question.zone)}")
 
@@ -168,20 +171,20 @@ def local_retrievers(vault: Vault, embedder: Embedder | None) -> set[str]:
     return found
 
 
-def lacks_vectors(vault: Vault) -> bool:
+def lacks_vectors(embeddings: EmbeddingStore) -> bool:
     """Whether the vault has no vectors."""
-    return vault.embeddings.fingerprint() is None
+    return embeddings.fingerprint() is None
 
 
-def require_vectors(vault: Vault, what: str) -> None:
+def require_vectors(embeddings: EmbeddingStore, what: str) -> None:
     """Raise `EmbeddingError` if the vault has no vectors; *what* (found, compared) completes the message."""
-    if lacks_vectors(vault):
+    if lacks_vectors(embeddings):
         raise EmbeddingError(f"Nothing can be {what} by meaning: {NO_VECTORS}")
 
 
-def report_missing_vectors(vault: Vault, verb: str, answer: Answer) -> None:
+def report_missing_vectors(embeddings: EmbeddingStore, verb: str, answer: Answer) -> None:
     """Report missing vectors in the trace of *answer*, unless *verb* needs none."""
     if getattr(answer, "mode", verb) in BY_WORDS or answer.trace.hits.get("vector"):
         return
-    if lacks_vectors(vault):
+    if lacks_vectors(embeddings):
         answer.trace.degraded["vector"] = NO_VECTORS

@@ -14,6 +14,7 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import nearest
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -49,7 +50,7 @@ class FindSimilar:
             InvalidInput: ``OUT_OF_BOUNDS``, a limit outside 1..100; an *as_of* that is no date.
             EmbeddingError: the vault holds no vectors, or those of another model.
         """
-        require_vectors(self._vault, "compared")
+        require_vectors(self._vault.embeddings, "compared")
         request = read_request(self._said_by(document), now_ms=now_ms, limit=limit, as_of=as_of)
         found = self._beside(document)(request)
         results = tuple(result._replace(shown_length=SNIPPET) for result in found.results)
@@ -66,18 +67,18 @@ class FindSimilar:
             self._vault,
             {
                 "search": self._search,
-                "nearest": nearest(self._vault),
-                "others": others(self._vault, document.id),
+                "nearest": nearest(self._vault.documents),
+                "others": others(self._vault.documents, document.id),
                 "cut": cut,
             },
         )
 
 
-def others(vault: Vault, document_id: int) -> Stage:
+def others(store: DocumentStore, document_id: int) -> Stage:
     """Return a stage that keeps every served document except *document_id*."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        documents = vault.documents.many({c.document_id for c in work.candidates} - {document_id})
+        documents = store.many({c.document_id for c in work.candidates} - {document_id})
         served = {number: found for number, found in documents.items() if found.inactive is None}
         return work.with_candidates(
             [c._replace(document=served[c.document_id]) for c in work.candidates if c.document_id in served]

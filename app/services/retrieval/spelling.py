@@ -15,19 +15,21 @@ from clawmem.domain.retrieval.spelling import (
     with_corrections,
 )
 from clawmem.ports.errors import ClawmemError
+from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Grain, Term
 from clawmem.ports.spelling import UnknownWord, unknown_words
-from clawmem.ports.vault import Vault
 
 
-def corrected_request(vault: Vault, request: RetrievalRequest) -> tuple[RetrievalRequest, Mapping[str, str]]:
+def corrected_request(
+    lexical: LexicalIndex, request: RetrievalRequest
+) -> tuple[RetrievalRequest, Mapping[str, str]]:
     """Return *request* with the words corrected that the vault does not know, and the corrections."""
     try:
-        unknown = unknown_words(vault.lexical, request.question.forms.relaxed.terms)
+        unknown = unknown_words(lexical, request.question.forms.relaxed.terms)
         found = {
             word: spelling
             for word, one in islice(unknown.items(), MOST_CORRECTED)
-            if (spelling := _corrected(vault, request.question.text, word, one))
+            if (spelling := _corrected(lexical, request.question.text, word, one))
         }
     except ClawmemError:  # the lexical retriever reports it
         return request, {}
@@ -36,7 +38,7 @@ def corrected_request(vault: Vault, request: RetrievalRequest) -> tuple[Retrieva
     return request.asking(with_corrections(request.question.text, found)), found
 
 
-def _corrected(vault: Vault, query: str, word: str, unknown: UnknownWord) -> str | None:
+def _corrected(lexical: LexicalIndex, query: str, word: str, unknown: UnknownWord) -> str | None:
     most = most_edits(word, query)
     if not most:
         return None
@@ -52,4 +54,4 @@ def _corrected(vault: Vault, query: str, word: str, unknown: UnknownWord) -> str
     if best is None:
         return None
     spelt = full_words(word, unknown.stem, best)
-    return next((one for one in spelt if vault.lexical.holding(Term(one), Grain.DOCUMENT)), None)
+    return next((one for one in spelt if lexical.holding(Term(one), Grain.DOCUMENT)), None)

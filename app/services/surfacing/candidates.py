@@ -22,6 +22,7 @@ from clawmem.domain.surfacing.prompt_form import (
     prompt_form,
     proper_names,
 )
+from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 
@@ -34,7 +35,7 @@ def about_named_files(vault: Vault) -> Stage:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.relevance for c in work.candidates), default=0.0)
-        found = _lines_about(vault, request)
+        found = _lines_about(vault.lexical, request)
         spans = vault.documents.spans(found)
         added = [
             Candidate(key.document_id, key, SHARE * best, SHARE * best, span=spans[key])
@@ -49,9 +50,9 @@ def about_named_files(vault: Vault) -> Stage:
     return stage
 
 
-def _lines_about(vault: Vault, request: RetrievalRequest) -> list[FragmentKey]:
+def _lines_about(lexical: LexicalIndex, request: RetrievalRequest) -> list[FragmentKey]:
     wanted = (query_forms(name).precise for name in named_files(request.question.text))
-    hits = (vault.lexical.search(query, Grain.LINE, RESULTS_EACH, request.scope) for query in wanted if query)
+    hits = (lexical.search(query, Grain.LINE, RESULTS_EACH, request.scope) for query in wanted if query)
     return list(dict.fromkeys(hit.key for found in hits for hit in found))
 
 
@@ -81,33 +82,33 @@ def likelihood(
 ) -> float:
     """Return the probability, in [0, 1), that the vault answers the request."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    evidence = evidence_of(vault, work, words)
+    evidence = evidence_of(vault.lexical, work, words)
     if request.scope.documents is not None:
         evidence = own_evidence(vault, request, work, evidence)
-    return answerability(evidence, form, match_of(vault, request, work), fingerprint)
+    return answerability(evidence, form, match_of(vault.lexical, request, work), fingerprint)
 
 
-def match_of(vault: Vault, request: RetrievalRequest, work: Work) -> PromptMatch:
+def match_of(lexical: LexicalIndex, request: RetrievalRequest, work: Work) -> PromptMatch:
     """Return which identifiers, names or whole phrases of the prompt occur verbatim in the vault."""
-    named = any(_in_a_line(vault, request, one) for one in _first(identifiers(request.question.text)))
+    named = any(_in_a_line(lexical, request, one) for one in _first(identifiers(request.question.text)))
     return PromptMatch(
         identifier=named,
         name=any(
-            _is_held(vault, Term(one), request.scope) for one in _first(proper_names(request.question.text))
+            _is_held(lexical, Term(one), request.scope) for one in _first(proper_names(request.question.text))
         ),
         whole=not named and bool(work.legs.get(PRECISE)),
     )
 
 
-def _is_held(vault: Vault, term: Term, scope: Scope) -> bool:
+def _is_held(lexical: LexicalIndex, term: Term, scope: Scope) -> bool:
     if scope.documents is None:
-        return bool(vault.lexical.holding(term, Grain.DOCUMENT))
-    return bool(vault.lexical.search(LexicalQuery((term,)), Grain.DOCUMENT, 1, scope))
+        return bool(lexical.holding(term, Grain.DOCUMENT))
+    return bool(lexical.search(LexicalQuery((term,)), Grain.DOCUMENT, 1, scope))
 
 
-def _in_a_line(vault: Vault, request: RetrievalRequest, identifier: str) -> bool:
+def _in_a_line(lexical: LexicalIndex, request: RetrievalRequest, identifier: str) -> bool:
     wanted = query_forms(identifier).precise
-    return wanted is not None and bool(vault.lexical.search(wanted, Grain.LINE, 1, request.scope))
+    return wanted is not None and bool(lexical.search(wanted, Grain.LINE, 1, request.scope))
 
 
 def _first(names: list[str]) -> list[str]:

@@ -121,7 +121,7 @@ class Composer:
     ) -> _Passage:
         # The threshold stage already dropped weak candidates; the tier only limits the length of the text.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
-        span = span_of(self._vault, candidate)
+        span = span_of(self._vault.documents, candidate)
         if not room:
             return _Passage(candidate, head, span)
         body = self._vault.documents.body(candidate.document_id) or ""

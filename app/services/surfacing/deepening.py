@@ -11,6 +11,7 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval import fusion
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing import deepening as policy
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import FragmentKey, Grain, Hit
 from clawmem.ports.vault import Vault
 
@@ -46,17 +47,17 @@ def in_other_words(vault: Vault, generator: Generator, clock: Clock, patience: C
     from clawmem.app.services.retrieval.stages.expand import expand
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        ask = expand(vault, generator, vault.answers, clock, deadline_s=patience())
+        ask = expand(vault.lexical, generator, vault.answers, clock, deadline_s=patience())
         variants = ask(request, work, trace).variants
         texts = policy.asked_for(variants) if patience() > 0 else ()
         queries = (query_forms(text).relaxed for text in texts)
         found = [vault.lexical.search(q, Grain.LINE, policy.RESULTS_EACH, request.scope) for q in queries]
-        return _joined(vault, work, found)
+        return _joined(vault.documents, work, found)
 
     return stage
 
 
-def _joined(vault: Vault, work: Work, found: Iterable[Sequence[Hit]]) -> Work:
+def _joined(documents: DocumentStore, work: Work, found: Iterable[Sequence[Hit]]) -> Work:
     best = max((c.relevance for c in work.candidates), default=0.0)
     worth: dict[FragmentKey, float] = {}
     for hits in found:
@@ -64,7 +65,7 @@ def _joined(vault: Vault, work: Work, found: Iterable[Sequence[Hit]]) -> Work:
             share = policy.VARIANT_SHARE * hit.score / hits[0].score
             worth[hit.key] = max(worth.get(hit.key, 0.0), share * best)
     known = {c.best for c in work.candidates}
-    spans = vault.documents.spans(worth.keys() - known)
+    spans = documents.spans(worth.keys() - known)
     added = [
         Candidate(key.document_id, key, worth[key], worth[key], {OTHER_WORDS: worth[key]}, span=span)
         for key, span in spans.items()
@@ -84,7 +85,7 @@ def read_again(vault: Vault, reranker: Reranker, clock: Clock, watch: Watch) -> 
             return work
         head, tail = work.candidates[: policy.READ], work.candidates[policy.READ :]
         chars, words = min(reranker.max_document_chars, policy.READ_CHARS), request.question.forms.words
-        chosen = [c._replace(chunk=chunk_of(vault, c, c.span, words, chars=chars)) for c in head]
+        chosen = [c._replace(chunk=chunk_of(vault.documents, c, c.span, words, chars=chars)) for c in head]
         read = rerank(reranker, vault.answers, clock, deadline_s=watch.left())
         return _blended(read(request, work.with_candidates([*chosen, *tail]), trace))
 

@@ -23,6 +23,8 @@ from clawmem.domain.surfacing.ordering import (
 from clawmem.domain.surfacing.packing import Tier, tier_of
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
+from clawmem.ports.captures import CaptureStore, UsageStore
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, Span
 from clawmem.ports.vault import Vault
 
@@ -56,9 +58,9 @@ def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
             return "never surfaced from there"
         if document.is_snoozed(now):
             return "snoozed"
-        if _is_said_here(vault, document, choices):
+        if _is_said_here(vault.captures, document, choices):
             return "said in this session"
-        text = text_of(vault, candidate)
+        text = text_of(vault.documents, candidate)
         if is_noise(text):
             return "says nothing"
         return "loaded by the client" if " ".join(text.split()) in choices.loaded else ""
@@ -70,15 +72,15 @@ def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
     return stage
 
 
-def _is_said_here(vault: Vault, document: Document, choices: Choices) -> bool:
+def _is_said_here(captures: CaptureStore, document: Document, choices: Choices) -> bool:
     """Whether *document* was captured from this session after its last compaction."""
     if not choices.session_id or document.collection != OWN_COLLECTION:
         return False
-    said = vault.captures.sightings(document.id)
+    said = captures.sightings(document.id)
     return any(one.session_id == choices.session_id and one.seen_at > choices.compacted_at for one in said)
 
 
-def guarded(vault: Vault, is_refused: IsRefused) -> Stage:
+def guarded(documents: DocumentStore, is_refused: IsRefused) -> Stage:
     """
     Return a stage that drops texts matching *is_refused* and instructions to assistants in texts of others.
 
@@ -86,21 +88,21 @@ def guarded(vault: Vault, is_refused: IsRefused) -> Stage:
     """
 
     def why(candidate: Candidate) -> str:
-        if is_refused(text_of(vault, candidate)):
+        if is_refused(text_of(documents, candidate)):
             return "gives orders"
-        return "gives orders from outside" if _orders_from_outside(vault, candidate) else ""
+        return "gives orders from outside" if _orders_from_outside(documents, candidate) else ""
 
     return _without(why)
 
 
-def _orders_from_outside(vault: Vault, candidate: Candidate) -> bool:
+def _orders_from_outside(documents: DocumentStore, candidate: Candidate) -> bool:
     document = candidate.document
     if document is None or is_verified(document.origin):
         return False
     # Imported on demand: most vaults hold only the user's own notes.
     from clawmem.domain.security.orders import gives_orders, orders_within
 
-    span, body = span_of(vault, candidate), vault.documents.body(document.id) or ""
+    span, body = span_of(documents, candidate), documents.body(document.id) or ""
     return gives_orders(document.title) or (span is not None and orders_within(body, span.start, span.end))
 
 
@@ -116,12 +118,12 @@ def _without(why: Callable[[Candidate], str]) -> Stage:
     return stage
 
 
-def focused(vault: Vault, topic: str) -> Stage:
+def focused(documents: DocumentStore, topic: str) -> Stage:
     """Return a stage that boosts candidates about *topic* and lowers the others; no change if none is about it."""
     tokens = topic_tokens(topic)
 
     def matches(candidate: Candidate) -> bool:
-        document, body = candidate.document, vault.documents.body(candidate.document_id) or ""
+        document, body = candidate.document, documents.body(candidate.document_id) or ""
         return document is not None and is_on_topic(tokens, document.title, document.display_path, body)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -149,11 +151,11 @@ def threshold(profile: Profile, mode: ThresholdMode) -> Stage:
     return stage
 
 
-def activated(vault: Vault) -> Stage:
+def activated(usage: UsageStore) -> Stage:
     """Return a stage that boosts documents used together with the best ones, by scores relative to the best."""
 
     def partners(document_id: int) -> list[tuple[int, int]]:
-        return list(vault.usage.partners(document_id).items())
+        return list(usage.partners(document_id).items())
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.score for c in work.candidates), default=0.0) or 1.0
@@ -169,11 +171,11 @@ def activated(vault: Vault) -> Stage:
     return stage
 
 
-def varied(vault: Vault) -> Stage:
+def varied(documents: DocumentStore) -> Stage:
     """Return a stage that moves the best procedural document to fourth place if the first three have none."""
 
     def kind_of(document: Document) -> MemoryKind:
-        body = vault.documents.body(document.id) or ""
+        body = documents.body(document.id) or ""
         return memory_kind(document.display_path, document.content_type, body[:KIND_IS_READ])
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -198,19 +200,19 @@ def _brought_forward(candidates: Sequence[Candidate], order: Sequence[Document])
     return [*others[:place], best, *others[place:]]
 
 
-def span_of(vault: Vault, candidate: Candidate) -> Span | None:
+def span_of(documents: DocumentStore, candidate: Candidate) -> Span | None:
     """Return the position of the fragment that was found; None if it no longer exists."""
-    return candidate.span or vault.documents.spans([candidate.best]).get(candidate.best)
+    return candidate.span or documents.spans([candidate.best]).get(candidate.best)
 
 
-def text_of(vault: Vault, candidate: Candidate) -> str:
+def text_of(documents: DocumentStore, candidate: Candidate) -> str:
     """
     Return the text of the fragment that was found; empty if it no longer exists.
 
     Malformed front matter in it is blanked.
     """
-    span = span_of(vault, candidate)
-    body = vault.documents.body(candidate.document_id) or ""
+    span = span_of(documents, candidate)
+    body = documents.body(candidate.document_id) or ""
     if body.lstrip("\ufeff").startswith("---"):  # only then import the front matter parser
         from clawmem.domain.documents.frontmatter import without_broken_head
 
@@ -225,7 +227,7 @@ def _best_first(candidates: list[Candidate]) -> list[Candidate]:
 WISH = "preference"  # content type of a note that states a preference
 
 
-def wished(vault: Vault) -> Stage:
+def wished(documents: DocumentStore) -> Stage:
     """
     Return a stage that moves a few stated preferences directly behind the best candidates.
 
@@ -238,7 +240,7 @@ def wished(vault: Vault) -> Stage:
         if document is None or not is_verified(document.origin):
             return False
         speaker = candidate.span.label if candidate.span else ""
-        return document.content_type == WISH or states_wish(text_of(vault, candidate), speaker)
+        return document.content_type == WISH or states_wish(text_of(documents, candidate), speaker)
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.score for c in work.candidates), default=0.0) or 1.0

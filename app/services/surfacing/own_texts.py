@@ -19,7 +19,8 @@ from clawmem.domain.retrieval.diversity import without_copies
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence
 from clawmem.domain.security.origin import UNVERIFIED
-from clawmem.ports.lexical_index import K1, B
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.lexical_index import K1, B, LexicalIndex
 from clawmem.ports.origin import VERIFIED
 from clawmem.ports.records import FragmentKind, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
@@ -42,16 +43,16 @@ class SeparateResults(NamedTuple):
         return self._replace(**{"own" if self.own.candidates else "others": work}, trace=trace)
 
 
-def others_in(vault: Vault, work: Work) -> Work:
+def others_in(documents: DocumentStore, work: Work) -> Work:
     """Return *work* reduced to the candidates that neither the user nor an assistant wrote."""
     found = frozenset(c.document_id for c in work.candidates)
-    others = vault.documents.ids(Scope(documents=found), origins=UNVERIFIED) if found else frozenset()
+    others = documents.ids(Scope(documents=found), origins=UNVERIFIED) if found else frozenset()
     return work.with_candidates([c for c in work.candidates if c.document_id in others])
 
 
-def among_own(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
+def among_own(documents: DocumentStore, request: RetrievalRequest) -> RetrievalRequest:
     """Return *request* restricted to documents of the user and of assistants."""
-    own = vault.documents.ids(request.scope, origins=VERIFIED)
+    own = documents.ids(request.scope, origins=VERIFIED)
     return request._replace(scope=request.scope._replace(documents=own))
 
 
@@ -92,37 +93,45 @@ def own_evidence(vault: Vault, request: RetrievalRequest, work: Work, evidence: 
     terms = list(islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP))
     if not others or not terms:
         return evidence
-    lines_of_others = _line_count(vault, sorted(others))
-    lines = _rarities(vault, terms, Grain.LINE, others, lines_of_others)
-    documents = _rarities(vault, terms, Grain.DOCUMENT, others, len(others))
-    coverage = evidence.coverage * _gain(_held_by_best(vault, documents, work, DOCUMENT)) / _gain(documents)
+    lines_of_others = _line_count(vault.documents, sorted(others))
+    lines = _rarities(vault.lexical, terms, Grain.LINE, others, lines_of_others)
+    documents = _rarities(vault.lexical, terms, Grain.DOCUMENT, others, len(others))
+    coverage = (
+        evidence.coverage * _gain(_held_by_best(vault.lexical, documents, work, DOCUMENT)) / _gain(documents)
+    )
     return evidence._replace(
-        line=evidence.line * _gain(_held_by_best(vault, lines, work, LINE)),
-        coverage=coverage * _length_gain(vault, work, sorted(own), sorted(others)),
+        line=evidence.line * _gain(_held_by_best(vault.lexical, lines, work, LINE)),
+        coverage=coverage * _length_gain(vault.documents, work, sorted(own), sorted(others)),
         unknown=sum(not word.own for word in documents) / len(terms),
         entries=max(1, evidence.entries - lines_of_others - len(others)),  # one passage per document
     )
 
 
 def _rarities(
-    vault: Vault, terms: Sequence[Term], grain: Grain, others: Collection[int], entries_of_others: int
+    lexical: LexicalIndex,
+    terms: Sequence[Term],
+    grain: Grain,
+    others: Collection[int],
+    entries_of_others: int,
 ) -> list[WordRarity]:
-    total, scope, found = vault.lexical.count(grain), Scope(documents=frozenset(others)), []
+    total, scope, found = lexical.count(grain), Scope(documents=frozenset(others)), []
     for term in terms:
-        every = vault.lexical.holding(term, grain)
-        own = max(0, every - len(vault.lexical.search(LexicalQuery((term,)), grain, MOST_COUNTED, scope)))
+        every = lexical.holding(term, grain)
+        own = max(0, every - len(lexical.search(LexicalQuery((term,)), grain, MOST_COUNTED, scope)))
         among_own = rarity(max(own, total - entries_of_others), own) if own else 0.0
         found.append(WordRarity(term, rarity(total, every), among_own))
     return found
 
 
-def _held_by_best(vault: Vault, words: Sequence[WordRarity], work: Work, leg: str) -> list[WordRarity]:
+def _held_by_best(
+    lexical: LexicalIndex, words: Sequence[WordRarity], work: Work, leg: str
+) -> list[WordRarity]:
     """Return the *words* that occur in the document of the best hit of retriever *leg*."""
     hits = work.legs.get(leg)
     if not hits:
         return list(words)
     scope = Scope(documents=frozenset({hits[0].key.document_id}))
-    found = vault.lexical.search
+    found = lexical.search
     return [word for word in words if found(LexicalQuery((word.term,)), Grain.DOCUMENT, 1, scope)]
 
 
@@ -132,7 +141,7 @@ def _gain(words: Sequence[WordRarity]) -> float:
     return own / whole if whole else 1.0
 
 
-def _length_gain(vault: Vault, work: Work, own: Sequence[int], others: Sequence[int]) -> float:
+def _length_gain(documents: DocumentStore, work: Work, own: Sequence[int], others: Sequence[int]) -> float:
     """
     Return the factor that undoes the effect of the lengths of others' documents on the best document's score.
 
@@ -141,15 +150,15 @@ def _length_gain(vault: Vault, work: Work, own: Sequence[int], others: Sequence[
     hits = work.legs.get(DOCUMENT)
     if not hits:
         return 1.0
-    mean_own, mean_others = _mean_length(vault, own), _mean_length(vault, others)
+    mean_own, mean_others = _mean_length(documents, own), _mean_length(documents, others)
     mean = (len(own) * mean_own + len(others) * mean_others) / (len(own) + len(others))
-    length = len(vault.documents.body(hits[0].key.document_id) or "")
+    length = len(documents.body(hits[0].key.document_id) or "")
     damped = [1 + K1 * (1 - B + B * length / max(1.0, one)) for one in (mean, mean_own)]
     return damped[0] / damped[1]
 
 
-def _mean_length(vault: Vault, documents: Sequence[int]) -> float:
-    bodies = vault.documents.bodies(_sample(documents)).values()
+def _mean_length(store: DocumentStore, documents: Sequence[int]) -> float:
+    bodies = store.bodies(_sample(documents)).values()
     return fsum(map(len, bodies)) / max(1, len(bodies))
 
 
@@ -157,8 +166,8 @@ def _sample(documents: Sequence[int]) -> Sequence[int]:
     return documents[:: -(-len(documents) // SAMPLE)] if documents else ()
 
 
-def _line_count(vault: Vault, documents: Sequence[int]) -> int:
+def _line_count(store: DocumentStore, documents: Sequence[int]) -> int:
     """Estimate the number of lines in *documents* from a sample."""
     sample = _sample(documents)
-    lines = sum(part.kind is FragmentKind.LINE for one in sample for part in vault.documents.fragments(one))
+    lines = sum(part.kind is FragmentKind.LINE for one in sample for part in store.fragments(one))
     return round(len(documents) * lines / len(sample))

@@ -75,9 +75,9 @@ def finding(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dic
     embedder = means.embedder if by_meaning else None
     return {
         "search": _asking(vault, means, embedder, profile),
-        "fuse": fuse(vault),
+        "fuse": fuse(vault.documents),
         **(comparison_stage(vault, means.late, embedder) if profile.by_meaning else {}),
-        "precise first": precise_first(vault),
+        "precise first": precise_first(vault.documents),
         "named files": about_named_files(vault),
         "judge": answering(vault, choices.prompt),
         "records of time": _records_of_time(vault),
@@ -100,26 +100,26 @@ def _records_of_time(vault: Vault) -> Stage:
 def settling(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """Return the stages that filter and order the candidates for the block."""
     return {
-        "score": score(vault),
+        "score": score(vault.documents),
         "confident": means.confidence,
         "successors first": successors_first(vault, of_lines=True),
         "versions": versions_in_order(vault, of_lines=True),
         "visible": visible(vault, choices),
-        "focused": focused(vault, choices.topic),
+        "focused": focused(vault.documents, choices.topic),
         "threshold": threshold(choices.profile, choices.mode),
-        "activated": activated(vault),
-        "varied": varied(vault),
-        "wished": wished(vault),
+        "activated": activated(vault.usage),
+        "varied": varied(vault.documents),
+        "wished": wished(vault.documents),
         "successors above": successors_above(vault),
         "cut": cut_by_note,
-        "guarded": guarded(vault, means.is_refused),
+        "guarded": guarded(vault.documents, means.is_refused),
     }
 
 
 def _asking(vault: Vault, means: RetrievalDependencies, embedder: Embedder | None, profile: Profile) -> Stage:
-    legs = {"lexical": lexical_retriever(vault)}
+    legs = {"lexical": lexical_retriever(vault.lexical)}
     if embedder is not None:
-        legs |= {"vector": vector_retriever(vault, embedder), "temporal": temporal_retriever(vault)}
+        legs |= {"vector": vector_retriever(vault, embedder), "temporal": temporal_retriever(vault.documents)}
     return RunRetrievers(
         legs,
         profile.deadline_s,

@@ -132,10 +132,10 @@ class SurfaceContext:
     def _separated(self, asked: _PromptState, turns: Turns) -> SeparateResults:
         """Return the candidates of the prompt; if texts of others are among them, retrieve own texts separately."""
         work, trace = self._found(asked, turns)
-        others = others_in(self._vault, work)
+        others = others_in(self._vault.documents, work)
         if not others.candidates:
             return SeparateResults(work, trace, others)
-        own = asked._replace(request=among_own(self._vault, asked.request))
+        own = asked._replace(request=among_own(self._vault.documents, asked.request))
         return SeparateResults(*self._found(own, turns), others)
 
     def _found(self, asked: _PromptState, turns: Turns) -> tuple[Work, Trace]:
@@ -158,7 +158,9 @@ class SurfaceContext:
         work, trace = settled.rank(asked.request, found.own, found.trace)
         if found.others.candidates:
             others, trace = settled.rank(asked.request, found.others, trace)
-            work = own_before_others(work, others, asked.request.limit, partial(text_of, self._vault))
+            work = own_before_others(
+                work, others, asked.request.limit, partial(text_of, self._vault.documents)
+            )
         compose = Composer(self._vault, self._dressing.clean, self._dressing.redact)
         budget = asked.choices.profile.budget - frame_tokens(asked.hint, asked.nudge)
         shown = compose(work.candidates, asked.request, budget)

@@ -70,7 +70,7 @@ def intent_search(
             candidates before scoring.
     """
     asked_once = CachedQueryEmbedder(embedder)
-    legs = {"lexical": lexical_retriever(vault), "vector": vector_retriever(vault, asked_once)}
+    legs = {"lexical": lexical_retriever(vault.lexical), "vector": vector_retriever(vault, asked_once)}
     cache = AnswerCache(vault.answers, models.clock, PURPOSE) if models.clock else None
     at_hand = partial(local_retrievers, vault, embedder)
     return IntentSearch(
@@ -80,11 +80,11 @@ def intent_search(
             "search": RunRetrievers(
                 {name: in_named_time(leg) for name, leg in legs.items()}, at_hand=at_hand
             ),
-            "fuse": fuse_by_intent(vault),
+            "fuse": fuse_by_intent(vault.documents),
             **({"graph": graph(vault, asked_once)} if with_graph else NO_STAGES),
             **reranking_stages(vault, models),
             "judge": judge(vault),
-            "score": score(vault),
+            "score": score(vault.documents),
             "successors first": successors_first(vault),
             "newest first": newest_matching_first(vault),
             "cut": cut,

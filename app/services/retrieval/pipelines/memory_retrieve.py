@@ -16,6 +16,7 @@ from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route, route
 from clawmem.domain.security.patterns import AnyCase
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Span
 from clawmem.ports.sessions import Session
@@ -45,9 +46,9 @@ NOTHING_NEAR = "no vector is near enough; found by words"
 NO_SESSIONS = "no session is recorded; the results are documents"
 
 
-def with_next_steps(vault: Vault, result: Result) -> Result:
+def with_next_steps(documents: DocumentStore, result: Result) -> Result:
     """Return *result* with its span set to the lines that name next steps; unchanged if there are none."""
-    parts = vault.documents.fragments(result.document.id)
+    parts = documents.fragments(result.document.id)
     steps = _steps([one for one in parts if one.kind is FragmentKind.LINE])
     if not steps:
         return result
@@ -148,7 +149,7 @@ class MemoryRetrieve:
         useful = next((one for one in handoffs.results if not is_empty(one.body)), None)
         if useful is None:
             return found
-        first = with_next_steps(self._vault, useful)
+        first = with_next_steps(self._vault.documents, useful)
         others = [one for one in found.results if one.document.id != useful.document.id]
         results = (first, *others)[: request.limit]
         found.trace.stages[-1].notes.append("the newest useful handoff first")

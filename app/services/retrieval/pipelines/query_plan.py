@@ -45,6 +45,7 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
 from clawmem.ports.records import Hit
+from clawmem.ports.sessions import SessionStore
 from clawmem.ports.vault import Vault
 
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
@@ -75,9 +76,9 @@ def by_rules(query: str) -> Plan:
     return Plan(plan(query))
 
 
-def planner(vault: Vault, generator: Generator | None) -> Planner:
+def planner(sessions: SessionStore, generator: Generator | None) -> Planner:
     """Return a planner with a model that knows the last session, or by rules without a *generator*."""
-    return by_rules if generator is None else ByModel(generator, lambda: _last_session(vault))
+    return by_rules if generator is None else ByModel(generator, lambda: _last_session(sessions))
 
 
 class ByModel:
@@ -123,8 +124,8 @@ class ByModel:
         return read_clauses(json_answer(ask, decomposition_prompt(query, self._context()), READABLE))
 
 
-def _last_session(vault: Vault) -> str:
-    return "".join(session.summary for session in vault.sessions.recent(1))
+def _last_session(sessions: SessionStore) -> str:
+    return "".join(session.summary for session in sessions.recent(1))
 
 
 def named(clauses: Sequence[Clause]) -> dict[str, Clause]:
@@ -253,7 +254,7 @@ class QueryPlan:
                 "clauses": self._clauses.stage(clauses),
                 "merge": merge_clauses(clauses),
                 "judge": judge_parts(self._vault, self._parts, {c.query for c in clauses.values()}),
-                "score": score(self._vault),
+                "score": score(self._vault.documents),
                 "successors first": successors_first(self._vault),
                 "cut": cut,
             },
@@ -269,7 +270,7 @@ def query_plan(
         ClauseKind.VECTOR: _by_meaning(vault, embedder),
         ClauseKind.GRAPH: _along_the_graph(vault, embedder),
     }
-    legs = {"lexical": lexical_retriever(vault), "vector": vector_retriever(vault, embedder)}
+    legs = {"lexical": lexical_retriever(vault.lexical), "vector": vector_retriever(vault, embedder)}
     parts = RunRetrievers(legs, deadline_s, at_hand=partial(local_retrievers, vault, embedder))
     return QueryPlan(vault, AskClauses(by_kind, deadline_s), parts, planner)
 
@@ -278,9 +279,9 @@ def _by_words(vault: Vault) -> Pipeline:
     return Pipeline(
         vault,
         {
-            "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
-            "fuse": fuse(vault),
-            "precise first": precise_first(vault),
+            "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
+            "fuse": fuse(vault.documents),
+            "precise first": precise_first(vault.documents),
             "cut": cut,
         },
     )
@@ -288,7 +289,9 @@ def _by_words(vault: Vault) -> Pipeline:
 
 def _by_meaning(vault: Vault, embedder: Embedder) -> Pipeline:
     leg = vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)
-    return Pipeline(vault, {"search": RunRetrievers({"vector": leg}), "nearest": nearest(vault), "cut": cut})
+    return Pipeline(
+        vault, {"search": RunRetrievers({"vector": leg}), "nearest": nearest(vault.documents), "cut": cut}
+    )
 
 
 def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
@@ -297,10 +300,10 @@ def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
         {
             "classify": classify(),
             "search": RunRetrievers(
-                {"lexical": lexical_retriever(vault), "vector": vector_retriever(vault, embedder)},
+                {"lexical": lexical_retriever(vault.lexical), "vector": vector_retriever(vault, embedder)},
                 at_hand=partial(local_retrievers, vault, embedder),
             ),
-            "fuse": fuse(vault),
+            "fuse": fuse(vault.documents),
             "graph": graph(vault, embedder, anchors=ANCHORS, bounds=CLAUSE_BOUNDS),
             "cut": cut,
         },

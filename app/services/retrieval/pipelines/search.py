@@ -38,11 +38,11 @@ def search(vault: Vault) -> Pipeline:
     return Pipeline(
         vault,
         {
-            "search": RunRetrievers({"lexical": lexical_retriever(vault)}),
-            "fuse": fuse(vault),
-            "precise first": precise_first(vault),
+            "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
+            "fuse": fuse(vault.documents),
+            "precise first": precise_first(vault.documents),
             "judge": judge(vault),
-            "score": score(vault),
+            "score": score(vault.documents),
             "successors first": successors_first(vault),
             "newest first": newest_matching_first(vault),
             "cut": cut,
@@ -58,8 +58,8 @@ def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
             "search": by_meaning_alone(
                 RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
             ),
-            "nearest": nearest(vault),
-            "score": score(vault),
+            "nearest": nearest(vault.documents),
+            "score": score(vault.documents),
             "successors first": successors_first(vault),
             "newest first": newest_matching_first(vault),
             "cut": cut,
@@ -80,9 +80,9 @@ def query(
     reformulations, with a reranker the best candidates are reranked; without them these stages are left out.
     """
     legs = {
-        "lexical": lexical_retriever(vault),
+        "lexical": lexical_retriever(vault.lexical),
         "vector": vector_retriever(vault, embedder),
-        "temporal": temporal_retriever(vault),
+        "temporal": temporal_retriever(vault.documents),
         **reformulation_retrievers(vault, embedder, models),
     }
     return Pipeline(
@@ -90,15 +90,15 @@ def query(
         {
             **expansion_stage(vault, models),
             "search": RunRetrievers(legs, at_hand=partial(local_retrievers, vault, embedder)),
-            "fuse": fuse(vault),
+            "fuse": fuse(vault.documents),
             **comparison_stage(vault, late, embedder),
-            "precise first": precise_first(vault),
+            "precise first": precise_first(vault.documents),
             **reranking_stages(vault, models),
             "judge": judge(vault),
-            "score": score(vault),
+            "score": score(vault.documents),
             "successors first": successors_first(vault),
             "versions": versions_in_order(vault),
-            "diversify": diversify(vault),
+            "diversify": diversify(vault.documents),
             "newest first": newest_matching_first(vault),
             "named time first": named_time_first(vault),
             "cut": cut,

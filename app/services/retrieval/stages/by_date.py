@@ -34,6 +34,8 @@ from clawmem.domain.retrieval.relevance import POSSIBLE
 from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.temporal import TimeRange
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 
@@ -87,31 +89,35 @@ def _matched(
     vault: Vault, request: RetrievalRequest, work: Work, asked: NewestQuestion
 ) -> tuple[_Pool, dict[int, Document]]:
     """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
-    pools = [_of_kind(vault, request, asked), _of_folder(vault, request, asked), _found(work, asked)]
+    pools = [
+        _of_kind(vault.documents, request, asked),
+        _of_folder(vault.documents, request, asked),
+        _found(work, asked),
+    ]
     for pool in pools:
-        covered = _coverage(vault, request, pool.documents, pool.topic) if pool.documents else {}
+        covered = _coverage(vault.lexical, request, pool.documents, pool.topic) if pool.documents else {}
         if matched := matching(covered):
             return pool, {number: pool.documents[number] for number in matched}
     return pools[-1], {}
 
 
-def _of_kind(vault: Vault, request: RetrievalRequest, asked: NewestQuestion) -> _Pool:
+def _of_kind(documents: DocumentStore, request: RetrievalRequest, asked: NewestQuestion) -> _Pool:
     what = f"the question asks for the newest {asked.kind}"
     if not asked.kind:
         return _Pool({}, asked.topic, what, is_kind=True)
     if asked.kind == ANY_KIND:
-        every = {} if asked.topic else {one.id: one for one in vault.documents.latest(request.scope)}
+        every = {} if asked.topic else {one.id: one for one in documents.latest(request.scope)}
         return _Pool(every, (), "the question asks for the newest note", is_kind=True)
-    ids = vault.documents.ids(request.scope, content_types={asked.kind})
-    return _Pool(vault.documents.many(ids) if ids else {}, asked.topic, what, is_kind=True)
+    ids = documents.ids(request.scope, content_types={asked.kind})
+    return _Pool(documents.many(ids) if ids else {}, asked.topic, what, is_kind=True)
 
 
-def _of_folder(vault: Vault, request: RetrievalRequest, asked: NewestQuestion) -> _Pool:
+def _of_folder(documents: DocumentStore, request: RetrievalRequest, asked: NewestQuestion) -> _Pool:
     topic = tuple(word for word in asked.topic if not names_the_same(word, asked.noun))
     what = f"the question asks for the newest of {asked.noun!r}"
     if not asked.noun:
         return _Pool({}, topic, what, is_kind=True)
-    every = vault.documents.latest(request.scope)
+    every = documents.latest(request.scope)
     named = {one.id: one for one in every if _is_filed_under(one, asked.noun)}
     return _Pool(named, topic, what, is_kind=True)
 
@@ -130,17 +136,17 @@ def _found(work: Work, asked: NewestQuestion) -> _Pool:
 
 
 def _coverage(
-    vault: Vault, request: RetrievalRequest, documents: Mapping[int, Document], topic: Sequence[str]
+    lexical: LexicalIndex, request: RetrievalRequest, documents: Mapping[int, Document], topic: Sequence[str]
 ) -> dict[int, float]:
     """Return the share of the topic in the text or names of each note, weighted by rarity of the words."""
-    total = vault.lexical.count(Grain.DOCUMENT)
+    total = lexical.count(Grain.DOCUMENT)
     named = {number: frozenset(_name_words(one)) for number, one in documents.items()}
     held: list[tuple[float, set[int]]] = []
     for word in topic:
         among = {number for number, some in named.items() if word in some} | _holding(
-            vault, request, documents, word
+            lexical, request, documents, word
         )
-        known = vault.lexical.holding(Term(word), Grain.DOCUMENT)
+        known = lexical.holding(Term(word), Grain.DOCUMENT)
         held.append((math.log1p(total / max(1, known)), among))
     weight = math.fsum(share for share, _ in held)
     if not weight:
@@ -151,10 +157,10 @@ def _coverage(
 
 
 def _holding(
-    vault: Vault, request: RetrievalRequest, documents: Mapping[int, Document], word: str
+    lexical: LexicalIndex, request: RetrievalRequest, documents: Mapping[int, Document], word: str
 ) -> set[int]:
     scope = request.scope._replace(documents=frozenset(documents))
-    hits = vault.lexical.search(LexicalQuery((Term(word),)), Grain.DOCUMENT, MOST_HOLDING, scope)
+    hits = lexical.search(LexicalQuery((Term(word),)), Grain.DOCUMENT, MOST_HOLDING, scope)
     return {hit.key.document_id for hit in hits}
 
 
@@ -242,7 +248,7 @@ def named_time_first(vault: Vault) -> Stage:
             return work
         if request.question.newest:
             return work
-        return _listed(vault, request, work, trace, named)
+        return _listed(vault.documents, request, work, trace, named)
 
     return stage
 
@@ -259,11 +265,15 @@ def records_of_time(vault: Vault) -> Stage:
         named = request.question.named_time
         if named is None:
             return work
-        dated = {n: one for n, one in _written(vault, request, named).items() if not has_time_of_file(one)}
+        dated = {
+            n: one
+            for n, one in _written(vault.documents, request, named).items()
+            if not has_time_of_file(one)
+        }
         lines: dict[int, Candidate] = {}
         for one in work.candidates if request.question.topic else ():
             lines.setdefault(one.document_id, one)
-        records = _records(vault, request, dated, named)
+        records = _records(vault.lexical, request, dated, named)
         found = [number for number in lines if number in records]  # best match first
         first = [*found, *(number for number in records if number not in found)][:MOST_RECORDS]
         if not first:
@@ -281,25 +291,25 @@ def records_of_time(vault: Vault) -> Stage:
 
 
 def _records(
-    vault: Vault, request: RetrievalRequest, dated: Mapping[int, Document], named: TimeRange
+    lexical: LexicalIndex, request: RetrievalRequest, dated: Mapping[int, Document], named: TimeRange
 ) -> list[int]:
     newest = newest_first({number: one.authored_at for number, one in dated.items()})
     if not request.question.topic:
         return _diary_first(newest, dated, named)
     if not dated or not asks_for_records(request.question.text, named):
         return []
-    about = _about(vault, request, dated, named)
+    about = _about(lexical, request, dated, named)
     return [number for number in newest if number in about]
 
 
 def _about(
-    vault: Vault, request: RetrievalRequest, written: Mapping[int, Document], named: TimeRange
+    lexical: LexicalIndex, request: RetrievalRequest, written: Mapping[int, Document], named: TimeRange
 ) -> Collection[int]:
     """Return the notes about the topic among those of the types that the question names, else all of these types."""
     question = request.question
     kinds = kinds_in(question.text[: named.start])
     of_kind = {number: one for number, one in written.items() if one.content_type in kinds}
-    return about_topic(_coverage(vault, request, of_kind or written, question.topic)) or of_kind.keys()
+    return about_topic(_coverage(lexical, request, of_kind or written, question.topic)) or of_kind.keys()
 
 
 def _diary_first(order: Sequence[int], written: Mapping[int, Document], named: TimeRange | None) -> list[int]:
@@ -313,17 +323,19 @@ def _is_narrowed(request: RetrievalRequest) -> bool:
     return bool(scope.authored_from or has_until or request.content_types or request.tags or request.where)
 
 
-def _written(vault: Vault, request: RetrievalRequest, named: TimeRange | None) -> Mapping[int, Document]:
+def _written(
+    documents: DocumentStore, request: RetrievalRequest, named: TimeRange | None
+) -> Mapping[int, Document]:
     scope = scope_within(request.scope, named) if named else request.scope
-    ids = vault.documents.ids(scope)  # the scope has only documents of the types, tags and properties
-    return {number: one for number, one in vault.documents.many(ids).items() if one.inactive is None}
+    ids = documents.ids(scope)  # the scope has only documents of the types, tags and properties
+    return {number: one for number, one in documents.many(ids).items() if one.inactive is None}
 
 
 def _listed(
-    vault: Vault, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
+    documents: DocumentStore, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
 ) -> Work:
     """Return *work* with all notes of the time first."""
-    written = _written(vault, request, named)
+    written = _written(documents, request, named)
     if not written:
         return work
     undated = {number for number, one in written.items() if has_time_of_file(one)}
@@ -346,7 +358,7 @@ def _records_first(
     """Return *work* with the notes of the time that are about the topic first, if the question asks for records."""
     if not asks_for_records(request.question.text, named):
         return work
-    about = _about(vault, request, _written(vault, request, named), named)
+    about = _about(vault.lexical, request, _written(vault.documents, request, named), named)
     first = [one.document for one in work.candidates if one.document and one.document_id in about]
     if not first:
         return work
@@ -364,7 +376,7 @@ def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) ->
 
 def _likelier(vault: Vault, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
     """Return *work* with a higher confidence for notes written in the named time."""
-    written = _written(vault, request, named)
+    written = _written(vault.documents, request, named)
     if work.answered is None or not written:
         return work
     total = vault.lexical.count(Grain.DOCUMENT)

@@ -26,10 +26,11 @@ from clawmem.domain.retrieval.late_interaction import (
     read_rows,
 )
 from clawmem.domain.retrieval.query_forms import STOP_WORDS, asks_for_number, holds_number
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
-from clawmem.ports.sketches import Sketcher, sketcher_of
+from clawmem.ports.sketches import Sketcher, SketchStore, sketcher_of
 from clawmem.ports.vault import Vault
 
 Names = Mapping[int, tuple[str, ...]]
@@ -46,9 +47,9 @@ LINE_HITS = 100  # line hits from which the lines of documents are chosen
 TEXTS_KEPT = 3_000  # texts whose words are cached for later questions: 3 MB
 
 
-def names_of(vault: Vault, keys: Iterable[FragmentKey]) -> Names:
+def names_of(store: DocumentStore, keys: Iterable[FragmentKey]) -> Names:
     """Return the names of the documents of *keys*, by document id."""
-    documents = vault.documents.many({key.document_id for key in keys})
+    documents = store.many({key.document_id for key in keys})
     return {number: document_names(one) for number, one in documents.items()}
 
 
@@ -76,19 +77,19 @@ def by_sketches(
     Empty if too few lines have a sketch, or the question has no significant word. A line without a sketch gets the
     mean of the others.
     """
-    lines = _read(vault, sketcher, keys)
+    lines = _read(vault.sketches, sketcher, keys)
     known = [key for key in keys if key in lines]
     if len(known) < max(1.0, LEAST_KNOWN * len(keys)):
         return {}
     question = read_rows(sketcher.sketch([request.question.text], STOP_WORDS)[0], sketcher.dimensions)
     if question is None or not question.words:
         return {}
-    return _seen(question, lines, keys, known, _named(vault, sketcher, request, question, known))
+    return _seen(question, lines, keys, known, _named(vault.documents, sketcher, request, question, known))
 
 
-def _read(vault: Vault, sketcher: Sketcher, keys: Sequence[FragmentKey]) -> dict[FragmentKey, Rows]:
+def _read(sketches: SketchStore, sketcher: Sketcher, keys: Sequence[FragmentKey]) -> dict[FragmentKey, Rows]:
     """Return the sketches of the lines and of adjacent lines, without empty sketches."""
-    stored = vault.sketches.of(around(keys))
+    stored = sketches.of(around(keys))
     found = ((key, read_rows(sketch, sketcher.dimensions)) for key, sketch in stored.items())
     return {key: rows for key, rows in found if rows is not None}
 
@@ -110,10 +111,14 @@ def _seen(
 
 
 def _named(
-    vault: Vault, sketcher: Sketcher, request: RetrievalRequest, question: Rows, keys: Sequence[FragmentKey]
+    documents: DocumentStore,
+    sketcher: Sketcher,
+    request: RetrievalRequest,
+    question: Rows,
+    keys: Sequence[FragmentKey],
 ) -> dict[int, list[float]]:
     """Return what document names contribute to each word of the question, for names that contain one of its words."""
-    names = names_of(vault, keys)
+    names = names_of(documents, keys)
     lent = {number: max(row) for number, row in lent_words(request.question.forms.words, names).items()}
     chosen = sorted(lent, key=lambda number: (-lent[number], number))[:NAMES_SKETCHED]
     sketches = sketcher.sketch([". ".join(names[number]) for number in chosen], STOP_WORDS) if chosen else []
@@ -163,7 +168,7 @@ def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = Non
 
 def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
     def by_words(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
-        return _by_words(vault, late, request, work, keys)
+        return _by_words(vault.documents, late, request, work, keys)
 
     sketcher = serving_sketcher(vault, embedder)
     if sketcher is None:
@@ -173,7 +178,7 @@ def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> Lin
         seen = by_sketches(vault, sketcher, request, keys)
         if not seen:
             return by_words(request, work, keys)
-        return {**seen, **_numbers(request, keys, lambda: _texts(vault, work, keys))}
+        return {**seen, **_numbers(request, keys, lambda: _texts(vault.documents, work, keys))}
 
     return LineComparison(SKETCHED_LINES, by_sketches_first)
 
@@ -185,7 +190,7 @@ def _read_lines(vault: Vault, look: LineComparison, request: RetrievalRequest, w
 
 def _read_documents(vault: Vault, look: LineComparison, request: RetrievalRequest, work: Work) -> Work:
     head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
-    within = lines_located(vault, _narrowed(work))
+    within = lines_located(vault.documents, _narrowed(work))
     lines = _refined(vault, look, fused_lines(request, within)[: look.lines], request, within)
     best = _best_lines(lines)
     relevance = {c.document_id: best[c.document_id].relevance for c in head if c.document_id in best}
@@ -214,14 +219,18 @@ def _refined(
 
 
 def _by_words(
-    vault: Vault, late: LateInteraction, request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]
+    documents: DocumentStore,
+    late: LateInteraction,
+    request: RetrievalRequest,
+    work: Work,
+    keys: Sequence[FragmentKey],
 ) -> Seen:
-    texts = _texts(vault, work, around(keys))
+    texts = _texts(documents, work, around(keys))
     seen = late.compare(
         request.question.forms.words, [_distinct_words(text[:READ]) for text in texts.values()]
     )
     nearest = dict(zip(texts, seen.nearest, strict=True))
-    named = lent_words(request.question.forms.words, names_of(vault, keys))
+    named = lent_words(request.question.forms.words, names_of(documents, keys))
     return {
         grains.COVERAGE: line_coverage(keys, nearest, seen.weights, names=named),
         **_numbers(request, keys, lambda: texts),
@@ -267,11 +276,11 @@ def _best_lines(lines: Iterable[Candidate]) -> dict[int, Candidate]:
     return best
 
 
-def _texts(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
+def _texts(documents: DocumentStore, work: Work, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
     """Return the texts of the existing lines of *keys*, reading each body once."""
     wanted = sorted(keys)
-    spans = located(vault, work, wanted).spans
-    bodies = vault.documents.bodies({key.document_id for key in wanted})
+    spans = located(documents, work, wanted).spans
+    bodies = documents.bodies({key.document_id for key in wanted})
     return {
         key: with_columns(bodies.get(key.document_id, ""), spans[key].start, spans[key].end)
         for key in wanted

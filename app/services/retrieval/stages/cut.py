@@ -9,20 +9,20 @@ from clawmem.app.services.retrieval.work import HIDDEN, Candidate, Stage, Trace,
 from clawmem.domain.retrieval import diversity
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS
 from clawmem.domain.retrieval.relevance import results_to_show
-from clawmem.ports.vault import Vault
+from clawmem.ports.documents import DocumentStore
 
 SPREAD = 20  # first candidates that are compared with each other, independent of the limit
 READ_FOR_DIVERSITY = 800  # characters compared per text
 
 
-def diversify(vault: Vault) -> Stage:
+def diversify(documents: DocumentStore) -> Stage:
     """Return a stage that moves near-duplicates of a better result behind the others; it drops nothing."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not request.diverse or request.unit is Unit.LINE:
             return work
         head, tail = work.candidates[:SPREAD], work.candidates[SPREAD:]
-        bodies = vault.documents.bodies(c.document_id for c in head)
+        bodies = documents.bodies(c.document_id for c in head)
         spread = diversity.diversify(head, lambda c: _beginning(c, bodies), enough=request.limit)
         return work.with_candidates([*spread, *tail])
 

@@ -32,9 +32,11 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
 from clawmem.ports.generator import Generator
+from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.model_answers import ModelAnswers
 from clawmem.ports.records import Grain, Hit, LexicalQuery
 from clawmem.ports.vault import Vault
+from clawmem.ports.vector_index import VectorIndex
 
 EXPANSION = "expansion"
 DEADLINE_S = 5.0
@@ -42,7 +44,7 @@ GRAINS = (Grain.DOCUMENT, Grain.PASSAGE)
 
 
 def expand(
-    vault: Vault,
+    lexical: LexicalIndex,
     generator: Generator,
     answers: ModelAnswers,
     clock: Clock,
@@ -64,7 +66,7 @@ def expand(
         purpose = request.purpose
         if not request.question.forms.words:
             return work
-        if not purpose and is_strong_signal(_probe(vault, request), score=strong_score, gap=strong_gap):
+        if not purpose and is_strong_signal(_probe(lexical, request), score=strong_score, gap=strong_gap):
             trace.stages[-1].notes.append("found by its words: no reformulations needed")
             return work
         try:
@@ -103,11 +105,11 @@ class _Expansion:
         )
 
 
-def _probe(vault: Vault, request: RetrievalRequest) -> list[float]:
+def _probe(lexical: LexicalIndex, request: RetrievalRequest) -> list[float]:
     """Return the scores of the two best notes that contain every word of the question."""
     every = LexicalQuery(request.question.forms.relaxed.terms, every=True)
     try:
-        hits = vault.lexical.search(every, Grain.DOCUMENT, 2, request.scope)
+        hits = lexical.search(every, Grain.DOCUMENT, 2, request.scope)
     except ClawmemError:
         return []  # the retriever will fail too, and report it
     return [lexical_score(hit.score) for hit in hits]
@@ -121,17 +123,17 @@ def variant_name(leg: str, number: int) -> str:
 def variant_retrievers(vault: Vault, embedder: Embedder) -> dict[str, Retriever]:
     """Return both retrievers by their names in ``trace.degraded``."""
     return {
-        "lexical variants": lexical_variants(vault),
+        "lexical variants": lexical_variants(vault.lexical),
         "vector variants": vector_variants(vault, embedder),
     }
 
 
-def lexical_variants(vault: Vault) -> Retriever:
+def lexical_variants(lexical: LexicalIndex) -> Retriever:
     """Return a retriever for any word of each list of keywords, in documents and passages."""
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def at(query: LexicalQuery, grain: Grain) -> Search:
-            return lambda: vault.lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
+            return lambda: lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
 
         searches: dict[str, Search] = {}
         for number, variant in enumerate(_of(work, VariantKind.LEX), start=1):
@@ -152,7 +154,7 @@ def vector_variants(vault: Vault, embedder: Embedder) -> Retriever:
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def near(variant: Variant) -> Search:
-            return lambda: _nearest(vault, embedder, variant, request)
+            return lambda: _nearest(vault.vectors, embedder, variant, request)
 
         variants = _of(work, VariantKind.VEC, VariantKind.HYDE)
         if not variants or not is_of_one_space():
@@ -170,8 +172,10 @@ def _of(work: Work, *kinds: VariantKind) -> list[Variant]:
     return [variant for variant in work.variants if variant.kind in kinds]
 
 
-def _nearest(vault: Vault, embedder: Embedder, variant: Variant, request: RetrievalRequest) -> Sequence[Hit]:
+def _nearest(
+    vectors: VectorIndex, embedder: Embedder, variant: Variant, request: RetrievalRequest
+) -> Sequence[Hit]:
     # A passage is no question: some models embed queries and documents differently.
     is_passage = variant.kind is VariantKind.HYDE
     vector = embedder.embed_documents([variant.text])[0] if is_passage else embedder.embed_query(variant.text)
-    return vault.vectors.search(vector, VECTOR_DEPTH, request.scope)
+    return vectors.search(vector, VECTOR_DEPTH, request.scope)

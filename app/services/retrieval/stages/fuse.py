@@ -8,15 +8,15 @@ from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, 
 from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval import grains
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import FragmentKey, FragmentKind, Hit
-from clawmem.ports.vault import Vault
 
 WIDER = (grains.PASSAGE, grains.VECTOR)
 
 PRECISE_SHARE = 0.57  # lifts precise matches above all others by more than metadata can change a score
 
 
-def lines_located(vault: Vault, work: Work) -> Work:
+def lines_located(store: DocumentStore, work: Work) -> Work:
     """Return *work* with the spans of its line hits, of adjacent lines, and of wider hits in the same documents."""
     lines = work.legs.get(grains.LINE, ())
     documents = {hit.key.document_id for hit in lines}
@@ -24,23 +24,23 @@ def lines_located(vault: Vault, work: Work) -> Work:
         hit.key for name, hits in work.legs.items() if grains.retriever_of(name) in WIDER for hit in hits
     )
     return located(
-        vault, work, {*grains.neighbours(lines), *(key for key in wider if key.document_id in documents)}
+        store, work, {*grains.neighbours(lines), *(key for key in wider if key.document_id in documents)}
     )
 
 
-def located(vault: Vault, work: Work, keys: Iterable[FragmentKey]) -> Work:
+def located(documents: DocumentStore, work: Work, keys: Iterable[FragmentKey]) -> Work:
     """Return *work* with the spans of *keys*; fragments that no longer exist are left out."""
     missing = [key for key in keys if key not in work.spans]
-    return work._replace(spans={**work.spans, **vault.documents.spans(missing)}) if missing else work
+    return work._replace(spans={**work.spans, **documents.spans(missing)}) if missing else work
 
 
-def nearest(vault: Vault) -> Stage:
+def nearest(documents: DocumentStore) -> Stage:
     """Return a stage that makes candidates from vector hits; relevance is the cosine of the best fragment."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         hits = list(work.legs.get(VECTOR, ()))
         if request.unit is Unit.LINE:
-            spans = vault.documents.spans(hit.key for hit in hits)
+            spans = documents.spans(hit.key for hit in hits)
             wide = (FragmentKind.DOCUMENT, FragmentKind.SECTION)
             hits = [hit for hit in hits if hit.key in spans and spans[hit.key].kind not in wide]
             return work.with_candidates([_by_cosine(hit)._replace(span=spans[hit.key]) for hit in hits])
@@ -57,23 +57,23 @@ def _by_cosine(hit: Hit) -> Candidate:
     return Candidate(hit.key.document_id, hit.key, relevance, relevance, {VECTOR: hit.score})
 
 
-def fuse(vault: Vault) -> Stage:
+def fuse(documents: DocumentStore) -> Stage:
     """Return a stage that fuses hits by the sum of scaled scores, and keeps the best ``candidate_limit`` candidates."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        work = _fused(vault, request, work, trace)
+        work = _fused(documents, request, work, trace)
         return work.with_candidates(work.candidates[: request.candidate_limit or MAX_LIMIT])
 
     return stage
 
 
-def _fused(vault: Vault, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+def _fused(documents: DocumentStore, request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     if request.unit is Unit.DOCUMENT:
         weights = grains.with_variants(grains.DOCUMENT_WEIGHTS, work.legs)
-        return work.with_candidates(fused_documents(vault, request, work, weights))
+        return work.with_candidates(fused_documents(documents, request, work, weights))
     if not work.legs.get(grains.LINE):  # no lexical match, but vectors may find a passage
-        return nearest(vault)(request, work, trace)
-    work = lines_located(vault, work)
+        return nearest(documents)(request, work, trace)
+    work = lines_located(documents, work)
     return work.with_candidates(fused_lines(request, work))
 
 
@@ -87,21 +87,21 @@ def fused_lines(request: RetrievalRequest, work: Work) -> list[Candidate]:
 
 
 def fused_documents(
-    vault: Vault, request: RetrievalRequest, work: Work, weights: Mapping[str, float]
+    documents: DocumentStore, request: RetrievalRequest, work: Work, weights: Mapping[str, float]
 ) -> list[Candidate]:
     """Return the documents that the retrievers found, best first."""
-    labels = vault.documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
+    labels = documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
     fused = grains.fuse_documents(work.legs, labels, weights, request.question.speakers)
     return [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in fused]
 
 
-def precise_first(vault: Vault) -> Stage:
+def precise_first(documents: DocumentStore) -> Stage:
     """Return a stage that, if the question is a name, puts precise matches above others, each group in its order."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.question.forms.precise is None:
             return work
-        ranked = _lifted(vault, work.candidates, request, work)
+        ranked = _lifted(documents, work.candidates, request, work)
         trace.drop(ranked[MAX_LIMIT:], "beyond the maximum limit")
         return work.with_candidates(ranked[:MAX_LIMIT])
 
@@ -109,22 +109,22 @@ def precise_first(vault: Vault) -> Stage:
 
 
 def _lifted(
-    vault: Vault, candidates: Sequence[Candidate], request: RetrievalRequest, work: Work
+    documents: DocumentStore, candidates: Sequence[Candidate], request: RetrievalRequest, work: Work
 ) -> list[Candidate]:
     matches = {_identity(hit.key, request.unit): hit.key for hit in work.legs.get(PRECISE, ())}
     seen = {_identity(c.best, request.unit) for c in candidates}
     missed = [key for identity, key in matches.items() if identity not in seen]
-    every = [*candidates, *_as_the_last(vault, candidates, request.unit, missed)]
+    every = [*candidates, *_as_the_last(documents, candidates, request.unit, missed)]
     lifted = [_lift(c, _identity(c.best, request.unit) in matches) for c in every]
     return sorted(lifted, key=lambda c: (-c.relevance, c.best))
 
 
 def _as_the_last(
-    vault: Vault, candidates: Sequence[Candidate], unit: Unit, keys: Sequence[FragmentKey]
+    documents: DocumentStore, candidates: Sequence[Candidate], unit: Unit, keys: Sequence[FragmentKey]
 ) -> list[Candidate]:
     """Return candidates for matches beyond the depth of the retrievers, with the relevance of the last candidate."""
     least = candidates[-1].relevance if candidates else 0.0
-    spans = vault.documents.spans(keys) if keys else {}
+    spans = documents.spans(keys) if keys else {}
     return [
         Candidate(key.document_id, key, least, least, span=spans[key] if unit is Unit.LINE else None)
         for key in keys

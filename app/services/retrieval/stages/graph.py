@@ -16,6 +16,8 @@ from clawmem.domain.graph.meta_paths import forward_push, shares_of_all
 from clawmem.domain.graph.traversal import SEARCH_BOUNDS, Bounds, scaled, traverse
 from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Intent
 from clawmem.ports.embedder import Embedder
+from clawmem.ports.embeddings import EmbeddingStore
+from clawmem.ports.entities import EntityStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import FragmentKey, Scope, Vector
 from clawmem.ports.relations import Relation, RelationKind, RelationStore
@@ -128,7 +130,7 @@ def graph(
         seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
         if intent not in intents or not seeds or request.unit is not Unit.DOCUMENT:
             return work
-        nearness = QuestionSimilarity(vault, _question(vault, embedder, request, trace))
+        nearness = QuestionSimilarity(vault, _question(vault.embeddings, embedder, request, trace))
         edges = SeenEdges(vault.relations, request.scope)
         walked = traverse(seeds, intent, edges, nearness.cosine, bounds)
         pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)
@@ -136,24 +138,26 @@ def graph(
         scores = merge(scores, scaled(walked, intent), TRAVERSED)
         scores = merge(scores, shares_of_all(pushed, seeds), PUSHED)
         if intent is Intent.ENTITY:
-            scores = with_companions(scores, _companions(vault, seeds, request.scope))
+            scores = with_companions(scores, _companions(vault.entities, seeds, request.scope))
         return work.with_candidates(_ranked(work.candidates, scores, nearness)[:MAX_LIMIT])
 
     return stage
 
 
-def _question(vault: Vault, embedder: Embedder, request: RetrievalRequest, trace: Trace) -> Vector | None:
+def _question(
+    embeddings: EmbeddingStore, embedder: Embedder, request: RetrievalRequest, trace: Trace
+) -> Vector | None:
     """Return the question's vector if it is comparable with the stored ones; the graph is traversed without it, too."""
     try:
-        stored = vault.embeddings.fingerprint()
+        stored = embeddings.fingerprint()
         return embedder.embed_query(request.question.text) if stored == embedder.fingerprint else None
     except ClawmemError as error:
         trace.degraded.setdefault("vector", str(error))
         return None
 
 
-def _companions(vault: Vault, seeds: Collection[int], scope: Scope) -> dict[int, float]:
-    neighbours = vault.entities.neighbours(seeds, COMPANIONS, scope)
+def _companions(entities: EntityStore, seeds: Collection[int], scope: Scope) -> dict[int, float]:
+    neighbours = entities.neighbours(seeds, COMPANIONS, scope)
     return {found.document_id: cooccurrence_score(found.together) for found in neighbours}
 
 

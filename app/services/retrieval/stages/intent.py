@@ -12,9 +12,9 @@ from clawmem.app.services.retrieval.stages.fuse import fused_documents
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.intent import Classification, Intent, weights_for_intent
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
-from clawmem.ports.vault import Vault
 
 PURPOSE = "intent"
 DEADLINE_S = 2.0  # after it the intent is WHAT, which is right for most questions with ambiguous words
@@ -78,11 +78,11 @@ def _asked(request: RetrievalRequest, generator: Generator, cache: AnswerCache |
     return Intent(word[0].upper()) if word else None
 
 
-def fuse_by_intent(vault: Vault) -> Stage:
+def fuse_by_intent(documents: DocumentStore) -> Stage:
     """Return a stage that sums scaled scores as in ``query``, with the weights from `weights_for_intent`."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         weights = weights_for_intent(grains.DOCUMENT_WEIGHTS, intent_of(work), VECTOR)
-        return work.with_candidates(fused_documents(vault, request, work, weights))
+        return work.with_candidates(fused_documents(documents, request, work, weights))
 
     return stage

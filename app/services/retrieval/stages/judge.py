@@ -15,6 +15,7 @@ from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
 from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 
@@ -38,7 +39,7 @@ def judge(vault: Vault, likely: Likelihood | None = None) -> Stage:
     chosen = likely or partial(likelihood, vault)
 
     def judged(request: RetrievalRequest, work: Work) -> Work:
-        words = words_of(vault, request)
+        words = words_of(vault.lexical, request)
         answered = chosen(request, work, words)
         return work._replace(
             candidates=tuple(with_confidences(request, work, words, answered)), answered=answered
@@ -58,7 +59,7 @@ def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
     def likely(text: str, request: RetrievalRequest) -> float:
         part = request.asking(text)
         apart = Trace([StageTrace("part", 0, 0, 0.0)])  # discarded: the clauses report degradation already
-        return likelihood(vault, part, search(part, Work(), apart), words_of(vault, part))
+        return likelihood(vault, part, search(part, Work(), apart), words_of(vault.lexical, part))
 
     def judged(request: RetrievalRequest, work: Work) -> Work:
         return work._replace(answered=max(likely(text, request) for text in parts))
@@ -109,16 +110,16 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
 def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
     """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
-    return answer_probability(evidence_of(vault, work, words), fingerprint)
+    return answer_probability(evidence_of(vault.lexical, work, words), fingerprint)
 
 
-def evidence_of(vault: Vault, work: Work, words: QuestionStatistics) -> Evidence:
+def evidence_of(lexical: LexicalIndex, work: Work, words: QuestionStatistics) -> Evidence:
     """Return the input of the relevance model from the hits of the retrievers."""
     lines, vectors, documents = (work.legs.get(leg) for leg in (LINE, VECTOR, DOCUMENT))
     return Evidence(
         line=lines[0].score if lines else 0.0,
         unknown=words.unknown,
-        entries=vault.lexical.count(Grain.LINE) + vault.lexical.count(Grain.PASSAGE),
+        entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
         coverage=documents[0].score / words.rarity if documents else 0.0,
         words=words.looked_up,
@@ -138,11 +139,11 @@ class QuestionStatistics(NamedTuple):
     rarity: float
 
 
-def words_of(vault: Vault, request: RetrievalRequest) -> QuestionStatistics:
+def words_of(lexical: LexicalIndex, request: RetrievalRequest) -> QuestionStatistics:
     """Return the statistics of the first `WORDS_LOOKED_UP` words of the question."""
     terms = list(islice(request.question.forms.relaxed.terms, WORDS_LOOKED_UP))
-    total = vault.lexical.count(Grain.DOCUMENT)
-    held = [vault.lexical.holding(term, Grain.DOCUMENT) for term in terms]
+    total = lexical.count(Grain.DOCUMENT)
+    held = [lexical.holding(term, Grain.DOCUMENT) for term in terms]
     unknown = held.count(0) / len(terms) if terms else 1.0
     return QuestionStatistics(len(terms), unknown, math.fsum(rarity(total, one) for one in held) or 1.0)
 

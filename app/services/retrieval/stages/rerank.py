@@ -17,11 +17,11 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval import chunk_choice, fusion
 from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, intent_terms
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InputTooLong
 from clawmem.ports.model_answers import ModelAnswers
 from clawmem.ports.records import Span
 from clawmem.ports.reranker import Reranker
-from clawmem.ports.vault import Vault
 
 RERANKED = 40  # candidates to rerank, independent of the limit, so that the first results do not depend on it
 LINE_CHARS = 400  # characters around a line; with more, lines of one note would get the same text
@@ -33,7 +33,7 @@ BATCH = 4  # texts per call; small enough for common context sizes and for the d
 SHORT_CHARS = 400  # characters per text if the model rejects the whole texts as too long
 
 
-def choose_chunk(vault: Vault, reranker: Reranker) -> Stage:
+def choose_chunk(documents: DocumentStore, reranker: Reranker) -> Stage:
     """
     Return a stage that gives the first candidates the text for *reranker* to read.
 
@@ -44,12 +44,13 @@ def choose_chunk(vault: Vault, reranker: Reranker) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         most_read = request.candidate_limit or RERANKED
         head, tail = work.candidates[:most_read], work.candidates[most_read:]
-        spans = vault.documents.spans(candidate.best for candidate in head)
+        spans = documents.spans(candidate.best for candidate in head)
         most = min(readable, CHUNK_CHARS if request.unit is Unit.DOCUMENT else LINE_CHARS)
         wanted = intent_terms(request.purpose) if request.unit is Unit.DOCUMENT else ()
         words = request.question.forms.words
         chosen = [
-            c._replace(chunk=chunk_of(vault, c, spans.get(c.best), words, wanted, chars=most)) for c in head
+            c._replace(chunk=chunk_of(documents, c, spans.get(c.best), words, wanted, chars=most))
+            for c in head
         ]
         return work.with_candidates([*chosen, *tail])
 
@@ -57,7 +58,7 @@ def choose_chunk(vault: Vault, reranker: Reranker) -> Stage:
 
 
 def chunk_of(
-    vault: Vault,
+    documents: DocumentStore,
     candidate: Candidate,
     span: Span | None,
     words: Sequence[str],
@@ -67,7 +68,7 @@ def chunk_of(
 ) -> str:
     """Return at most *chars* characters of the document of *candidate*, see `chunk_choice.choose_chunk`."""
     return chunk_choice.choose_chunk(
-        vault.documents.body(candidate.document_id) or "",
+        documents.body(candidate.document_id) or "",
         words,
         wanted,
         around=(span.start, span.end) if span and span.end > span.start else None,

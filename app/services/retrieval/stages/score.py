@@ -12,8 +12,8 @@ from clawmem.domain.retrieval import calibrated, composite
 from clawmem.domain.retrieval.composite import signals_of
 from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.standing import standing
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
 
 _SAID = {
     TimeIntent.RECENT: "the question asks for what is recent",
@@ -21,14 +21,14 @@ _SAID = {
 }
 
 
-def score(vault: Vault) -> Stage:
+def score(documents: DocumentStore) -> Stage:
     """Return a stage that scores candidates by relevance and metadata with the requested policy."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         wanted = _time_wanted(request)
         if wanted in _SAID:
             trace.stages[-1].notes.append(_SAID[wanted])
-        scored = _scored_all(vault, request, wanted, work.candidates)
+        scored = _scored_all(documents, request, wanted, work.candidates)
         known = {c.best for c in scored}
         trace.drop((c for c in work.candidates if c.best not in known), "not served")
         trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
@@ -39,10 +39,10 @@ def score(vault: Vault) -> Stage:
 
 
 def _scored_all(
-    vault: Vault, request: RetrievalRequest, wanted: TimeIntent, candidates: Sequence[Candidate]
+    store: DocumentStore, request: RetrievalRequest, wanted: TimeIntent, candidates: Sequence[Candidate]
 ) -> list[Candidate]:
     """Return the served candidates with their documents; the profile page only if the question asks for it."""
-    documents = vault.documents.many({c.document_id for c in candidates})
+    documents = store.many({c.document_id for c in candidates})
     found = ((c, documents.get(c.document_id)) for c in candidates)
     with_profile = is_profile_asked(request.question.text, request.scope.collections)
     return [

@@ -9,6 +9,7 @@ from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Un
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.succession import current_first, successors
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, FragmentKey, Scope
 from clawmem.ports.succession import Succession
 from clawmem.ports.vault import Vault
@@ -43,7 +44,7 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
             return work
         arrange = _lifted if of_lines else _exchanged
         arranged = _with_their_lines(
-            _arranged(vault, request, work.candidates, pairs, arrange), work.candidates
+            _arranged(vault.documents, request, work.candidates, pairs, arrange), work.candidates
         )
         notes += _said(arranged, pairs)
         return work.with_candidates(arranged)
@@ -52,7 +53,7 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
 
 
 def _arranged(
-    vault: Vault,
+    store: DocumentStore,
     request: RetrievalRequest,
     candidates: Sequence[Candidate],
     pairs: set[Succession],
@@ -61,7 +62,7 @@ def _arranged(
     """Return the best candidate of each document and added successors, current notes first."""
     found = {c.document_id: c for c in reversed(candidates)}
     candidates = [c for c in candidates if found[c.document_id] is c]
-    documents = vault.documents.many({pair.newer for pair in pairs} - found.keys())
+    documents = store.many({pair.newer for pair in pairs} - found.keys())
     hidden = {number for number, document in documents.items() if not _is_seen(document, request.scope)}
     order = current_first([c.document_id for c in candidates], pairs, hidden)
     brought = _brought(
