@@ -13,6 +13,7 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import shown_title, without_orders
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Candidate, Document, Grain, Hit, InactiveReason, LexicalQuery
 from clawmem.ports.vault import Vault
@@ -73,10 +74,10 @@ def _name_words(document: Document) -> set[str]:
     return set(words(" ".join((document.display_path, *document_names(document)))))
 
 
-def candidates_of(vault: Vault, documents: Sequence[Document]) -> list[Candidate]:
+def candidates_of(store: DocumentStore, documents: Sequence[Document]) -> list[Candidate]:
     """Return *documents* as candidates, in their order."""
     named = [one for one in documents if one.inactive is not InactiveReason.FORGOTTEN]
-    names = docids(vault.documents, named)
+    names = docids(store, named)
     return [
         Candidate(
             f"#{names[one.id]}" if one.id in names else "",

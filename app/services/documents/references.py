@@ -19,6 +19,7 @@ from clawmem.domain.documents.reference import (
     reference_readings,
 )
 from clawmem.domain.security.origin import verified_if_any
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.links import Link, StoredLink
 from clawmem.ports.records import EVERYTHING, Document, InactiveReason, Scope
@@ -131,22 +132,22 @@ class FoundLink(NamedTuple):
 
 def links_of(vault: Vault, document: Document) -> list[FoundLink]:
     """Return the links of *document* in the order of its text."""
-    return _found(vault, vault.links.outgoing([document.id]))
+    return _found(vault.documents, vault.links.outgoing([document.id]))
 
 
 def links_to(vault: Vault, document: Document) -> list[FoundLink]:
     """Return the links of other notes to *document*, by note."""
-    return _found(vault, vault.links.incoming([document.id]))
+    return _found(vault.documents, vault.links.incoming([document.id]))
 
 
 def broken_links(vault: Vault, scope: Scope = EVERYTHING) -> list[FoundLink]:
     """Return the links of the documents in *scope* that lead to no note, or to no place of their note."""
-    return [one for one in _found(vault, vault.links.doubtful(scope)) if one.problem]
+    return [one for one in _found(vault.documents, vault.links.doubtful(scope)) if one.problem]
 
 
-def _found(vault: Vault, links: Sequence[StoredLink]) -> list[FoundLink]:
-    notes = vault.documents.many({end for one in links for end in (one.document_id, one.target_id) if end})
-    bodies = vault.documents.bodies({one.target_id for one in links if one.target_id and one.link.part})
+def _found(documents: DocumentStore, links: Sequence[StoredLink]) -> list[FoundLink]:
+    notes = documents.many({end for one in links for end in (one.document_id, one.target_id) if end})
+    bodies = documents.bodies({one.target_id for one in links if one.target_id and one.link.part})
     return [_with_place(one, notes, bodies.get(one.target_id or 0, "")) for one in links]
 
 

@@ -89,21 +89,21 @@ class AddressResolver:
             normalise_docid(text.strip().partition(" ")[0])
             raise NotFound("document", text)
         near = CandidateSearch(self._vault)(text, self._asked_place(text), suggestions)
-        raise NotFound("document", text, candidates=candidates_of(self._vault, near))
+        raise NotFound("document", text, candidates=candidates_of(self._vault.documents, near))
 
     def _only(self, text: str, found: Sequence[Document], address: Address, to_change: bool) -> Resolution:
         if len(found) > 1:
-            raise Ambiguous(text, candidates_of(self._vault, sorted(found, key=PLACE)))
+            raise Ambiguous(text, candidates_of(self._vault.documents, sorted(found, key=PLACE)))
         [document] = found
         if document.inactive is None:
             return Resolution(document, address)
-        moved = moved_documents(self._vault, document)
+        moved = moved_documents(self._vault.documents, document)
         if len(moved) == 1 and not to_change:
             return Resolution(moved[0], address, document.display_path)
         raise self._not_served(document, document.inactive, moved)
 
     def _not_served(self, document: Document, reason: InactiveReason, moved: Sequence[Document]) -> NotServed:
-        successors = candidates_of(self._vault, moved or self._successors(document))
+        successors = candidates_of(self._vault.documents, moved or self._successors(document))
         if moved:
             remedy = _MOVED.format(successors="; ".join(map(str, successors)))
             return NotServed(document, shown_title(document), remedy, successors)

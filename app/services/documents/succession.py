@@ -6,28 +6,29 @@ from collections.abc import Iterable, Mapping
 
 from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.domain.retrieval.succession import last_successors, successor_label
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.succession import Succession
+from clawmem.ports.succession import Succession, SuccessionStore
 from clawmem.ports.vault import Vault
 
 
-def successions_from(vault: Vault, document_ids: Iterable[int]) -> set[Succession]:
+def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
     """Return all successions that start at these documents, transitively."""
     pairs: set[Succession] = set()
     asked, known = set(document_ids), set[int]()
     while asked:
         known |= asked
-        found = vault.successions.direct(asked)
+        found = successions.direct(asked)
         pairs |= found
         asked = {pair.newer for pair in found} - known
     return pairs
 
 
-def known_by(vault: Vault, pairs: set[Succession], as_of: str | None) -> set[Succession]:
+def known_by(store: DocumentStore, pairs: set[Succession], as_of: str | None) -> set[Succession]:
     """Return the successions between documents written before *as_of*: later notes supersede nothing yet."""
     if as_of is None or not pairs:
         return pairs
-    documents = vault.documents.many({number for pair in pairs for number in (pair.older, pair.newer)})
+    documents = store.many({number for pair in pairs for number in (pair.older, pair.newer)})
     known = {number for number, document in documents.items() if document.authored_at < as_of}
     return {pair for pair in pairs if pair.older in known and pair.newer in known}
 
@@ -40,7 +41,7 @@ def current_successors(
 
     Of several successors it is the last written one. Documents written at *as_of* or later are ignored.
     """
-    pairs = known_by(vault, successions_from(vault, document_ids), as_of)
+    pairs = known_by(vault.documents, successions_from(vault.successions, document_ids), as_of)
     if not pairs:
         return {}
     last = last_successors(pairs)
@@ -51,7 +52,7 @@ def current_successors(
     }
 
 
-def moved_documents(vault: Vault, document: Document) -> list[Document]:
+def moved_documents(documents: DocumentStore, document: Document) -> list[Document]:
     """
     Return the served document of a moved file, if *document* is the record at its former path; else nothing.
 
@@ -59,12 +60,12 @@ def moved_documents(vault: Vault, document: Document) -> list[Document]:
     """
     if document.inactive is not InactiveReason.REMOVED or document.stamp is not None:
         return []
-    unchanged = [one for one in vault.documents.holding(document.hash) if one.inactive is None]
+    unchanged = [one for one in documents.holding(document.hash) if one.inactive is None]
     if unchanged:
         return unchanged
-    text = vault.documents.body(document.id) or ""
-    titled = (one for one in vault.documents.latest() if one.title == document.title)
-    return [one for one in titled if likeness(text, vault.documents.body(one.id) or "") >= LEAST_LIKENESS]
+    text = documents.body(document.id) or ""
+    titled = (one for one in documents.latest() if one.title == document.title)
+    return [one for one in titled if likeness(text, documents.body(one.id) or "") >= LEAST_LIKENESS]
 
 
 def succession_mark(successor: Document | None) -> str:

@@ -12,6 +12,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session, SessionStore
@@ -36,16 +37,16 @@ def sessions_with_outcome_first(vault: Vault, limit: int, before: str | None = N
     A session that just began, or had no outcome, therefore does not hide the last one with an outcome.
     """
     found = latest_sessions(vault.sessions, max(limit, LOOKED_AT), before)
-    ranked = sorted(found, key=lambda session: not _has_outcome(vault, session))
+    ranked = sorted(found, key=lambda session: not _has_outcome(vault.documents, session))
     return list(islice(ranked, max(limit, 0)))
 
 
-def _has_outcome(vault: Vault, session: Session) -> bool:
+def _has_outcome(documents: DocumentStore, session: Session) -> bool:
     path = (session.handoff_path or "").removeprefix(f"{COLLECTION}/")
-    document = vault.documents.at(COLLECTION, path) if path else None
+    document = documents.at(COLLECTION, path) if path else None
     if document is None or document.inactive is not None:
         return False
-    return not is_empty(vault.documents.body(document.id) or "")
+    return not is_empty(documents.body(document.id) or "")
 
 
 def as_known(session: Session, before: str | None) -> Session:

@@ -78,7 +78,9 @@ def unresolved_claims(vault: Vault) -> list[UnresolvedClaim]:
 
 def circular_claims(vault: Vault) -> list[CircularClaims]:
     """Return the notes that supersede each other, each group once; neither of them goes before the other."""
-    found = circles(successions_from(vault, {claim.document_id for claim in vault.successions.claims()}))
+    found = circles(
+        successions_from(vault.successions, {claim.document_id for claim in vault.successions.claims()})
+    )
     notes = vault.documents.many({number for circle in found for number in circle}) if found else {}
     groups = (sorted((notes[one] for one in circle), key=lambda one: one.display_path) for circle in found)
     return sorted((CircularClaims(tuple(group)) for group in groups), key=str)

@@ -123,7 +123,7 @@ class Archiving:
         except NotServed:
             raise
         except NotFound as error:
-            near = candidates_of(self._vault, self.archived(address, limit=MOST_SUGGESTED))
+            near = candidates_of(self._vault.documents, self.archived(address, limit=MOST_SUGGESTED))
             raise NotFound("archived document", error.name, candidates=near) from error
 
     def _words(self, document: Document) -> set[str]:

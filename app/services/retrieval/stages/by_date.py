@@ -175,7 +175,7 @@ def has_time_of_file(document: Document) -> bool:
 
 def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
     """Return the documents that an active note supersedes, ignoring notes later than ``as_of``."""
-    pairs = known_by(vault, successions_from(vault, documents), request.as_of)
+    pairs = known_by(vault.documents, successions_from(vault.successions, documents), request.as_of)
     return {older for older, newer in successors(pairs).items() if newer}
 
 

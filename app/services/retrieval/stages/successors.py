@@ -35,7 +35,7 @@ def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
         if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
         found = [c.document_id for c in work.candidates]
-        pairs = known_by(vault, successions_from(vault, found), request.as_of)
+        pairs = known_by(vault.documents, successions_from(vault.successions, found), request.as_of)
         if not pairs:
             return work
         notes = trace.stages[-1].notes
@@ -165,7 +165,7 @@ def successors_above(vault: Vault) -> Stage:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         found = {c.document_id for c in work.candidates}
-        pairs = known_by(vault, successions_from(vault, found), request.as_of)
+        pairs = known_by(vault.documents, successions_from(vault.successions, found), request.as_of)
         if not pairs or request.question.time_intent is TimeIntent.HISTORY:
             return work
         newer = {older: those & found for older, those in successors(pairs).items()}

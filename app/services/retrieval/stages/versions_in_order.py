@@ -40,7 +40,9 @@ def versions_in_order(vault: Vault, *, of_lines: bool = False) -> Stage:
             return work
         asked = request.question.version
         listed = {c.document_id: c for c in reversed(work.candidates) if c.document}
-        newer = successors(known_by(vault, successions_from(vault, listed), request.as_of))
+        newer = successors(
+            known_by(vault.documents, successions_from(vault.successions, listed), request.as_of)
+        )
         now = iso_utc(request.question.now_ms)
         versions = {number: _version(one, now, len(newer.get(number, ()))) for number, one in listed.items()}
         ranked = list(work.candidates)
