@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends_statement
 from clawmem.domain.security.origin import is_verified
-from clawmem.ports.triples import Direction, Triple
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.triples import Direction, Triple, TripleStore
 from clawmem.ports.vault import Vault
 
 MOST_HELD = 1000  # facts per entity that are checked
@@ -19,7 +20,7 @@ def end_replaced_facts(vault: Vault, new: Sequence[Triple]) -> int:
     Facts in *new* may have ended, too: an older document is often read after the one that contradicts it.
     """
     over = [*_over_since(vault, new)]
-    for document_id in {one.document_id for one in _said_later(vault, new)}:
+    for document_id in {one.document_id for one in _said_later(vault.triples, new)}:
         over += _over_since(vault, vault.triples.of_document(document_id))
     over.sort(key=lambda pair: pair[1].valid_from)  # the earliest contradiction ends a fact
     return sum([vault.triples.end(held, last.valid_from, last.document_id) for held, last in over])
@@ -48,33 +49,33 @@ def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, 
 
     Only facts of verified documents end others.
     """
-    if not _may_end(vault, said):
+    if not _may_end(vault.documents, said):
         return
     statements = {in_ids(one) for one in said}
     for last in said:
-        for held in _touched(vault, last):
+        for held in _touched(vault.triples, last):
             if ends_statement(statements, in_ids(held)):
                 yield held, last
 
 
-def _may_end(vault: Vault, said: Sequence[Triple]) -> bool:
-    sources = vault.documents.many({one.document_id for one in said})
+def _may_end(documents: DocumentStore, said: Sequence[Triple]) -> bool:
+    sources = documents.many({one.document_id for one in said})
     return all(is_verified(one.origin) for one in sources.values())
 
 
-def _touched(vault: Vault, triple: Triple) -> list[Triple]:
+def _touched(triples: TripleStore, triple: Triple) -> list[Triple]:
     """Return the recorded facts about the subject of a move, or about the object of a replacement."""
     if triple.predicate == MIGRATED_TO:
-        return vault.triples.recorded(triple.subject.id, MOST_HELD, Direction.OUTGOING)
+        return triples.recorded(triple.subject.id, MOST_HELD, Direction.OUTGOING)
     if triple.predicate == REPLACED:
-        return vault.triples.recorded(triple.object_id, MOST_HELD, Direction.INCOMING)
+        return triples.recorded(triple.object_id, MOST_HELD, Direction.INCOMING)
     return []
 
 
-def _said_later(vault: Vault, new: Sequence[Triple]) -> Iterator[Triple]:
+def _said_later(triples: TripleStore, new: Sequence[Triple]) -> Iterator[Triple]:
     """Yield the moves and replacements of the same entities that were stated on a later day."""
     since = min((one.valid_from for one in new), default="")
-    ever = vault.triples.recorded
+    ever = triples.recorded
     for thing in {one.subject.id for one in new}:
         moves = ever(thing, MOST_HELD, Direction.OUTGOING, predicate=MIGRATED_TO)
         yield from (one for one in moves if one.valid_from > since)

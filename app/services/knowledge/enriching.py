@@ -202,7 +202,7 @@ class Enrich:
 
     def _newest(self, numbers: Sequence[int]) -> list[int]:
         documents = self._vault.documents.many(numbers).values()
-        ready = [one for one in documents if not waits_for_vectors(self._vault, one)]
+        ready = [one for one in documents if not waits_for_vectors(self._vault.embeddings, one)]
         return [one.id for one in newest_first(ready, len(ready))]
 
     def _look_around(self, numbers: Sequence[int]) -> Resolve:

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, people_of, similarity
+from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.records import Document, EmbedState, FragmentKind
 from clawmem.ports.vault import Vault
@@ -41,7 +42,7 @@ class Reading:
 def read(vault: Vault, document_id: int, redact: Redact) -> Reading | None:
     """Return a document that can be enriched now; ``None`` if it is deleted or waits for vectors."""
     document = vault.documents.get(document_id)
-    if document is None or document.inactive or waits_for_vectors(vault, document):
+    if document is None or document.inactive or waits_for_vectors(vault.embeddings, document):
         return None
     body = vault.documents.body(document_id) or ""
     listed = [one for one in vault.documents.fragments(document_id) if one.kind is FragmentKind.FRONT_MATTER]
@@ -49,9 +50,9 @@ def read(vault: Vault, document_id: int, redact: Redact) -> Reading | None:
     return Reading(document, redact(document.title), redact(body), tuple(people))
 
 
-def waits_for_vectors(vault: Vault, document: Document) -> bool:
+def waits_for_vectors(embeddings: EmbeddingStore, document: Document) -> bool:
     """Whether the vectors of a document are pending: links need them. False if the vault has no vectors at all."""
-    return document.embed_state is EmbedState.PENDING and vault.embeddings.fingerprint() is not None
+    return document.embed_state is EmbedState.PENDING and embeddings.fingerprint() is not None
 
 
 LOOKED_AT = 20  # candidate entities per word of a name
