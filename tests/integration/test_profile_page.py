@@ -112,7 +112,7 @@ def judged(
     UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(ROOT / request.param)))
     Profile(vault, clock).rebuild()
     page = vault.documents.body(id_of(vault.documents.at(COLLECTION, PATH))) or ""
-    gathered = current_statements(vault, current_documents(vault, iso_utc(NOW_MS)))
+    gathered = current_statements(vault.documents, current_documents(vault, iso_utc(NOW_MS)))
     vault.close()
     return request.param, page, [one.line.text for one in gathered]
 

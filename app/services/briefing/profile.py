@@ -29,6 +29,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 
@@ -77,7 +78,7 @@ class Profile:
             return False
         now = iso_utc(self._clock.now_ms())
         newest = current_documents(self._vault, now)
-        facts, items = current_statements(self._vault, newest), self._items(newest)
+        facts, items = current_statements(self._vault.documents, newest), self._items(newest)
         text = self._redact(profile_text([one.line for one in facts], [one.line for one in items]))
         with self._vault.writing():
             return self._published(text, {one.source for one in (*facts, *items)}, page)
@@ -180,12 +181,12 @@ def current_documents(vault: Vault, now: str) -> list[Document]:
     return sorted((one for one in found if one.id not in replaced), key=lambda one: not one.has_own_date)
 
 
-def current_statements(vault: Vault, documents: Sequence[Document]) -> list[Statement]:
+def current_statements(store: DocumentStore, documents: Sequence[Document]) -> list[Statement]:
     """Return statements of the last decisions and hubs among *documents*: the first of each note, then the second."""
     decisions = last_of_subject([one for one in documents if one.content_type == "decision"])[:DECISIONS]
     hubs = [one for one in documents if one.content_type == PAGE_TYPE][:HUBS]
     sources = (*decisions, *hubs)
-    bodies = vault.documents.bodies([one.id for one in sources])
+    bodies = store.bodies([one.id for one in sources])
     # A sentence alone may lack the label of its secret.
     texts = [redact_parts((one.title, bodies.get(one.id, ""))) for one in sources]
     told = [

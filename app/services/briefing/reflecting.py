@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from clawmem.domain.briefing.phrases import Phrase, repeated_phrases
 from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.ports.captures import UsageStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
@@ -47,7 +48,7 @@ def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
     served = vault.documents.latest()
     recent = [one for one in served if one.authored_at >= since]
     decisions = [one for one in recent if one.content_type == "decision"][:DECISIONS]
-    pairs = sorted(_together(vault, served), key=lambda pair: (-pair.count, pair.one.id, pair.other.id))
+    pairs = sorted(_together(vault.usage, served), key=lambda pair: (-pair.count, pair.one.id, pair.other.id))
     return Reflection(
         days,
         decisions,
@@ -57,10 +58,10 @@ def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
     )
 
 
-def _together(vault: Vault, served: list[Document]) -> Iterator[DocumentPair]:
+def _together(usage: UsageStore, served: list[Document]) -> Iterator[DocumentPair]:
     known = {one.id: one for one in served}
     for one in served:
         # Documents without any use cannot have been used together with others.
-        for other, count in vault.usage.partners(one.id).items() if one.access_count else ():
+        for other, count in usage.partners(one.id).items() if one.access_count else ():
             if count >= LEAST_TOGETHER and one.id < other and other in known:
                 yield DocumentPair(one, known[other], count)
