@@ -363,7 +363,7 @@ class Services:
 
         if self.settings.named or self.settings.vault in self.settings.vaults.values():
             return {}
-        return leftover_collections(self.vault, self.settings.collections)
+        return leftover_collections(self.vault.documents, self.settings.collections)
 
     def lane(self, name: str, *, lease_ms: int = LEASE_MS) -> Lane:
         """Return the lane *name*, in which one process works at a time."""

@@ -10,6 +10,7 @@ from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_fa
 from clawmem.app.settings.config_file import RESERVED
 from clawmem.domain.capture.own_collection import OWN_COLLECTION
 from clawmem.domain.security.origin import is_verified, origin_of
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 from clawmem.ports.succession import NO_CLAIMS
@@ -47,14 +48,14 @@ def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> 
     return sum(apply_in_chunks(vault, wrong, record)) if wrong else 0
 
 
-def leftover_collections(vault: Vault, configured: Collection[str]) -> dict[str, int]:
+def leftover_collections(documents: DocumentStore, configured: Collection[str]) -> dict[str, int]:
     """
     Return the number of served documents of each collection of files that is not *configured*.
 
     Documents that a program stored have no file; their collections need no configuration.
     """
-    strangers = [name for name in vault.documents.collections() if name not in {*configured, *RESERVED}]
-    counts = {name: _served_files(vault, name) for name in strangers}
+    strangers = [name for name in documents.collections() if name not in {*configured, *RESERVED}]
+    counts = {name: _served_files(documents, name) for name in strangers}
     return {name: count for name, count in counts.items() if count}
 
 
@@ -96,6 +97,6 @@ def distrust_stamps(vault: Vault, name: str) -> None:
         pass
 
 
-def _served_files(vault: Vault, name: str) -> int:
-    known = vault.documents.sources(name).values()
+def _served_files(documents: DocumentStore, name: str) -> int:
+    known = documents.sources(name).values()
     return sum(document.inactive is None and document.stamp is not None for document in known)

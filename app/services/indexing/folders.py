@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan
 from clawmem.ports.text_extraction import TextExtractor
-from clawmem.ports.vault import Vault
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +87,9 @@ def _ends_of_folders(path: str) -> list[int]:
     return [place for place, character in enumerate(path) if character == "/"]
 
 
-def known_sources(vault: Vault, folder: Folder) -> dict[str, Document]:
+def known_sources(documents: DocumentStore, folder: Folder) -> dict[str, Document]:
     """Return the records of the files of *folder*, by path."""
     if folder.only is None:
-        return vault.documents.sources(folder.name)
-    found = {path: vault.documents.at(folder.name, path) for path in folder.only}
+        return documents.sources(folder.name)
+    found = {path: documents.at(folder.name, path) for path in folder.only}
     return {path: document for path, document in found.items() if document}

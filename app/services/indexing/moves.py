@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clawmem.app.services.indexing.source import ParsedSource
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.vault import Vault
@@ -23,7 +24,7 @@ def is_forgotten_text(vault: Vault, hash: str) -> bool:
     return vault.forgotten_texts.holds(hash) and not vault.documents.holding(hash)
 
 
-def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
+def move(documents: DocumentStore, past: Document, parsed: ParsedSource) -> None:
     """
     Give the document *past* the path of its moved file.
 
@@ -32,7 +33,7 @@ def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
     A removed record without a stamp stays at the former path, because other notes may refer to it.
     """
     place = parsed.document
-    vault.documents.move(past.id, place.collection, place.path)
+    documents.move(past.id, place.collection, place.path)
     former = past._replace(
         id=0,
         hash=place.hash,
@@ -44,8 +45,8 @@ def move(vault: Vault, past: Document, parsed: ParsedSource) -> None:
         access_count=0,
         last_accessed_at=None,
     )
-    former_id = vault.documents.save(former, parsed.body, ())
-    vault.documents.deactivate([former_id], InactiveReason.REMOVED)
+    former_id = documents.save(former, parsed.body, ())
+    documents.deactivate([former_id], InactiveReason.REMOVED)
 
 
 def is_hidden(path: str, unreadable: tuple[str, ...]) -> bool:

@@ -181,7 +181,7 @@ class _Pass:
 
     def _run(self, progress: Progress) -> None:
         # Read the records before listing files, so that a document added in between is not taken for a deleted file.
-        known = known_sources(self._vault, self._folder)
+        known = known_sources(self._vault.documents, self._folder)
         exclusions = self._exclusions = Exclusions(self._files, self._folder)
         scan = scan_folder(self._files, self._folder, exclusions=exclusions)
         if not scan.root_exists:
@@ -324,7 +324,7 @@ class _Pass:
                     withdraw(self._vault, [change.known.id], InactiveReason.REMOVED)
                 return _Outcome.FORGOTTEN
             if change.past:
-                move(self._vault, change.past, parsed)
+                move(self._vault.documents, change.past, parsed)
             publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.declared)
         elif change.known:
             stamp = settled(change.file.stamp, self._clock.now_ms())
