@@ -27,9 +27,10 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.security.origin import as_tag
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.relations import RelationKind
+from clawmem.ports.relations import RelationKind, RelationStore
 from clawmem.ports.vault import Vault
 
 MOST_RELATIONS = 1000
@@ -45,12 +46,12 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
     observations, the ``made-from:`` tags of the profile, and the quote of a capture that a handoff repeats.
     """
     asked = set(document_ids)
-    stated = _stated(vault)
+    stated = _stated(vault.documents)
     found: dict[int, Document] = {}
     waiting = list(asked)
     while waiting:
         source = waiting.pop()
-        drawn = {*stated.get(source, ()), *_concluded(vault, source), *_merged(vault, source)}
+        drawn = {*stated.get(source, ()), *_concluded(vault.relations, source), *_merged(vault, source)}
         drawn |= {*_handed_over(vault, source)}
         for document in vault.documents.many(drawn - asked - found.keys()).values():
             if document.inactive is not InactiveReason.FORGOTTEN:
@@ -59,10 +60,10 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
     return sorted(found.values(), key=lambda one: (one.collection, one.path))
 
 
-def _stated(vault: Vault) -> Mapping[int, set[int]]:
+def _stated(documents: DocumentStore) -> Mapping[int, set[int]]:
     """Return the documents that name their sources, by source: conclusions in their path, the profile in its tags."""
     by_source: dict[int, set[int]] = defaultdict(set)
-    for document in vault.documents.sources(COLLECTION).values():
+    for document in documents.sources(COLLECTION).values():
         for source in _sources(document):
             by_source[source].add(document.id)
     return by_source
@@ -77,8 +78,8 @@ def _sources(document: Document) -> Iterator[int]:
             yield int(number)
 
 
-def _concluded(vault: Vault, source: int) -> Iterator[int]:
-    edges = vault.relations.outbound([source], {RelationKind.SUPPORTING}, limit=MOST_RELATIONS)
+def _concluded(relations: RelationStore, source: int) -> Iterator[int]:
+    edges = relations.outbound([source], {RelationKind.SUPPORTING}, limit=MOST_RELATIONS)
     yield from (edge.target for edge in edges if edge.origin == ORIGIN)
 
 
