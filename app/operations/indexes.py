@@ -79,7 +79,9 @@ def verify(services: Services, request: NoParameters) -> Differences:
     """Compare files, records and indexes, after updating the indexes."""
     lag = lag_sentences(lagging_indexes(services))
     files = services.adapters.files()
-    skipped = [one for folder in services.folders for one in skipped_files(services.vault, files, folder)]
+    skipped = [
+        one for folder in services.folders for one in skipped_files(services.vault.documents, files, folder)
+    ]
     return Differences(differences=[*lag, *services.verify()], skipped=skipped)
 
 

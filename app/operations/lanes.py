@@ -140,7 +140,7 @@ def status(services: Services, request: LastRuns) -> LaneStatus:
     plan, vault, now_ms = read_plan(services.settings.lanes), services.vault, services.clock.now_ms()
     held = {one.value: vault.leases.current(one.lease, now_ms=now_ms) for one in LaneName}
     lanes = services.lanes()
-    found = trends(vault, ObservationSelector(vault).newest(0).among, now_ms)
+    found = trends(vault.documents, ObservationSelector(vault).newest(0).among, now_ms)
     return LaneStatus(
         workers={name: lease.holder if lease else None for name, lease in held.items()},
         on=[one.value for one in plan.hosted],

@@ -212,7 +212,7 @@ def test_every_time_that_it_was_seen_counts(world: World) -> None:
 
     document, body = fetch(world.vault, made), world.vault.documents.body(made) or ""
     assert (document.duplicate_count, "It was noted 3 times" in body) == (3, True)
-    [seen] = trends(world.vault, [document], world.clock.now_ms())
+    [seen] = trends(world.vault.documents, [document], world.clock.now_ms())
     assert (seen.times, seen.last, seen.trend) == (3, document.authored_at[:10], Trend.NEW)
 
 

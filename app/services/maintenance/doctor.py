@@ -25,6 +25,7 @@ from clawmem.app.services.maintenance.finding import (
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.links import written_link
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import EmbedState, Grain
@@ -33,9 +34,9 @@ from clawmem.ports.vault import Vault
 SHOWN = 5  # files listed by name
 
 
-def skipped_files(vault: Vault, files: FileSource, folder: Folder) -> list[str]:
+def skipped_files(documents: DocumentStore, files: FileSource, folder: Folder) -> list[str]:
     """Return a sentence for each file of *folder* that is not served because it, or a rule about it, is unreadable."""
-    known = vault.documents.sources(folder.name)
+    known = documents.sources(folder.name)
     served = {path for path, document in known.items() if document.inactive is None}
     exclusions = Exclusions(files, folder)
     scan = scan_folder(files, folder, exclusions=exclusions)
@@ -129,7 +130,7 @@ class Doctor:
         name = f"folder {folder.name}"
         scan = self._files.scan(folder.root, enter=lambda path: False, wanted=lambda path: False)
         if scan.root_exists:
-            skipped = skipped_files(self._vault, self._files, folder)
+            skipped = skipped_files(self._vault.documents, self._files, folder)
             return CheckResult(
                 name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root
             )

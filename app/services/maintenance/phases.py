@@ -16,6 +16,7 @@ from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend, trend
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.maintenance.selection import stale_first
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
@@ -134,14 +135,14 @@ class ObservationTrend(NamedTuple):
     trend: Trend
 
 
-def trends(vault: Vault, documents: Iterable[Document], now_ms: int) -> list[ObservationTrend]:
+def trends(store: DocumentStore, documents: Iterable[Document], now_ms: int) -> list[ObservationTrend]:
     """Return the trends of the consolidated ones among *documents*, in their order."""
     consolidated = (one for one in documents if patterns.CONSOLIDATED in one.tags)
-    return [_trending(vault, one, now_ms) for one in consolidated]
+    return [_trending(store, one, now_ms) for one in consolidated]
 
 
-def _trending(vault: Vault, document: Document, now_ms: int) -> ObservationTrend:
-    occasions = patterns.occurrences_of(document, vault.documents.body(document.id) or "")
+def _trending(documents: DocumentStore, document: Document, now_ms: int) -> ObservationTrend:
+    occasions = patterns.occurrences_of(document, documents.body(document.id) or "")
     days = sorted(one.day for one in occasions) or [document.authored_at[:10]]
     first, last = (now_ms if (ms := parse_iso(day)) is None else ms for day in (days[0], days[-1]))
     return ObservationTrend(document, len(days), days[0], days[-1], trend(first, last, len(days), now_ms))
@@ -252,7 +253,9 @@ class Phases:
         standing = (one.id for one in chosen.among if CONSOLIDATED in one.tags)
         served = self._vault.documents.many([*standing, *found.created]).values()
         still = (one for one in served if one.inactive is None)
-        counted = Counter(one.trend.value for one in trends(self._vault, still, self._clock.now_ms()))
+        counted = Counter(
+            one.trend.value for one in trends(self._vault.documents, still, self._clock.now_ms())
+        )
         about = {**chosen.told, "dry_run": dry_run, "trends": dict(counted)}
         return consolidated(found, about)
 
