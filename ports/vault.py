@@ -4,6 +4,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
+from clawmem.ports.stores import AnswerLog, Holdings, ModelRecords
+
 if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.acts import ActJournal
     from clawmem.ports.captures import CaptureStore, UsageStore
@@ -33,133 +35,16 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.vector_index import VectorIndex
 
 
-class Vault(Protocol):
-    """Records and indexes that belong together, with transactions across both."""
-
-    @property
-    def documents(self) -> DocumentStore:
-        """Store of documents, bodies and fragments: the records."""
-
-    @property
-    def lexical(self) -> LexicalIndex:
-        """Full-text index of fragments."""
-
-    @property
-    def vectors(self) -> VectorIndex:
-        """Vector index of fragments, derived from the embeddings."""
-
-    @property
-    def embeddings(self) -> EmbeddingStore:
-        """Store of the canonical vectors, with their worklist."""
-
-    @property
-    def sketches(self) -> SketchStore:
-        """Store of the binary token embeddings of each line."""
+class Vault(Holdings, AnswerLog, ModelRecords, Protocol):
+    """Records and indexes that belong together, with transactions across all of them. Services receive parts of it."""
 
     @property
     def outbox(self) -> Outbox:
         """Log of changes for external indexes, and the register of these indexes."""
 
     @property
-    def telemetry(self) -> Telemetry:
-        """Log of queries and their results."""
-
-    @property
-    def receipts(self) -> Receipts:
-        """Explanations of past answers."""
-
-    @property
-    def relations(self) -> RelationStore:
-        """Graph between documents."""
-
-    @property
-    def successions(self) -> SuccessionStore:
-        """Store of claims by which documents supersede each other."""
-
-    @property
-    def links(self) -> LinkStore:
-        """Store of links between documents, and of the names that links use."""
-
-    @property
-    def properties(self) -> PropertyStore:
-        """Store of the properties that documents declare."""
-
-    @property
-    def sessions(self) -> SessionStore:
-        """Store of sessions."""
-
-    @property
-    def entities(self) -> EntityStore:
-        """Store of entities and their mentions in documents."""
-
-    @property
-    def triples(self) -> TripleStore:
-        """Store of the statements of documents, with their validity."""
-
-    @property
-    def notes(self) -> NoteStore:
-        """Store of generated metadata about documents."""
-
-    @property
-    def ledger(self) -> CostLedger:
-        """Cost of model calls."""
-
-    @property
-    def captures(self) -> CaptureStore:
-        """Sightings captured from conversations, and the readers' positions."""
-
-    @property
-    def usage(self) -> UsageStore:
-        """Use of documents after they were surfaced."""
-
-    @property
-    def chronology(self) -> Chronology:
-        """Order of documents by time of writing."""
-
-    @property
-    def acts(self) -> ActJournal:
-        """Journal of actions on documents."""
-
-    @property
-    def forgotten_texts(self) -> ForgottenTexts:
-        """Fingerprints of bodies forgotten on request."""
-
-    @property
-    def journal(self) -> Journal:
-        """Log of automatic maintenance."""
-
-    @property
-    def model_failures(self) -> ModelFailures:
-        """Last failure of each model role."""
-
-    @property
-    def answers(self) -> ModelAnswers:
-        """Cache of model answers."""
-
-    @property
     def leases(self) -> LeaseStore:
         """Leases for work that only one process may do at a time."""
-
-    def reading(self) -> AbstractContextManager[None]:
-        """
-        Return a context manager for reads of one thread that see the same state, so that nothing is read twice.
-
-        Changes that are committed during the block are not seen in it. Nested blocks are part of the outermost one.
-        Keep the block short, because `scrub` waits for its end.
-        """
-
-    def writing(self) -> AbstractContextManager[None]:
-        """
-        Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
-
-        Not reentrant: nesting raises RuntimeError. A single write outside a block is a transaction of its
-        own.
-
-        Raises:
-            VaultLocked: another process kept writing past the busy time-out.
-            VaultReadOnly: the vault was opened read-only.
-            VaultFull: the disk is full; the transaction was rolled back.
-        """
 
     def info(self) -> VaultInfo:
         """Return the backend, location, schema and size."""
