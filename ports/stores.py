@@ -197,3 +197,11 @@ class Enriched(Searchable, Knowledge, Protocol):
 
 class Holdings(Enriched, Activity, Journals, Protocol):
     """Everything kept about documents: forgetting one changes all of it."""
+
+
+class Modelled(Enriched, ModelRecords, Protocol):
+    """Enriched documents with what models answered about them."""
+
+
+class Recalled(Searchable, AnswerLog, Protocol):
+    """Searchable documents with the questions that they answered."""

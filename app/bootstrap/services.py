@@ -207,7 +207,9 @@ class Services:
         """Service that applies the owner's lifecycle policy."""
         from clawmem.app.services.lifecycle.sweeping import Propose, Sweep
 
-        return Sweep(self.archiving, self.forgetting, Propose(self.vault, self.clock))
+        return Sweep(
+            self.archiving, self.forgetting, Propose(self.vault.documents, self.vault.telemetry, self.clock)
+        )
 
     @property
     def prove(self) -> Prove:

@@ -171,7 +171,7 @@ class UndoRequest(Request):
 def status(services: Services, request: NoParameters) -> Status:
     """Count the documents that are served, pinned, snoozed, archived and forgotten."""
     policy = read_policy(services.settings.lifecycle)
-    counted = lifecycle_status(services.vault, services.clock, policy)
+    counted = lifecycle_status(services.vault.documents, services.vault.telemetry, services.clock, policy)
     return Status(**{name: getattr(counted, name) for name in Status.model_fields})
 
 

@@ -161,7 +161,7 @@ def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) 
         surface(vault, clock, [searched], days=0, used=False, verb="search")
     vault.documents.deactivate([gone], InactiveReason.REMOVED)
 
-    proposals = Propose(vault, clock)()
+    proposals = Propose(vault.documents, vault.telemetry, clock)()
 
     assert [one.id for one in proposals.pin] == [wanted]
     assert [one.id for one in proposals.snooze] == [ignored]
@@ -173,7 +173,7 @@ def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) 
     ]
     vault.documents.snooze(ignored, iso_utc(clock.now_ms() + DAY_MS))
     vault.documents.pin(wanted, True)
-    assert Propose(vault, clock)() == Proposals()
+    assert Propose(vault.documents, vault.telemetry, clock)() == Proposals()
 
 
 @pytest.mark.parametrize(("dry_run", "left"), [("true", 3), ("false", 2)])

@@ -93,7 +93,7 @@ def test_what_is_wanted_and_what_is_of_no_use(vault: Vault) -> None:
         at = iso_utc(START_MS - day * DAY_MS)
         vault.telemetry.record(Recall(at, CONTEXT_SURFACING, f"q{number}", 1.0, 9, hits=hits))
 
-    counted = lifecycle_status(vault, ManualClock(), None)
+    counted = lifecycle_status(vault.documents, vault.telemetry, ManualClock(), None)
 
     assert (counted.recalls, counted.surfaced) == (5, 3)
     # What is of no use to anybody, however often, is wanted by its spread as well: both are said.

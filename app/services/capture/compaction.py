@@ -11,8 +11,8 @@ from clawmem.domain.retrieval.confidence import baseline
 from clawmem.ports.captures import CaptureStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import InactiveReason
+from clawmem.ports.stores import Holdings
 from clawmem.ports.transcripts import Transcripts
-from clawmem.ports.vault import Vault
 
 CONTENT_TYPE = "handoff"
 MOST_CHARACTERS = 20_000
@@ -51,7 +51,7 @@ class CompactionSummary:
 
     def __init__(
         self,
-        vault: Vault,
+        vault: Holdings,
         clock: Clock,
         *,
         redact: Redact = str,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
 from clawmem.app.services.capture.session import CursorConflict, Session, SessionReader, UnreadMessages
 from clawmem.domain.capture.references import answers_by_prompt, answers_by_turn, is_referenced
@@ -13,9 +14,9 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.stores import Activity, AnswerLog, Enriched
 from clawmem.ports.telemetry import Recall
 from clawmem.ports.transcripts import Transcripts, turns
-from clawmem.ports.vault import Vault
 
 READER = "feedback-loop"
 
@@ -28,6 +29,10 @@ class Feedback:
     referenced: tuple[int, ...] = ()
 
 
+class UsedDocuments(Activity, AnswerLog, Enriched, Protocol):
+    """Documents with the answers that showed them, and their use."""
+
+
 class FeedbackLoop:
     """
     Compares each answer with the documents surfaced for its turn.
@@ -36,7 +41,7 @@ class FeedbackLoop:
     referenced in the same turn.
     """
 
-    def __init__(self, vault: Vault, transcripts: Transcripts, clock: Clock) -> None:
+    def __init__(self, vault: UsedDocuments, transcripts: Transcripts, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
         self._reader = SessionReader(vault.captures, transcripts, READER)

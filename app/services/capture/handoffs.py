@@ -17,8 +17,8 @@ from clawmem.ports import sessions
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
 from clawmem.ports.generator import Generator
+from clawmem.ports.stores import Holdings
 from clawmem.ports.transcripts import TranscriptMessage, Transcripts
-from clawmem.ports.vault import Vault
 
 CONTENT_TYPE = "handoff"
 DEADLINE_S = 20.0
@@ -43,7 +43,7 @@ class HandoffGenerator:
 
     def __init__(
         self,
-        vault: Vault,
+        vault: Holdings,
         transcripts: Transcripts,
         clock: Clock,
         generator: Generator | None = None,

@@ -9,10 +9,10 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.properties import read_filter
 from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
 from clawmem.ports.errors import NotFound
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Catalogue
 
 
-def matching_documents(vault: Vault, request: RetrievalRequest) -> frozenset[int]:
+def matching_documents(vault: Catalogue, request: RetrievalRequest) -> frozenset[int]:
     """Return the documents in scope with one of the types, and with all tags and properties, of *request*."""
     known = vault.documents.tags() if request.tags else {}
     tags = [tags_below(name, known) for name in request.tags]
@@ -20,7 +20,7 @@ def matching_documents(vault: Vault, request: RetrievalRequest) -> frozenset[int
     return found & vault.properties.having(map(read_filter, request.where)) if request.where else found
 
 
-def check_filters(vault: Vault, tags: Collection[str], conditions: Collection[str]) -> None:
+def check_filters(vault: Catalogue, tags: Collection[str], conditions: Collection[str]) -> None:
     """
     Refuse tags and properties that no note has.
 

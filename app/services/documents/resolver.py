@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from operator import attrgetter
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
 from clawmem.app.services.documents.succession import moved_documents
@@ -19,7 +19,7 @@ from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Journals, Searchable
 
 SUGGESTIONS = 5
 PLACE = attrgetter("collection", "path")
@@ -44,6 +44,10 @@ class Resolution(NamedTuple):
     moved_from: str = ""
 
 
+class AddressedDocuments(Journals, Searchable, Protocol):
+    """Documents to which addresses lead, with the journals that tell what became of them."""
+
+
 class AddressResolver:
     """
     Finds documents by address: exact matches only, and one rule for every interface.
@@ -54,7 +58,7 @@ class AddressResolver:
     Files are not accessed: paths below a collection's folder are compared as text.
     """
 
-    def __init__(self, vault: Vault, roots: Mapping[str, str], home: str | None = None) -> None:
+    def __init__(self, vault: AddressedDocuments, roots: Mapping[str, str], home: str | None = None) -> None:
         self._vault = vault
         self._roots = {name: tidy_path(root).rstrip("/") for name, root in roots.items()}
         self._home = home

@@ -8,8 +8,8 @@ from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.domain.retrieval.succession import last_successors, successor_label
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.stores import Catalogue
 from clawmem.ports.succession import Succession, SuccessionStore
-from clawmem.ports.vault import Vault
 
 
 def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
@@ -34,7 +34,7 @@ def known_by(store: DocumentStore, pairs: set[Succession], as_of: str | None) ->
 
 
 def current_successors(
-    vault: Vault, document_ids: Iterable[int], as_of: str | None = None
+    vault: Catalogue, document_ids: Iterable[int], as_of: str | None = None
 ) -> Mapping[int, Document]:
     """
     Return the current successor of each superseded document; other documents are left out.

@@ -15,7 +15,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Annotated, Enriched, SearchIndexes
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 BATCH = 200  # documents per transaction: well under 50 ms of writing
@@ -44,7 +44,7 @@ class BuildGraphs:
     other origins are kept, and take precedence over those built here.
     """
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
+    def __init__(self, vault: Enriched, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
@@ -105,7 +105,7 @@ class BuildGraphs:
 
 
 def nearest_documents(
-    vault: Vault, document_id: int, threshold: float, most: int = NEIGHBOURS
+    vault: SearchIndexes, document_id: int, threshold: float, most: int = NEIGHBOURS
 ) -> list[tuple[int, float]]:
     """
     Return the documents with a fragment similar to a whole document, with cosines in (0, 1], nearest first.
@@ -149,7 +149,7 @@ class CausalStep:
 class CausalLinks:
     """Chains of causal relations, between served documents."""
 
-    def __init__(self, vault: Vault) -> None:
+    def __init__(self, vault: Annotated) -> None:
         self._vault = vault
 
     def __call__(

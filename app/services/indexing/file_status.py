@@ -19,7 +19,7 @@ from clawmem.domain.documents.templates import TEMPLATES
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Holdings
 
 UPDATE_COMMAND = "clawmem update"
 UPDATE = f"Run: {UPDATE_COMMAND}"
@@ -55,7 +55,7 @@ class ExplainFile:
     """Explains the status of one file by the rules that an update follows."""
 
     def __init__(
-        self, vault: Vault | None, files: FileSource, folders: Sequence[Folder], parse_yaml: ParseYaml
+        self, vault: Holdings | None, files: FileSource, folders: Sequence[Folder], parse_yaml: ParseYaml
     ) -> None:
         """
         Args:
@@ -138,7 +138,9 @@ class ExplainFile:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
         if parsed.template:
             return _excluded(path, path, parsed.template)
-        if self._vault and is_forgotten_text(self._vault, parsed.document.hash):
+        if self._vault and is_forgotten_text(
+            self._vault.documents, self._vault.forgotten_texts, parsed.document.hash
+        ):
             return FileStatus(
                 FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
             )

@@ -11,17 +11,17 @@ from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
+from clawmem.ports.forget_log import ForgottenTexts
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
-from clawmem.ports.vault import Vault
 
 
-def is_forgotten_text(vault: Vault, hash: str) -> bool:
+def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, hash: str) -> bool:
     """
     Whether the body with this *hash* was forgotten on request, and no document contains it any more.
 
     While another document has the same text, copies of it are indexed.
     """
-    return vault.forgotten_texts.holds(hash) and not vault.documents.holding(hash)
+    return forgotten.holds(hash) and not documents.holding(hash)
 
 
 def move(documents: DocumentStore, past: Document, parsed: ParsedSource) -> None:
@@ -80,12 +80,12 @@ class MovedFile(NamedTuple):
 class MoveDetection:
     """Finds the document whose file was moved or renamed to a new file."""
 
-    def __init__(self, vault: Vault, files: FileSource, roots: Mapping[str, str]) -> None:
+    def __init__(self, documents: DocumentStore, files: FileSource, roots: Mapping[str, str]) -> None:
         """
         Args:
             roots: The absolute folder of each collection, by its name.
         """
-        self._vault = vault
+        self._documents = documents
         self._files = files
         self._roots = roots
         self._missing: dict[tuple[str, str], dict[int, Document]] = {}  # by title and by file name
@@ -116,7 +116,7 @@ class MoveDetection:
             one for one in self._roots if file.startswith(f"{self._root(one)}/") and one != place.collection
         ]
         paths = {one: file[len(self._root(one)) + 1 :] for one in around}
-        found = filter(None, (self._vault.documents.at(one, path) for one, path in paths.items()))
+        found = filter(None, (self._documents.at(one, path) for one, path in paths.items()))
         left = (None, InactiveReason.REMOVED)
         return next((one for one in found if one.stamp and one.inactive in left), None)
 
@@ -129,7 +129,7 @@ class MoveDetection:
 
         A served document, whose removal no pass has seen yet, comes before removed ones.
         """
-        holders = [one for one in self._vault.documents.holding(hash) if one.stamp and one.body_length]
+        holders = [one for one in self._documents.holding(hash) if one.stamp and one.body_length]
         missing = [one for one in holders if one.inactive is None and self._is_missing(one)]
         removed = [one for one in holders if one.inactive is InactiveReason.REMOVED]
         found = missing or removed
@@ -144,7 +144,7 @@ class MoveDetection:
             one
             for one in called_alike.values()
             if self._is_missing(one)
-            and likeness(self._vault.documents.body(one.id) or "", parsed.body) >= LEAST_LIKENESS
+            and likeness(self._documents.body(one.id) or "", parsed.body) >= LEAST_LIKENESS
         ]
         return found[0] if len(found) == 1 else None
 

@@ -28,7 +28,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, SourceFile
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Holdings
 
 Progress = Callable[[int, int], None]  # done, total
 
@@ -90,7 +90,7 @@ class UpdateCollection:
 
     def __init__(
         self,
-        vault: Vault,
+        vault: Holdings,
         files: FileSource,
         clock: Clock,
         parse_yaml: ParseYaml,
@@ -165,7 +165,9 @@ class _Pass:
         self._force = force
         self._removal = Removal(update._vault, update._files, update._clock, folder, allow_empty=allow_empty)
         self._batch: list[_Change] = []
-        self._moves = MoveDetection(update._vault, update._files, {**update._roots, folder.name: folder.root})
+        self._moves = MoveDetection(
+            update._vault.documents, update._files, {**update._roots, folder.name: folder.root}
+        )
         # New files with their records, by the document that they may have been moved from.
         self._moved: dict[int, list[MovedFile]] = {}
         self.report = PassReport(folder.name)
@@ -319,7 +321,7 @@ class _Pass:
         if change.past and version_of(self._vault.documents.get(change.past.id)) != version_of(change.past):
             return _Outcome.OUTDATED
         if parsed := change.parsed:
-            if is_forgotten_text(self._vault, parsed.document.hash):
+            if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, parsed.document.hash):
                 if change.known:
                     withdraw(self._vault, [change.known.id], InactiveReason.REMOVED)
                 return _Outcome.FORGOTTEN

@@ -40,8 +40,8 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.notes import RULES, Note
 from clawmem.ports.records import Grain, Term
 from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.stores import Enriched, Modelled
 from clawmem.ports.triples import Triple
-from clawmem.ports.vault import Vault
 
 BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
@@ -50,7 +50,7 @@ DOCUMENTS_EACH = 20  # relations per document and entity
 class RelationBuilder:
     """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: Vault) -> None:
+    def __init__(self, vault: Enriched) -> None:
         self._vault = vault
 
     def by_rules(self, document_id: int, at: str) -> int:
@@ -142,7 +142,7 @@ class Enrich:
         redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: Vault, clock: Clock, ask: Ask | None = None, redact: Redact = str) -> None:
+    def __init__(self, vault: Enriched, clock: Clock, ask: Ask | None = None, redact: Redact = str) -> None:
         self._vault = vault
         self._clock = clock
         self._ask = ask
@@ -357,7 +357,7 @@ def _names(reading: Reading, resolve: Resolve) -> list[Name]:
 
 
 def enriching(
-    vault: Vault,
+    vault: Modelled,
     clock: Clock,
     generator: Generator | None,
     redact: Redact,

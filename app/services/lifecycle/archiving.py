@@ -21,7 +21,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Holdings
 
 
 def read_policy(section: LifecycleSettings | None) -> ArchivePolicy | None:
@@ -43,7 +43,7 @@ MOST_SUGGESTED = 5
 class Archiving:
     """Archives and restores documents. An archived document keeps its body, path and metadata."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
+    def __init__(self, vault: Holdings, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

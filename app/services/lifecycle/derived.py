@@ -28,16 +28,16 @@ from clawmem.domain.maintenance.patterns import CONSOLIDATED
 from clawmem.domain.security.origin import as_tag
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.journal import Replacement
+from clawmem.ports.journal import Journal, Replacement
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import RelationKind, RelationStore
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Chronicle, Holdings
 
 MOST_RELATIONS = 1000
 _CONCLUSION = re.compile(rf"{FOLDER}/\d{{4}}-\d\d-\d\d-(?P<ids>(?:\d+-)+)[0-9a-f]+\.md")
 
 
-def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
+def derived_documents(vault: Holdings, document_ids: Iterable[int]) -> list[Document]:
     """
     Return every document that was derived from these, over any number of steps, by collection and path.
 
@@ -51,7 +51,11 @@ def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Documen
     waiting = list(asked)
     while waiting:
         source = waiting.pop()
-        drawn = {*stated.get(source, ()), *_concluded(vault.relations, source), *_merged(vault, source)}
+        drawn = {
+            *stated.get(source, ()),
+            *_concluded(vault.relations, source),
+            *_merged(vault.documents, vault.journal, source),
+        }
         drawn |= {*_handed_over(vault, source)}
         for document in vault.documents.many(drawn - asked - found.keys()).values():
             if document.inactive is not InactiveReason.FORGOTTEN:
@@ -83,14 +87,14 @@ def _concluded(relations: RelationStore, source: int) -> Iterator[int]:
     yield from (edge.target for edge in edges if edge.origin == ORIGIN)
 
 
-def _merged(vault: Vault, source: int) -> Iterator[int]:
+def _merged(documents: DocumentStore, journal: Journal, source: int) -> Iterator[int]:
     """Return the merged observations that replaced *source*; a note that contradicts it was not derived from it."""
-    standing = [one for one in vault.journal.replacements(source) if source in one.replaced]
-    merged = vault.documents.many(one.document_id for one in standing).values()
+    standing = [one for one in journal.replacements(source) if source in one.replaced]
+    merged = documents.many(one.document_id for one in standing).values()
     yield from (one.id for one in merged if CONSOLIDATED in one.tags)
 
 
-def _handed_over(vault: Vault, source: int) -> Iterator[int]:
+def _handed_over(vault: Chronicle, source: int) -> Iterator[int]:
     """Return the handoffs of the sessions in which *source* was captured, where they repeat its quote."""
     for sighting in vault.captures.sightings(source):
         session = vault.sessions.get(sighting.session_id)
@@ -133,7 +137,7 @@ class DerivedPlan(NamedTuple):
 class DerivedMemories:
     """Finds, and rebuilds, memories that were derived from forgotten documents."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
+    def __init__(self, vault: Holdings, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)

@@ -13,9 +13,9 @@ from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
 from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.telemetry import Telemetry
-from clawmem.ports.vault import Vault
 
 
 def last_accesses(telemetry: Telemetry) -> dict[int, str]:
@@ -78,14 +78,16 @@ def _standing(one: Document, now: str) -> _Standing:
     return _Standing(one.id, one.is_pinned, one.is_snoozed(now), one.last_accessed_at)
 
 
-def lifecycle_status(vault: Vault, clock: Clock, policy: ArchivePolicy | None) -> LifecycleStatus:
+def lifecycle_status(
+    documents: DocumentStore, telemetry: Telemetry, clock: Clock, policy: ArchivePolicy | None
+) -> LifecycleStatus:
     """Return the current statistics."""
     now = iso_utc(clock.now_ms())
-    served = [_standing(one, now) for one in every_served(vault.documents)]
-    away = Counter(one.inactive for one in vault.documents.latest(active=False))
-    recalled = last_accesses(vault.telemetry)
+    served = [_standing(one, now) for one in every_served(documents)]
+    away = Counter(one.inactive for one in documents.latest(active=False))
+    recalled = last_accesses(telemetry)
     accessed = [at for one in served if (at := max(one.accessed_at or "", recalled.get(one.id, "")))]
-    stats = surfaced_stats(vault.telemetry)
+    stats = surfaced_stats(telemetry)
     surfaced = [one for one in served if one.id in stats]
     free = [stats[one.id] for one in surfaced if not one.is_pinned and not one.is_snoozed]
     return LifecycleStatus(
@@ -96,7 +98,7 @@ def lifecycle_status(vault: Vault, clock: Clock, policy: ArchivePolicy | None) -
         snoozed=sum(one.is_snoozed for one in served),
         never_accessed=len(served) - len(accessed),
         oldest_access=min(accessed, default=None),
-        recalls=vault.telemetry.count(),
+        recalls=telemetry.count(),
         surfaced=len(surfaced),
         pin_candidates=sum(map(is_pin_candidate, free)),
         snooze_candidates=sum(map(is_snooze_candidate, free)),

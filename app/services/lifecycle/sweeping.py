@@ -14,8 +14,9 @@ from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidat
 from clawmem.ports.acts import Act
 from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
+from clawmem.ports.telemetry import Telemetry
 
 MOST = 5  # proposals of each kind, as a person has to read them
 
@@ -30,14 +31,15 @@ class Proposals(NamedTuple):
 class Propose:
     """Reads the retained record of surfaced documents; changes nothing."""
 
-    def __init__(self, vault: Vault, clock: Clock) -> None:
-        self._vault = vault
+    def __init__(self, documents: DocumentStore, telemetry: Telemetry, clock: Clock) -> None:
+        self._documents = documents
+        self._telemetry = telemetry
         self._clock = clock
 
     def __call__(self) -> Proposals:
         """Return up to `MOST` documents of each kind."""
-        stats, now = surfaced_stats(self._vault.telemetry), iso_utc(self._clock.now_ms())
-        known = self._vault.documents.many(stats).values()
+        stats, now = surfaced_stats(self._telemetry), iso_utc(self._clock.now_ms())
+        known = self._documents.many(stats).values()
         free = [
             one for one in known if one.inactive is None and not one.is_pinned and not one.is_snoozed(now)
         ]

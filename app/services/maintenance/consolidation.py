@@ -39,6 +39,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import RelationKind
+from clawmem.ports.stores import Knowledge
 from clawmem.ports.vault import Vault
 
 _NAME_CHARS = 12
@@ -178,7 +179,7 @@ class Consolidation:
         ask: CarefulAsk | None,
         decisions: Decisions,
     ) -> list[Group]:
-        grouping = ObservationGrouper(self._vault, self._thresholds, decisions)
+        grouping = ObservationGrouper(self._vault.journal, self._thresholds, decisions)
         by_model = grouping.by_model(every, ask) if ask else []
         taken = {one.id for group in by_model for one in group.members}
         return [*by_model, *grouping.by_words(every, among, taken)]
@@ -225,7 +226,7 @@ def _path(group: Group) -> str:
     return patterns.consolidated_path(group.members[0].document.authored_at[:10], name)
 
 
-def transfer_facts(vault: Vault, document_ids: Sequence[int], to: int) -> None:
+def transfer_facts(vault: Knowledge, document_ids: Sequence[int], to: int) -> None:
     """
     Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
 

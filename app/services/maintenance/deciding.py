@@ -14,7 +14,7 @@ from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError, ModelUnavailable
 from clawmem.ports.generator import Generator
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import ModelRecords
 
 MOST_REFUSALS = 50  # refusals stored per run; the others are only counted
 
@@ -128,7 +128,11 @@ class CarefulAsk:
 
 
 def careful(
-    vault: Vault, clock: Clock, generator: Generator | None, fence: Fence, calls_a_day: int = CALLS_A_DAY
+    vault: ModelRecords,
+    clock: Clock,
+    generator: Generator | None,
+    fence: Fence,
+    calls_a_day: int = CALLS_A_DAY,
 ) -> CarefulAsk | None:
     """Return the `CarefulAsk` of one run for *generator*, or ``None`` without a generator."""
     if generator is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clawmem.app.services.maintenance.lane import USUAL, Plan
 from clawmem.domain.documents.times import iso_utc, parse_iso
@@ -12,7 +12,7 @@ from clawmem.domain.maintenance.schedule import LEASE_MS, RECENT_MS, LaneName, S
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.journal import Journal, Run, RunStatus
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import AnswerLog, Journals
 
 if TYPE_CHECKING:
     from clawmem.app.services.maintenance.deciding import Fence
@@ -49,6 +49,10 @@ class LaneTick(NamedTuple):
         return f"{self.lane}: {'; '.join(map(summarize_run, self.runs))}"
 
 
+class Workload(AnswerLog, Journals, Protocol):
+    """Journal of the lanes, and the log of questions that shows how busy the vault is."""
+
+
 class Lanes:
     """
     Runs the lanes of a vault; any process may call it.
@@ -60,7 +64,7 @@ class Lanes:
 
     def __init__(
         self,
-        vault: Vault,
+        vault: Workload,
         clock: Clock,
         lane_of: Callable[..., Lane],
         phases: Phases,

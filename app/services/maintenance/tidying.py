@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from clawmem.app.services.lifecycle.status import surfaced_stats
 from clawmem.app.services.maintenance.deciding import Fence
@@ -14,12 +14,16 @@ from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidat
 from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultLocked
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Activity, AnswerLog, Journals, ModelRecords, Transactions
 
 AT_ONCE = 200  # records per transaction
 ROUNDS = 50  # transactions per kind of record and run
 
 Trim = Callable[..., int]
+
+
+class Tidied(Activity, AnswerLog, Journals, ModelRecords, Transactions, Protocol):
+    """Logs from which old entries are deleted."""
 
 
 class CleanupReport(NamedTuple):
@@ -56,7 +60,7 @@ class Cleanup:
 
     def __init__(
         self,
-        vault: Vault,
+        vault: Tidied,
         clock: Clock,
         recall_days: int = 90,
         receipt_days: int = 30,

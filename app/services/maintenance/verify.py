@@ -142,7 +142,12 @@ class Verify:
                 return
             if known is None or known.inactive is InactiveReason.REMOVED:
                 parsed = self._parse(data, folder, file.path, file.stamp)
-                if not (parsed.template or is_forgotten_text(self._vault, parsed.document.hash)):
+                if not (
+                    parsed.template
+                    or is_forgotten_text(
+                        self._vault.documents, self._vault.forgotten_texts, parsed.document.hash
+                    )
+                ):
                     yield f"{name} is on disk, but not in the vault."
             else:
                 check_readable(data, file.path, folder.extract)

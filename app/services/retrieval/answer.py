@@ -17,7 +17,7 @@ from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, si
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.records import Document, Span
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Catalogue
 
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
@@ -136,7 +136,9 @@ class Answer:
         self.answered = answered
 
 
-def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
+def describe(
+    vault: Catalogue, request: RetrievalRequest, candidates: Sequence[Candidate]
+) -> tuple[Result, ...]:
     """Return the results with location and text of each candidate; ages are relative to the time of the request."""
     request = rewind_request(request)
     spans = vault.documents.spans(c.best for c in candidates)

@@ -11,7 +11,7 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, rewind_requ
 from clawmem.app.services.retrieval.spelling import corrected_request
 from clawmem.app.services.retrieval.work import Stage, StageTrace, Trace, Work
 from clawmem.domain.retrieval.spelling import with_corrections
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Catalogue, Searchable
 
 NOTHING = Work()
 COUNTED = 200  # latest undated documents that are checked; above, "or more" is reported
@@ -26,7 +26,7 @@ class Pipeline:
             the vault, because others would wait for the end of that.
     """
 
-    def __init__(self, vault: Vault, stages: Mapping[str, Stage], *, asks_models: bool = False) -> None:
+    def __init__(self, vault: Searchable, stages: Mapping[str, Stage], *, asks_models: bool = False) -> None:
         self._vault = vault
         self._stages = stages
         self._asks_models = asks_models
@@ -80,7 +80,7 @@ def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> Retriev
     return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
 
 
-def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
+def _narrowed(vault: Catalogue, request: RetrievalRequest) -> RetrievalRequest:
     """Replace content types, tags and properties with the documents that have them: every index can filter by these."""
     if not (request.content_types or request.tags or request.where):
         return request
@@ -89,7 +89,7 @@ def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
     return request._replace(scope=request.scope._replace(documents=matching_documents(vault, request)))
 
 
-def changed_since(vault: Vault, request: RetrievalRequest) -> str:
+def changed_since(vault: Catalogue, request: RetrievalRequest) -> str:
     """
     Return a sentence about undated notes that may be missing; empty if there are none or ``as_of`` is not set.
 

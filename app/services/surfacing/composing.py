@@ -27,7 +27,7 @@ from clawmem.domain.surfacing.packing import (
     tier_of,
 )
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Annotated
 
 DAY = len("2026-03-31")
 APART = f"\n{ELLIPSIS}\n"
@@ -79,7 +79,7 @@ class Composer:
             the label of a secret may be elsewhere in it and half of a secret would not be recognised.
     """
 
-    def __init__(self, vault: Vault, clean: Clean, redact: RedactPart) -> None:
+    def __init__(self, vault: Annotated, clean: Clean, redact: RedactPart) -> None:
         self._vault = vault
         self._clean = clean
         self._redact = redact

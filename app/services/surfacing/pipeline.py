@@ -39,7 +39,7 @@ from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Chronicle, Searchable
 
 
 class RetrievalDependencies(NamedTuple):
@@ -63,7 +63,7 @@ class RetrievalDependencies(NamedTuple):
     threads: NamedThreads | None = None
 
 
-def finding(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
+def finding(vault: Searchable, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """
     Return the stages of candidate generation, ending with the answerability check.
 
@@ -84,7 +84,7 @@ def finding(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dic
     }
 
 
-def _records_of_time(vault: Vault) -> Stage:
+def _records_of_time(vault: Searchable) -> Stage:
     """Return `records_of_time`; its patterns take 20 to 70 ms to compile and are for prompts that name a time."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -97,7 +97,7 @@ def _records_of_time(vault: Vault) -> Stage:
     return stage
 
 
-def settling(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
+def settling(vault: Chronicle, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """Return the stages that filter and order the candidates for the block."""
     return {
         "score": score(vault.documents),
@@ -116,7 +116,9 @@ def settling(vault: Vault, means: RetrievalDependencies, choices: Choices) -> di
     }
 
 
-def _asking(vault: Vault, means: RetrievalDependencies, embedder: Embedder | None, profile: Profile) -> Stage:
+def _asking(
+    vault: Searchable, means: RetrievalDependencies, embedder: Embedder | None, profile: Profile
+) -> Stage:
     legs = {"lexical": lexical_retriever(vault.lexical)}
     if embedder is not None:
         legs |= {"vector": vector_retriever(vault, embedder), "temporal": temporal_retriever(vault.documents)}

@@ -46,7 +46,7 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
 from clawmem.ports.records import Hit
 from clawmem.ports.sessions import SessionStore
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Enriched, Searchable
 
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 
@@ -222,7 +222,9 @@ class PlanAnswer(Answer):
 class QueryPlan:
     """Splits the question, searches for the clauses concurrently with one deadline, and fuses the hits by rank."""
 
-    def __init__(self, vault: Vault, clauses: AskClauses, parts: Stage, planner: Planner = by_rules) -> None:
+    def __init__(
+        self, vault: Searchable, clauses: AskClauses, parts: Stage, planner: Planner = by_rules
+    ) -> None:
         """
         Args:
             parts: Searches words and vectors for each part of a question, to judge whether it is answered.
@@ -262,7 +264,7 @@ class QueryPlan:
 
 
 def query_plan(
-    vault: Vault, embedder: Embedder, planner: Planner = by_rules, deadline_s: float = DEADLINE_S
+    vault: Enriched, embedder: Embedder, planner: Planner = by_rules, deadline_s: float = DEADLINE_S
 ) -> QueryPlan:
     """Return a pipeline for lexical clauses, vector clauses, and clauses that also traverse the graph."""
     by_kind = {
@@ -275,7 +277,7 @@ def query_plan(
     return QueryPlan(vault, AskClauses(by_kind, deadline_s), parts, planner)
 
 
-def _by_words(vault: Vault) -> Pipeline:
+def _by_words(vault: Searchable) -> Pipeline:
     return Pipeline(
         vault,
         {
@@ -287,14 +289,14 @@ def _by_words(vault: Vault) -> Pipeline:
     )
 
 
-def _by_meaning(vault: Vault, embedder: Embedder) -> Pipeline:
+def _by_meaning(vault: Searchable, embedder: Embedder) -> Pipeline:
     leg = vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)
     return Pipeline(
         vault, {"search": RunRetrievers({"vector": leg}), "nearest": nearest(vault.documents), "cut": cut}
     )
 
 
-def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
+def _along_the_graph(vault: Enriched, embedder: Embedder) -> Pipeline:
     return Pipeline(
         vault,
         {

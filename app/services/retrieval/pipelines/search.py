@@ -30,10 +30,10 @@ from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Modelled, Searchable
 
 
-def search(vault: Vault) -> Pipeline:
+def search(vault: Searchable) -> Pipeline:
     """Return a pipeline that searches words at every granularity and adds up the scores; it uses no model."""
     return Pipeline(
         vault,
@@ -50,7 +50,7 @@ def search(vault: Vault) -> Pipeline:
     )
 
 
-def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
+def vsearch(vault: Searchable, embedder: Embedder) -> Pipeline:
     """Return a pipeline for the nearest fragment per document. It computes no confidence, and refuses a floor."""
     return Pipeline(
         vault,
@@ -68,7 +68,7 @@ def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
 
 
 def query(
-    vault: Vault,
+    vault: Modelled,
     embedder: Embedder,
     late: LateInteraction | None = None,
     models: Models = NO_MODELS,

@@ -31,7 +31,7 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
 from clawmem.ports.sketches import Sketcher, SketchStore, sketcher_of
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Searchable, SearchIndexes
 
 Names = Mapping[int, tuple[str, ...]]
 
@@ -59,7 +59,7 @@ def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
     return name_contributions(tuple(question), held)
 
 
-def serving_sketcher(vault: Vault, embedder: Embedder | None) -> Sketcher | None:
+def serving_sketcher(vault: SearchIndexes, embedder: Embedder | None) -> Sketcher | None:
     """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model."""
     stored = vault.sketches.fingerprint()
     if stored is None or stored != vault.embeddings.fingerprint():
@@ -69,7 +69,7 @@ def serving_sketcher(vault: Vault, embedder: Embedder | None) -> Sketcher | None
 
 
 def by_sketches(
-    vault: Vault, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
+    vault: Searchable, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
 ) -> Seen:
     """
     Return for each line how well it covers the words of the question, and its similarity as a whole.
@@ -142,7 +142,7 @@ class LineComparison(NamedTuple):
     at: Callable[[RetrievalRequest, Work, Sequence[FragmentKey]], Seen]
 
 
-def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
+def compare(vault: Searchable, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
     """
     Return the late-interaction stage: it compares the best candidates with the question word by word.
 
@@ -156,9 +156,11 @@ def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = Non
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if not request.question.forms.words or not work.legs.get(grains.LINE):
             return work  # no words to compare with, or no line to compare
-        read = _read_lines if request.unit is Unit.LINE else _read_documents
         try:
-            return read(vault, _look(vault, late, embedder), request, work)
+            look = _look(vault, late, embedder)
+            if request.unit is Unit.LINE:
+                return _read_lines(look, request, work)
+            return _read_documents(vault.documents, look, request, work)
         except Exception as error:  # noqa: BLE001  a failing model must not discard the answer
             trace.degraded[LATE_INTERACTION] = reason_of(error)
             return work
@@ -166,7 +168,7 @@ def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = Non
     return stage
 
 
-def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
+def _look(vault: Searchable, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
     def by_words(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
         return _by_words(vault.documents, late, request, work, keys)
 
@@ -183,15 +185,17 @@ def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> Lin
     return LineComparison(SKETCHED_LINES, by_sketches_first)
 
 
-def _read_lines(vault: Vault, look: LineComparison, request: RetrievalRequest, work: Work) -> Work:
+def _read_lines(look: LineComparison, request: RetrievalRequest, work: Work) -> Work:
     head, tail = work.candidates[: look.lines], work.candidates[look.lines :]
-    return work.with_candidates(_then(_refined(vault, look, head, request, work), tail))
+    return work.with_candidates(_then(_refined(look, head, request, work), tail))
 
 
-def _read_documents(vault: Vault, look: LineComparison, request: RetrievalRequest, work: Work) -> Work:
+def _read_documents(
+    documents: DocumentStore, look: LineComparison, request: RetrievalRequest, work: Work
+) -> Work:
     head, tail = work.candidates[:DOCUMENTS], work.candidates[DOCUMENTS:]
-    within = lines_located(vault.documents, _narrowed(work))
-    lines = _refined(vault, look, fused_lines(request, within)[: look.lines], request, within)
+    within = lines_located(documents, _narrowed(work))
+    lines = _refined(look, fused_lines(request, within)[: look.lines], request, within)
     best = _best_lines(lines)
     relevance = {c.document_id: best[c.document_id].relevance for c in head if c.document_id in best}
     found = grains.refine(
@@ -205,7 +209,7 @@ def _read_documents(vault: Vault, look: LineComparison, request: RetrievalReques
 
 
 def _refined(
-    vault: Vault, look: LineComparison, lines: Sequence[Candidate], request: RetrievalRequest, work: Work
+    look: LineComparison, lines: Sequence[Candidate], request: RetrievalRequest, work: Work
 ) -> list[Candidate]:
     """Return *lines*, in their order, with the relevance from the comparison."""
     keys = [c.best for c in lines]

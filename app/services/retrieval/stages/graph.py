@@ -21,7 +21,7 @@ from clawmem.ports.entities import EntityStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import FragmentKey, Scope, Vector
 from clawmem.ports.relations import Relation, RelationKind, RelationStore
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Enriched
 
 ANCHORS = 10
 PUSH_BUDGET = 20
@@ -66,8 +66,8 @@ class QuestionSimilarity:
     Without a *question* vector, every document has cosine 0 at its first fragment.
     """
 
-    def __init__(self, vault: Vault, question: Vector | None) -> None:
-        self._vault = vault
+    def __init__(self, embeddings: EmbeddingStore, question: Vector | None) -> None:
+        self._embeddings = embeddings
         self._question = array("f", question or b"")
         self._known: dict[int, tuple[float, FragmentKey]] = {}
 
@@ -85,7 +85,7 @@ class QuestionSimilarity:
         return self._known[document_id]
 
     def _looked_up(self, document_id: int) -> tuple[float, FragmentKey]:
-        entries = self._vault.embeddings.of_document(document_id) if self._question else ()
+        entries = self._embeddings.of_document(document_id) if self._question else ()
         near = ((self._product(entry.vector), entry.key) for entry in entries)
         return max(near, key=lambda one: (one[0], -one[1].seq), default=(0.0, FragmentKey(document_id, 0)))
 
@@ -110,7 +110,7 @@ class SeenEdges:
 
 
 def graph(
-    vault: Vault,
+    vault: Enriched,
     embedder: Embedder,
     *,
     anchors: int = ANCHORS,
@@ -130,7 +130,7 @@ def graph(
         seeds = {c.document_id: c.relevance for c in work.candidates[:anchors]}
         if intent not in intents or not seeds or request.unit is not Unit.DOCUMENT:
             return work
-        nearness = QuestionSimilarity(vault, _question(vault.embeddings, embedder, request, trace))
+        nearness = QuestionSimilarity(vault.embeddings, _question(vault.embeddings, embedder, request, trace))
         edges = SeenEdges(vault.relations, request.scope)
         walked = traverse(seeds, intent, edges, nearness.cosine, bounds)
         pushed = forward_push(seeds, intent, edges, PUSH_BUDGET)

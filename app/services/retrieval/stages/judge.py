@@ -17,7 +17,7 @@ from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_pro
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Grain
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import SearchIndexes
 
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
 
@@ -25,7 +25,7 @@ WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page
 Likelihood = Callable[[RetrievalRequest, Work, "QuestionStatistics"], float]
 
 
-def judge(vault: Vault, likely: Likelihood | None = None) -> Stage:
+def judge(vault: SearchIndexes, likely: Likelihood | None = None) -> Stage:
     """
     Return a stage that gives every candidate the probability that it answers; the ranking does not change.
 
@@ -48,7 +48,7 @@ def judge(vault: Vault, likely: Likelihood | None = None) -> Stage:
     return _judging(judged)
 
 
-def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
+def judge_parts(vault: SearchIndexes, search: Stage, parts: Collection[str]) -> Stage:
     """
     Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
 
@@ -107,7 +107,9 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
     return work.with_candidates(())
 
 
-def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
+def likelihood(
+    vault: SearchIndexes, request: RetrievalRequest, work: Work, words: QuestionStatistics
+) -> float:
     """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     return answer_probability(evidence_of(vault.lexical, work, words), fingerprint)

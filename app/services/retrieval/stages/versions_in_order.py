@@ -19,12 +19,12 @@ from clawmem.domain.retrieval.versions import (
     names_future_year,
     subject_name,
 )
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Catalogue
 
 VERSION = "version"  # name of the term in the score
 
 
-def versions_in_order(vault: Vault, *, of_lines: bool = False) -> Stage:
+def versions_in_order(vault: Catalogue, *, of_lines: bool = False) -> Stage:
     """
     Return a stage that orders versions of a subject among their places in the list; it drops and adds nothing.
 
