@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from enum import StrEnum
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypedDict, Unpack
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.retrieval.analysis import QueryAnalysis
@@ -69,51 +69,62 @@ class RetrievalRequest(NamedTuple):
         return self._replace(question=self.question.with_text(text))
 
 
+class Conditions(TypedDict, total=False):
+    """Conditions of a question, as a caller states them; see `RetrievalRequest` for those without a comment."""
+
+    limit: int
+    min_score: float
+    collections: Sequence[str]
+    since: str  # first day or moment of authored documents, ISO 8601
+    until: str  # last day, including all of it, or moment
+    unit: Unit
+    ranking: Ranking
+    diverse: bool
+    content_types: Sequence[str]
+    tags: Sequence[str]
+    where: Sequence[str]
+    floor: float
+    purpose: str
+    as_of: str  # day, including all of it, or moment of the past at which the question is answered
+    candidate_limit: int | None
+    show_all: bool
+
+
 def read_request(
-    query: str,
-    *,
-    now_ms: int,
-    limit: int = 10,
-    min_score: float = 0.0,
-    collections: Sequence[str] = (),
-    since: str = "",
-    until: str = "",
-    unit: Unit = Unit.DOCUMENT,
-    ranking: Ranking = Ranking.CALIBRATED,
-    diverse: bool = True,
-    content_types: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    where: Sequence[str] = (),
-    floor: float = 0.0,
-    purpose: str = "",
-    as_of: str = "",
-    candidate_limit: int | None = None,
-    zone: tzinfo = UTC,
-    show_all: bool = False,
+    query: str, *, now_ms: int, zone: tzinfo = UTC, **stated: Unpack[Conditions]
 ) -> RetrievalRequest:
     """
-    Validate the parameters; see `RetrievalRequest` for those not listed here.
+    Validate a question and its conditions.
 
     Args:
         zone: Time zone of days that the question names.
-        since: First day or moment of authored documents, ISO 8601.
-        until: Last day (including all of it) or moment.
-        as_of: Day (including all of it) or moment of the past at which the question is answered.
 
     Raises:
         InvalidInput: an empty or over-long question, a limit of either kind outside 1..100, a score outside
             0..1, or an invalid date.
     """
     _refuse_words(query)
-    _refuse_shares(min_score, floor)
-    _refuse_limits(limit, candidate_limit)
-    scope = Scope(frozenset(collections), _moment(since), first_after(until))
-    question = QueryAnalysis(query, now_ms, zone)
-    asked = RetrievalRequest(question, limit, min_score, scope, unit, ranking, diverse)
-    return asked._replace(
-        content_types=frozenset(content_types), tags=frozenset(tags), where=frozenset(where), floor=floor, purpose=purpose.strip(),
-        as_of=first_after(as_of), candidate_limit=candidate_limit, show_all=show_all,
-    )  # fmt: skip
+    since, until = _moment(stated.get("since", "")), first_after(stated.get("until", ""))
+    request = RetrievalRequest(
+        QueryAnalysis(query, now_ms, zone),
+        limit=stated.get("limit", 10),
+        min_score=stated.get("min_score", 0.0),
+        scope=Scope(frozenset(stated.get("collections", ())), since, until),
+        unit=stated.get("unit", Unit.DOCUMENT),
+        ranking=stated.get("ranking", Ranking.CALIBRATED),
+        diverse=stated.get("diverse", True),
+        content_types=frozenset(stated.get("content_types", ())),
+        tags=frozenset(stated.get("tags", ())),
+        where=frozenset(stated.get("where", ())),
+        floor=stated.get("floor", 0.0),
+        purpose=stated.get("purpose", "").strip(),
+        as_of=first_after(stated.get("as_of", "")),
+        candidate_limit=stated.get("candidate_limit"),
+        show_all=stated.get("show_all", False),
+    )
+    _refuse_shares(request.min_score, request.floor)
+    _refuse_limits(request.limit, request.candidate_limit)
+    return request
 
 
 def rewind_request(request: RetrievalRequest) -> RetrievalRequest:
