@@ -75,7 +75,7 @@ class SearchIndexes(Protocol):
 
 
 class Knowledge(Protocol):
-    """What was derived from the texts of documents."""
+    """Entities, statements, relations and notes derived from the texts of documents."""
 
     @property
     def entities(self) -> EntityStore:
@@ -95,7 +95,7 @@ class Knowledge(Protocol):
 
 
 class Activity(Protocol):
-    """What happened in conversations, and how documents were used in them."""
+    """Conversations, the memories captured from them, and the use of documents in them."""
 
     @property
     def sessions(self) -> SessionStore:
@@ -111,7 +111,7 @@ class Activity(Protocol):
 
 
 class AnswerLog(Protocol):
-    """What was asked and answered."""
+    """Log of questions and answers."""
 
     @property
     def telemetry(self) -> Telemetry:
@@ -123,7 +123,7 @@ class AnswerLog(Protocol):
 
 
 class ModelRecords(Protocol):
-    """What models answered, what that cost, and which of them failed."""
+    """Answers, costs and failures of models."""
 
     @property
     def answers(self) -> ModelAnswers:
@@ -139,7 +139,7 @@ class ModelRecords(Protocol):
 
 
 class Journals(Protocol):
-    """What was done with documents on request, and by automatic maintenance."""
+    """Journals of actions on documents, by request and by automatic maintenance."""
 
     @property
     def acts(self) -> ActJournal:
@@ -180,11 +180,11 @@ class Transactions(Protocol):
 
 
 class Annotated(Catalogue, Knowledge, Protocol):
-    """Documents with what was derived from them."""
+    """Documents with the knowledge derived from them."""
 
 
 class Chronicle(Catalogue, Activity, Protocol):
-    """Documents with what happened around them."""
+    """Documents with the conversations around them."""
 
 
 class Searchable(Catalogue, SearchIndexes, Transactions, Protocol):
@@ -192,7 +192,7 @@ class Searchable(Catalogue, SearchIndexes, Transactions, Protocol):
 
 
 class Enriched(Searchable, Knowledge, Protocol):
-    """Searchable documents with what was derived from them: everything that publishing changes."""
+    """Searchable documents with the knowledge derived from them: everything that publishing changes."""
 
 
 class Holdings(Enriched, Activity, Journals, Protocol):
@@ -200,7 +200,7 @@ class Holdings(Enriched, Activity, Journals, Protocol):
 
 
 class Modelled(Enriched, ModelRecords, Protocol):
-    """Enriched documents with what models answered about them."""
+    """Enriched documents with the records of models."""
 
 
 class Recalled(Searchable, AnswerLog, Protocol):
