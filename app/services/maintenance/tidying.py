@@ -22,8 +22,8 @@ ROUNDS = 50  # transactions per kind of record and run
 Trim = Callable[..., int]
 
 
-class Tidied(Activity, AnswerLog, Journals, ModelRecords, Transactions, Protocol):
-    """Logs from which old entries are deleted."""
+class ExpiringLogs(Activity, AnswerLog, Journals, ModelRecords, Transactions, Protocol):
+    """Logs of which old entries are deleted."""
 
 
 class CleanupReport(NamedTuple):
@@ -60,7 +60,7 @@ class Cleanup:
 
     def __init__(
         self,
-        vault: Tidied,
+        vault: ExpiringLogs,
         clock: Clock,
         recall_days: int = 90,
         receipt_days: int = 30,
