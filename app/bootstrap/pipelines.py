@@ -58,6 +58,13 @@ class Pipelines:
         return vsearch(self._vault, self.embedder)
 
     @cached_property
+    def openclaw(self) -> Pipeline:
+        """The hybrid search of OpenClaw's own memory."""
+        from clawmem.app.services.retrieval.pipelines.search import openclaw
+
+        return openclaw(self._vault, self.embedder)
+
+    @cached_property
     def query(self) -> Pipeline:
         """All retrievers, with the models that there are."""
         from clawmem.app.services.retrieval.pipelines.search import query

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.report import Report
     from clawmem.app.services.maintenance.status import Status
     from clawmem.app.services.maintenance.verify import Verify
+    from clawmem.app.services.openclaw.memory import AgentMemory, AgentSources
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.retrieval.receipts import Explain
@@ -366,6 +367,14 @@ class Services:
         if self.settings.named or self.settings.vault in self.settings.vaults.values():
             return {}
         return leftover_collections(self.vault.documents, self.settings.collections)
+
+    def agent_memory(self, sources: AgentSources, state: str, agent: str) -> AgentMemory:
+        """Return the memory of *agent*, whose sessions are below *state*, the folder of OpenClaw."""
+        from clawmem.adapters.sqlite.agent_sessions import OpenClawSessions
+        from clawmem.app.services.openclaw.memory import AgentMemory
+
+        files, sessions = self.adapters.files(), OpenClawSessions(state, agent)
+        return AgentMemory(self.vault, sources, self._update, files, sessions)
 
     def lane(self, name: str, *, lease_ms: int = LEASE_MS) -> Lane:
         """Return the lane *name*, in which one process works at a time."""

@@ -117,6 +117,8 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
     """
     if verb == "vsearch":
         require_vectors(services.vault.embeddings, "found")
+    if verb == "query" and request.ranking is Ranking.OPENCLAW:
+        verb = "openclaw"
     return services.pipelines.named(verb)(request)
 
 

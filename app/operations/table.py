@@ -39,6 +39,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "models": ("models",),
         "openclaw": ("openclaw",),
         "portability": ("backup",),
+        "openclaw_memory": ("openclaw",),
         "profile": ("profile",),
         "recall": ("retrieve", "intent-search", "plan"),
         "receipts": ("why",),

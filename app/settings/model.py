@@ -81,7 +81,7 @@ class Settings(BaseModel):
     rerank_server: RerankServer | None = Field(
         default=None, description="Compares answers with the question: CLAWMEM_RERANK_URL."
     )
-    ranking: Literal["calibrated", "published"] = Field(
+    ranking: Literal["calibrated", "published", "openclaw"] = Field(
         default="calibrated", description="Policy that combines relevance and metadata into one score."
     )
     telemetry: bool = Field(default=True, description="Whether questions are recorded, without their text.")

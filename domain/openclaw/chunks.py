@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from clawmem.ports.records import Fragment, FragmentKind
+
 CHARS_PER_TOKEN = 4
 CHUNK_TOKENS = 400
 OVERLAP_TOKENS = 80
 
 
 class Chunk(NamedTuple):
-    """Text of consecutive lines of a file; lines count from 1, and ``end_line`` is included."""
+    """Text of consecutive lines of a file, from the character ``start``; lines count from 1, and ``end_line`` is included."""
 
     start_line: int
     end_line: int
     text: str
+    start: int
 
 
 class _Piece(NamedTuple):
@@ -23,6 +26,7 @@ class _Piece(NamedTuple):
 
     line: int
     text: str
+    start: int
 
     @property
     def size(self) -> int:
@@ -57,11 +61,42 @@ def chunked(text: str, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS
     return [one for one in chunks if one.text.strip()]
 
 
+def chunk_fragments(
+    body: str, first_line: int = 1, *, tokens: int = CHUNK_TOKENS, overlap: int = OVERLAP_TOKENS
+) -> list[Fragment]:
+    """
+    Return the chunks of *body*, whose first line is *first_line* of its file, as passages without context.
+
+    Fragment 0 is the document; it has no text, so that only chunks are searched and embedded.
+
+    Raises:
+        ValueError: As `chunked`.
+    """
+    before = first_line - 1
+    last = before + body.count("\n") + 1
+    return [
+        Fragment(0, FragmentKind.DOCUMENT, first_line, last, 0, 0, ""),
+        *(
+            Fragment(
+                seq=seq,
+                kind=FragmentKind.PASSAGE,
+                start_line=before + one.start_line,
+                end_line=before + one.end_line,
+                start=one.start,
+                end=one.start + len(one.text),
+                text=one.text,
+            )
+            for seq, one in enumerate(chunked(body, tokens, overlap), start=1)
+        ),
+    ]
+
+
 def _pieces(text: str, most: int) -> Iterator[_Piece]:
-    width = most - 1
+    width, begin = most - 1, 0
     for number, line in enumerate(text.split("\n"), start=1):
         for start in range(0, max(1, len(line)), width):
-            yield _Piece(number, line[start : start + width])
+            yield _Piece(number, line[start : start + width], begin + start)
+        begin += len(line) + 1
 
 
 def _tail(pieces: Sequence[_Piece], most: int) -> list[_Piece]:
@@ -74,4 +109,5 @@ def _tail(pieces: Sequence[_Piece], most: int) -> list[_Piece]:
 
 
 def _chunk(pieces: Sequence[_Piece]) -> Chunk:
-    return Chunk(pieces[0].line, pieces[-1].line, "\n".join(one.text for one in pieces))
+    text = "\n".join(one.text for one in pieces)
+    return Chunk(pieces[0].line, pieces[-1].line, text, pieces[0].start)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
+
+from clawmem.ports.records import FragmentKey
+
+Key = TypeVar("Key", str, FragmentKey)
 
 VECTOR_WEIGHT = 0.7
 TEXT_WEIGHT = 0.3
@@ -12,10 +16,10 @@ LEAST_SCORE = 0.35
 CANDIDATES_PER_RESULT = 4
 
 
-class Ranked(NamedTuple):
+class Ranked(NamedTuple, Generic[Key]):
     """A chunk with its score and the two parts of it; a part is None if that search did not find the chunk."""
 
-    key: str
+    key: Key
     score: float
     vector_score: float | None
     text_score: float | None
@@ -27,21 +31,21 @@ def text_score(rank: int) -> float:
 
 
 def ranked(
-    cosines: Mapping[str, float],
-    by_keyword: Sequence[str],
+    cosines: Mapping[Key, float],
+    by_keyword: Sequence[Key],
     *,
     most: int = MOST_RESULTS,
     least: float = LEAST_SCORE,
     vector_weight: float = VECTOR_WEIGHT,
     text_weight: float = TEXT_WEIGHT,
-) -> list[Ranked]:
+) -> list[Ranked[Key]]:
     """
     Return the best chunks of a vector search and a keyword search, best first.
 
     The score is ``vector_weight`` x cosine + ``text_weight`` x 1 / (1 + rank); the weights are scaled to a sum of 1.
-    Chunks with less than *least* are left out, except for this: while there is room, chunks that only the keyword
-    search found follow if they reach the smaller one of *least* and the weight of text, or no chunk that only
-    matches words could ever be found. They never displace another chunk.
+    Chunks with less than *least* are left out, except for this: while there is room, chunks follow that match the
+    words, and whose score or part of it for words reaches the smaller one of *least* and the weight of text. Otherwise
+    no exact name could be found whose chunk has a low cosine. They never displace another chunk.
 
     Args:
         cosines: The chunks of the vector search with their cosines.
@@ -67,6 +71,13 @@ def ranked(
         key=lambda one: (-one.score, one.key),
     )
     strict = [one for one in candidates if one.score >= least][:most]
-    relaxed = min(least, text_weight / whole)
-    only_text = [one for one in candidates if one.vector_score is None and relaxed <= one.score < least]
-    return strict + only_text[: max(0, most - len(strict))]
+    text_share = text_weight / whole
+    relaxed = min(least, text_share)
+    by_words = [
+        one
+        for one in candidates
+        if one.text_score is not None
+        and one.score < least
+        and max(one.score, text_share * one.text_score) >= relaxed
+    ]
+    return strict + by_words[: max(0, most - len(strict))]

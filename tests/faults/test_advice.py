@@ -40,6 +40,7 @@ HARMLESS = {
     "models add minilm",
     "models use",
     "models use static",
+    "openclaw index --agent",
     "serve --status",
     "setup hooks",
     "setup hooks --remove",
@@ -71,7 +72,7 @@ def test_it_exists(invoke: Invoke, command: str) -> None:
     verbs, options = [w for w in words if not w.startswith("--")], [w for w in words if w.startswith("--")]
     helped = (
         invoke(*verbs[:2], "--help")
-        if verbs[0] in ("collection", "context", "lifecycle", "models", "setup", "trust")
+        if verbs[0] in ("collection", "context", "lifecycle", "models", "openclaw", "setup", "trust")
         else invoke(verbs[0], "--help")
     )
     assert helped.exit_code == 0, helped.output

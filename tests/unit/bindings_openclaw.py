@@ -10,6 +10,7 @@ from clawmem.domain.openclaw.flush import FlushSettings, FlushState, flush_thres
 from clawmem.domain.openclaw.pruning import Message, PruningSettings, prune
 from clawmem.domain.openclaw.ranking import ranked
 from clawmem.domain.openclaw.session_notes import SpokenMessage, session_path, topic_slug
+from clawmem.domain.openclaw.sessions import SessionSize, is_session_due, session_text
 
 
 def _due(given: dict[str, Any]) -> bool:
@@ -26,6 +27,11 @@ def _pruning(given: dict[str, Any]) -> dict[str, str]:
     return {str(at): text for at, text in found.texts.items()}
 
 
+def _session_due(given: dict[str, Any]) -> bool:
+    indexed = SessionSize(*given["indexed"]) if "indexed" in given else None
+    return is_session_due(indexed, SessionSize(*given["current"]))
+
+
 def _or_error(policy: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, Any]], Any]:
     def answer(given: dict[str, Any]) -> Any:
         try:
@@ -37,11 +43,13 @@ def _or_error(policy: Callable[[dict[str, Any]], Any]) -> Callable[[dict[str, An
 
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    "openclaw_chunks": _or_error(lambda given: [list(one) for one in chunked(**given)]),
+    "openclaw_chunks": _or_error(lambda given: [list(one)[:3] for one in chunked(**given)]),
     "openclaw_flush_due": _due,
     "openclaw_flush_threshold": _threshold,
     "openclaw_pruning": _pruning,
     "openclaw_ranking": _or_error(lambda given: [[one.key, one.score] for one in ranked(**given)]),
     "openclaw_session_path": lambda given: session_path(**given),
+    "openclaw_session_due": _session_due,
+    "openclaw_session_text": lambda given: session_text([SpokenMessage(*one) for one in given["messages"]]),
     "openclaw_topic": lambda given: topic_slug([SpokenMessage(*one) for one in given["messages"]]),
 }

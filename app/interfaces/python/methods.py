@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.listing import Listing
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
     from clawmem.app.operations.openclaw import FlushPlan
+    from clawmem.app.operations.openclaw_memory import AgentAnswer, AgentFile, AgentStatus, IndexedAgent
     from clawmem.app.operations.portability import Backup
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
@@ -497,6 +498,49 @@ class Methods:
         with --vault FILE, or put it in the place of a lost vault.
         """
         found: Backup = self._run("backup", locals())
+        return found
+
+    def index_agent(
+        self,
+        *,
+        agent: str = "main",
+        workspace: str = "",
+        extra: list[str] | None = None,
+        sessions: bool | None = None,
+        all_sessions: bool = False,
+        chunk_tokens: int | None = None,
+        chunk_overlap: int | None = None,
+    ) -> IndexedAgent:
+        """Index the memory files of an agent, and its sessions if it has them chosen, in a vault of this agent alone.
+
+        Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
+        """
+        found: IndexedAgent = self._run("index_agent", locals())
+        return found
+
+    def search_agent(
+        self,
+        query: str,
+        *,
+        agent: str = "main",
+        limit: int = 6,
+        min_score: float = 0.35,
+        source: Literal["all", "memory", "sessions"] = "all",
+    ) -> AgentAnswer:
+        """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
+        found: AgentAnswer = self._run("search_agent", locals())
+        return found
+
+    def get_of_agent(
+        self, path: str, *, agent: str = "main", from_line: int | None = None, lines: int | None = None
+    ) -> AgentFile:
+        """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
+        found: AgentFile = self._run("get_of_agent", locals())
+        return found
+
+    def status_of_agent(self, *, agent: str = "main") -> AgentStatus:
+        """Show the sources of the memory of an agent, and the number of indexed files."""
+        found: AgentStatus = self._run("status_of_agent", locals())
         return found
 
     def profile(self, *, rebuild: bool = False) -> ProfilePage:

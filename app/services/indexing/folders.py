@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.ownership import Ownership, root_of
+from clawmem.app.services.indexing.source import Split
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
@@ -26,6 +27,7 @@ class Folder:
     ``only`` limits a pass to these paths; no other file is read, and no other document removed.
     ``about`` returns the description of the folders above a path, which is embedded with its text.
     ``extract`` returns the text of attachments; without it every file is read as text.
+    ``split`` returns the fragments of a body that begins on a line; by default those of clawmem.
     ``is_configured`` returns, during a pass, whether the collection is still configured with this folder.
     """
 
@@ -39,6 +41,7 @@ class Folder:
     only: frozenset[str] | None = None
     about: Callable[[str], str] = field(default=lambda path: "", compare=False, repr=False)
     extract: TextExtractor | None = field(default=None, compare=False, repr=False)
+    split: Split | None = field(default=None, compare=False, repr=False)
     is_configured: Callable[[], bool] = field(default=lambda: True, compare=False, repr=False)
 
 

@@ -24,6 +24,7 @@ from clawmem.ports.records import Document, Fragment, SourceStamp
 from clawmem.ports.succession import Claims
 from clawmem.ports.text_extraction import ExtractedText, TextExtractor
 
+Split = Callable[[str, int], list[Fragment]]  # the fragments of a body that begins on a line of its file
 ParseYaml = Callable[[str], Mapping[str, object]]  # raises ValueError with a short reason
 
 # A file may change again within one tick of its clock without a new time, so a recent stamp is not trusted.
@@ -86,6 +87,7 @@ def parse_source(
     trust: Origin = Origin.USER,
     extract: TextExtractor | None = None,
     about: str = "",
+    split: Split | None = None,
 ) -> ParsedSource:
     """
     Parse one file.
@@ -101,7 +103,10 @@ def parse_source(
     extracted = extract(path, data) if extract else None
     read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
     document = _document(_File(data, collection, path, stamp, now_ms, known, trust), read.parts, read.facts)
-    pieces = _fragments(document, read.parts, read.facts, about)
+    if split:
+        pieces = split(read.parts.body, read.parts.body_line)
+    else:
+        pieces = _fragments(document, read.parts, read.facts, about)
     mark = None if extracted else template_mark(read.parts.body, read.parts.text)
     return ParsedSource(document, read.parts.body, pieces, read.complaint, read.declared, mark)
 

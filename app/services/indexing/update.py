@@ -286,6 +286,7 @@ class _Pass:
             trust=trust_of(self._folder.name, self._folder.origin),
             extract=self._folder.extract,
             about=self._folder.about(file.path),
+            split=self._folder.split,
         )
 
     def _is_batch_full(self) -> bool:

@@ -34,6 +34,7 @@ class Ranking(StrEnum):
 
     CALIBRATED = "calibrated"
     PUBLISHED = "published"
+    OPENCLAW = "openclaw"
 
 
 class RetrievalRequest(NamedTuple):

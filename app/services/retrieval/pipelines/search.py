@@ -25,6 +25,11 @@ from clawmem.app.services.retrieval.stages.by_date import named_time_first, newe
 from clawmem.app.services.retrieval.stages.cut import cut, diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone, judge
+from clawmem.app.services.retrieval.stages.openclaw import (
+    every_word_retriever,
+    merge_passages,
+    nearest_passages_retriever,
+)
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
@@ -63,6 +68,18 @@ def vsearch(vault: Searchable, embedder: Embedder) -> Pipeline:
             "successors first": successors_first(vault),
             "newest first": newest_matching_first(vault),
             "cut": cut,
+        },
+    )
+
+
+def openclaw(vault: Searchable, embedder: Embedder) -> Pipeline:
+    """Return a pipeline that ranks passages as OpenClaw does: by cosine, and by the rank among those with every word."""
+    legs = {"passage": every_word_retriever(vault), "vector": nearest_passages_retriever(vault, embedder)}
+    return Pipeline(
+        vault,
+        {
+            "search": RunRetrievers(legs, at_hand=partial(local_retrievers, vault, embedder)),
+            "merge": merge_passages(vault),
         },
     )
 

@@ -53,7 +53,7 @@ def _scored_all(
 
 
 def _time_wanted(request: RetrievalRequest) -> TimeIntent:
-    if request.ranking is Ranking.CALIBRATED:
+    if request.ranking is not Ranking.PUBLISHED:
         return request.question.time_intent
     return TimeIntent.RECENT if request.question.is_recency_asked else TimeIntent.ANY
 

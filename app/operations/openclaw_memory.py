@@ -1,0 +1,390 @@
+"""Memory of one agent of OpenClaw: its memory files and sessions, in a vault of its own, ranked as OpenClaw does."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+from pydantic import AfterValidator, Field
+
+from clawmem.app.operations.embedding import embed_texts
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.output import Text, Verbatim, plural
+from clawmem.app.services.retrieval.request import Ranking, Unit, read_request
+from clawmem.app.settings.openclaw_agents import (
+    UNCHOSEN,
+    AgentFiles,
+    AgentMemorySettings,
+    files_of_agent,
+    state_of_openclaw,
+)
+from clawmem.domain.openclaw.chunks import CHUNK_TOKENS
+from clawmem.domain.openclaw.ranking import LEAST_SCORE, MOST_RESULTS
+from clawmem.domain.retrieval.query_forms import MAX_QUERY
+from clawmem.ports.errors import EmbeddingError, ModelError
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.openclaw.memory import AgentMemory, MemoryHit
+    from clawmem.app.settings.model import Settings
+
+R = TypeVar("R", bound=Result)
+
+_AGENT = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
+
+
+def _as_agent(text: str) -> str:
+    """Return the id of an agent; raise `ValueError` for a text that cannot be the name of a file of its own."""
+    if not _AGENT.fullmatch(text):
+        raise ValueError(
+            f"{text[:80]!r} is no id of an agent: small letters, digits, '-' and '_', at most 64"
+        )
+    return text
+
+
+Agent = Annotated[
+    str, Field(description="Id of the agent; its memory is its own."), AfterValidator(_as_agent)
+]
+MOST_RESULTS_ASKED = 50
+
+
+class AgentRequest(Request):
+    """The agent whose memory is meant."""
+
+    agent: Agent = "main"
+
+
+class IndexAgent(AgentRequest):
+    """The sources of the memory; without a value as in the last pass."""
+
+    workspace: Annotated[
+        str, Field(description="Folder of the agent, with MEMORY.md and memory/; needed once.")
+    ] = ""
+    extra: Annotated[
+        list[str] | None, Field(description="More files or folders of notes; may be repeated.")
+    ] = None
+    sessions: Annotated[
+        bool | None,
+        Field(description="Whether the agent's sessions are indexed; at first not."),
+        Option(("--sessions/--no-sessions",)),
+    ] = None
+    all_sessions: Annotated[
+        bool,
+        Field(description="Read every changed session, not only those that grew by 100 kB or 50 messages."),
+    ] = False
+    chunk_tokens: Annotated[
+        int | None, Field(ge=50, le=8_000, description=f"Tokens of a chunk; at first {CHUNK_TOKENS}.")
+    ] = None
+    chunk_overlap: Annotated[
+        int | None, Field(ge=0, le=4_000, description="Tokens shared with the chunk before; at first 80.")
+    ] = None
+
+
+class IndexedAgent(Result):
+    """One pass over the sources of an agent. ``rebuilt`` tells that all files were split again."""
+
+    agent: str
+    vault: str
+    added: int
+    updated: int
+    unchanged: int
+    removed: int
+    embedded: int
+    rebuilt: bool
+    warnings: list[str]
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return sentences about what could not be indexed."""
+        return self.warnings
+
+
+class SearchAgent(AgentRequest):
+    """A question to the memory of an agent."""
+
+    query: Annotated[
+        str,
+        Field(min_length=1, max_length=MAX_QUERY, description="The question."),
+        Option(metavar="QUESTION...", is_argument=True),
+    ]
+    limit: Annotated[
+        int,
+        Field(ge=1, le=MOST_RESULTS_ASKED, description="Maximum number of results."),
+        Option(("-n", "--limit")),
+    ] = MOST_RESULTS
+    min_score: Annotated[float, Field(ge=0, le=1, description="Leave out what scores less.")] = LEAST_SCORE
+    source: Annotated[
+        Literal["all", "memory", "sessions"], Field(description="Search only memory files, or only sessions.")
+    ] = "all"
+
+
+class AgentHit(Result):
+    """Lines of a memory file or session."""
+
+    path: str
+    start_line: int
+    end_line: int
+    score: float
+    snippet: str
+    source: str
+    vector_score: float | None
+    text_score: float | None
+
+
+class AgentAnswer(Result):
+    """The best chunks; ``degraded`` names searches that could not take part, with reasons."""
+
+    results: list[AgentHit]
+    model: str | None
+    degraded: dict[str, str]
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Return the searches that could not take part."""
+        return self.degraded
+
+
+class GetOfAgent(AgentRequest):
+    """A file of the memory of an agent."""
+
+    path: Annotated[
+        str,
+        Field(min_length=1, max_length=4_000, description="The path as a search reports it."),
+        Option(metavar="PATH", is_argument=True),
+    ]
+    from_line: Annotated[
+        int | None, Field(ge=1, description="Begin with this line."), Option(("--from",))
+    ] = None
+    lines: Annotated[int | None, Field(ge=1, description="At most so many lines.")] = None
+
+
+class AgentFile(Result):
+    """Lines of a memory file."""
+
+    path: str
+    text: str
+    start_line: int
+    total_lines: int
+
+
+class AgentStatus(Result):
+    """Sources and content of the memory of an agent."""
+
+    agent: str
+    vault: str
+    workspace: str
+    extra: list[str]
+    sessions: bool
+    chunk_tokens: int
+    chunk_overlap: int
+    files: dict[str, int] = Field(description="Number of files by source.")
+    chunks: int
+    pending: int = Field(description="Chunks without a vector.")
+    model: str | None
+
+
+def index_agent(services: Services, request: IndexAgent) -> IndexedAgent:
+    """
+    Index the memory files of an agent, and its sessions if it has them chosen, in a vault of this agent alone.
+
+    Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
+    """
+    files = _files(services.settings, request)
+    settings = _changed(files, request)
+    files.write(settings)
+    return _synced(services, request.agent, files, settings, all_sessions=request.all_sessions)
+
+
+def search_agent(services: Services, request: SearchAgent) -> AgentAnswer:
+    """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
+    files, settings = _known(services.settings, request)
+    synced = _synced(services, request.agent, files, settings)
+    memory = _memory(services, request.agent, settings)
+    names = services.vault.documents.collections()
+    wanted = [name for name in names if request.source == "all" or _source(name) == request.source]
+    asked = read_request(
+        request.query,
+        now_ms=services.clock.now_ms(),
+        zone=services.clock.zone(),
+        limit=request.limit,
+        min_score=request.min_score,
+        collections=wanted or [request.source],
+        unit=Unit.LINE,
+        ranking=Ranking.OPENCLAW,
+    )
+    found = services.pipelines.openclaw(asked)
+    degraded = {**found.trace.degraded, **({"sync": " ".join(synced.warnings)} if synced.warnings else {})}
+    hits = [_shown(one) for one in memory.hits(found)]
+    return AgentAnswer(results=hits, model=services.vault.embeddings.fingerprint(), degraded=degraded)
+
+
+def get_of_agent(services: Services, request: GetOfAgent) -> AgentFile:
+    """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
+    files, settings = _known(services.settings, request)
+    _synced(services, request.agent, files, settings)
+    memory = _memory(services, request.agent, settings)
+    address = memory.find(request.path).display_path
+    excerpt = services.lookup.get(address, from_line=request.from_line, max_lines=request.lines)
+    return AgentFile(
+        path=memory.path_of(excerpt.document),
+        text=excerpt.text,
+        start_line=excerpt.start_line,
+        total_lines=excerpt.total_lines,
+    )
+
+
+def status_of_agent(services: Services, request: AgentRequest) -> AgentStatus:
+    """Show the sources of the memory of an agent, and the number of indexed files."""
+    _, settings = _known(services.settings, request)
+    files: dict[str, int] = {}
+    for name, count in services.vault.documents.collections().items():
+        files[_source(name)] = files.get(_source(name), 0) + count
+    counts = services.vault.embeddings.counts()
+    return AgentStatus(
+        agent=request.agent,
+        vault=str(services.settings.vault),
+        workspace=str(settings.workspace),
+        extra=[*map(str, settings.extra)],
+        sessions=settings.sessions,
+        chunk_tokens=settings.chunking.tokens,
+        chunk_overlap=settings.chunking.overlap,
+        files=files,
+        chunks=counts.stored + counts.pending + counts.failed,
+        pending=counts.pending,
+        model=services.vault.embeddings.fingerprint(),
+    )
+
+
+def settings_of_agent(settings: Settings, request: AgentRequest, caller: str) -> Settings:
+    """Return the settings of the vault of the agent; raise `NotFound` if it has no memory and none can be made."""
+    files = _files(settings, request)
+    if isinstance(request, IndexAgent):
+        _changed(files, request)
+    else:
+        _known(settings, request)
+    return settings.model_copy(update={**UNCHOSEN, "vault": files.vault})
+
+
+def _changed(files: AgentFiles, request: IndexAgent) -> AgentMemorySettings:
+    return files.changed(
+        request.workspace, request.extra, request.sessions, request.chunk_tokens, request.chunk_overlap
+    )
+
+
+def _files(settings: Settings, request: AgentRequest) -> AgentFiles:
+    return files_of_agent(state_of_openclaw(os.environ, settings.home), request.agent)
+
+
+def _known(settings: Settings, request: AgentRequest) -> tuple[AgentFiles, AgentMemorySettings]:
+    files = _files(settings, request)
+    return files, files.known()
+
+
+def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> AgentMemory:
+    from clawmem.app.services.openclaw.memory import AgentSources
+
+    chunks = settings.chunking
+    sources = AgentSources(
+        settings.workspace, settings.extra, settings.sessions, chunks.tokens, chunks.overlap
+    )
+    state = state_of_openclaw(os.environ, services.settings.home)
+    return services.agent_memory(sources, str(state), agent)
+
+
+def _synced(
+    services: Services,
+    agent: str,
+    files: AgentFiles,
+    settings: AgentMemorySettings,
+    *,
+    all_sessions: bool = False,
+) -> IndexedAgent:
+    """Index what changed, and make the missing vectors; a model that fails leaves the texts for the next pass."""
+    rebuilt = settings.indexed not in (None, settings.chunking)
+    passes = _memory(services, agent, settings).sync(force=rebuilt, all_sessions=all_sessions)
+    if settings.indexed != settings.chunking:
+        files.write(settings.model_copy(update={"indexed": settings.chunking}))
+    warnings, embedded = [one for report in passes for one in report.problems], 0
+    try:
+        report = embed_texts(services)
+        embedded = report.embedded
+        warnings += filter(None, [report.error])
+    except (EmbeddingError, ModelError) as error:
+        warnings.append(str(error))
+    return IndexedAgent(
+        agent=agent,
+        vault=str(files.vault),
+        added=sum(one.added for one in passes),
+        updated=sum(one.updated for one in passes),
+        unchanged=sum(one.unchanged for one in passes),
+        removed=sum(one.removed for one in passes),
+        embedded=embedded,
+        rebuilt=rebuilt,
+        warnings=warnings,
+    )
+
+
+def _source(collection: str) -> str:
+    return "sessions" if collection == "sessions" else "memory"
+
+
+def _shown(one: MemoryHit) -> AgentHit:
+    return AgentHit(**{**one._asdict(), "score": round(one.score, 4)})
+
+
+def _indexed_text(result: IndexedAgent) -> str:
+    counts = f"{result.added} added, {result.updated} updated, {result.removed} removed, {result.unchanged} unchanged"
+    again = " Every file was split again." if result.rebuilt else ""
+    return f"Memory of {result.agent}: {counts}; {plural(result.embedded, 'chunk')} embedded.{again}"
+
+
+def _answer_text(answer: AgentAnswer) -> str:
+    if not answer.results:
+        return "Nothing in the memory scores high enough."
+    lines = []
+    for one in answer.results:
+        lines += [f"{one.path}:{one.start_line}-{one.end_line}  {one.score:.2f}", one.snippet.strip(), ""]
+    return "\n".join(lines).rstrip()
+
+
+def _status_text(status: AgentStatus) -> str:
+    files = ", ".join(f"{count} of {name}" for name, count in sorted(status.files.items())) or "none"
+    return (
+        f"Workspace: {status.workspace}\nVault: {status.vault}\nFiles: {files}\n"
+        f"Chunks: {status.chunks}, {status.pending} without vectors\nModel: {status.model or 'none'}"
+    )
+
+
+def _operation(
+    run: Callable[[Services, Any], R],
+    request: type[AgentRequest],
+    result: type[R],
+    text: Callable[[R], Text],
+    word: str,
+) -> Operation[Any, R]:
+    """Return an operation over the vault of an agent; all but the status index what changed before."""
+    is_status = request is AgentRequest
+    return Operation(
+        name=run.__name__,
+        request=request,
+        result=result,
+        run=run,
+        effect=Effect.READS if is_status else Effect.REPEATABLE,
+        text=text,
+        commands=(Command(f"openclaw {word}"),),
+        is_tool=False,
+        any_vault=False,
+        in_own_process=is_status,
+        opens=Opening.EXISTING if is_status else Opening.CREATED,
+        settings=settings_of_agent,
+    )
+
+
+OPERATIONS = (
+    _operation(index_agent, IndexAgent, IndexedAgent, _indexed_text, "index"),
+    _operation(search_agent, SearchAgent, AgentAnswer, _answer_text, "search"),
+    _operation(get_of_agent, GetOfAgent, AgentFile, lambda file: [Verbatim(file.text)], "get"),
+    _operation(status_of_agent, AgentRequest, AgentStatus, _status_text, "status"),
+)

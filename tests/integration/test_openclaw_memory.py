@@ -1,0 +1,239 @@
+"""The memory of agents of OpenClaw: chunks, ranking, sessions, and one vault for each agent."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+
+STATE = ".openclaw"
+LOG = "# 2026-11-20\n\n## 10:00 - release\n\nThe release train leaves on Tuesdays at noon.\n"
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """The workspace of an agent: long-term memory, a daily log, and files that are no memory."""
+    folder = tmp_path / "workspace"
+    notes = {"MEMORY.md": "# Memory\n\n- The queue lives in Postgres.\n", "memory/2026-11-20.md": LOG}
+    write_notes(
+        folder, {**notes, "AGENTS.md": "The release train is secret.\n", "draft/x.md": "release train\n"}
+    )
+    return folder
+
+
+@pytest.fixture
+def agent(invoke: Invoke, workspace: Path) -> Invoke:
+    """``invoke``; the agent ``main`` has a memory."""
+    assert invoke("openclaw", "index", "--workspace", workspace).exit_code == 0
+    return invoke
+
+
+def found(invoke: Invoke, *words: object) -> list[dict[str, Any]]:
+    results: list[dict[str, Any]] = ask_json(invoke, "openclaw", "search", *words)["results"]
+    return results
+
+
+def record(home: Path, session: str, said: list[str], *, agent: str = "main", owner: str = "") -> None:
+    """Write a session as OpenClaw 2026.9.6 does; the user and the assistant take turns."""
+    folder = home / STATE / "agents" / agent / "agent"
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(folder / "openclaw-agent.sqlite")) as db, db:
+        db.executescript(
+            """
+            create table if not exists schema_meta (meta_key, agent_id);
+            create table if not exists session_windows (session_id primary key, updated_at, transcript_updated_at);
+            create table if not exists transcript_events (session_id, seq, event_json, event_zstd, event_utf8_bytes);
+            create virtual table if not exists session_transcript_fts using fts5(
+              text, session_id unindexed, message_id unindexed, role unindexed, timestamp unindexed);
+            delete from schema_meta;
+            """
+        )
+        db.execute("insert into schema_meta values ('primary', ?)", (owner or agent,))
+        db.execute("insert or replace into session_windows values (?, 0, 1700000000000)", (session,))
+        for table in ("transcript_events", "session_transcript_fts"):
+            db.execute(f"delete from {table} where session_id = ?", (session,))
+        for seq, text in enumerate(said):
+            role = "assistant" if seq % 2 else "user"
+            event = json.dumps({"type": "message", "message": {"role": role, "content": text}})
+            db.execute("insert into transcript_events values (?, ?, ?, null, null)", (session, seq, event))
+            values = (text, session, str(seq), role, str(1_700_000_000_000.0 + seq))
+            db.execute("insert into session_transcript_fts values (?, ?, ?, ?, ?)", values)
+
+
+def test_the_score_is_the_sum_of_specification_17(agent: Invoke) -> None:
+    """The first match of all words adds .3 to seven tenths of the cosine; lines are those of the file."""
+    [best] = found(agent, "release train leaves")
+
+    assert (best["path"], best["start_line"], best["end_line"]) == ("memory/2026-11-20.md", 1, 6)
+    assert best["text_score"] == 1 and best["source"] == "memory"
+    assert best["score"] == pytest.approx(0.7 * best["vector_score"] + 0.3, abs=1e-4)
+    assert "Tuesdays at noon" in best["snippet"]
+
+
+def test_a_match_of_words_alone_is_admitted_at_the_weight_of_text(agent: Invoke, workspace: Path) -> None:
+    """Its score is below the minimum of .35, and an exact name would never be found; all words must match."""
+    long = "\n".join(f"Line {number} tells of harbours, ferries and tides." for number in range(30))
+    write_notes(workspace, {"memory/2026-11-21.md": f"{long}\nTicket QX-4711 is open.\n"})
+
+    hits = found(agent, "QX-4711")
+    none = found(agent, "QX-4711", "walrus")
+
+    assert [one["path"] for one in hits] == ["memory/2026-11-21.md"]
+    assert none == []
+
+
+def test_six_results_at_most(agent: Invoke, workspace: Path) -> None:
+    """The number is that of OpenClaw unless another is asked for."""
+    write_notes(
+        workspace,
+        {f"memory/2026-10-{day:02}.md": f"Tide table {day}: ferry at noon.\n" for day in range(1, 10)},
+    )
+
+    assert len(found(agent, "tide table ferry")) == 6
+    assert len(found(agent, "tide table ferry", "-n", 8, "--min-score", 0)) == 8
+
+
+def test_only_memory_files_and_extra_paths_are_read(agent: Invoke, workspace: Path, tmp_path: Path) -> None:
+    """Other files of the workspace are not indexed; a source that is no longer named is removed."""
+    write_notes(tmp_path / "more", {"trains.md": "Night trains leave at nine.\n"})
+
+    before = [one["path"] for one in found(agent, "train", "--min-score", 0)]
+    assert agent("openclaw", "index", "--extra", tmp_path / "more").exit_code == 0
+    path = found(agent, "night trains")[0]["path"]
+    text = ask_json(agent, "openclaw", "get", path)["text"]
+    assert agent("openclaw", "index", "--extra", workspace / "draft" / "x.md").exit_code == 0
+
+    assert before == ["memory/2026-11-20.md", "MEMORY.md"]
+    assert path == str(tmp_path / "more" / "trains.md") and "at nine" in text
+    assert found(agent, "night trains leave nine") == []
+
+
+def test_other_chunks_rebuild_the_index_and_keep_vectors(agent: Invoke, workspace: Path) -> None:
+    """A search indexes what changed; text that stays the same is not embedded again."""
+    lines = "".join(f"Day {number}: the harbour office wrote about berth {number}.\n" for number in range(20))
+    write_notes(workspace, {"memory/harbour.md": lines})
+    first = ask_json(agent, "openclaw", "index")
+
+    second = ask_json(agent, "openclaw", "index", "--chunk-tokens", 50, "--chunk-overlap", 10)
+    third = ask_json(agent, "openclaw", "index")
+
+    assert (first["rebuilt"], first["added"], first["embedded"]) == (False, 1, 1)
+    assert second["rebuilt"] and second["updated"] == 3
+    assert 4 < second["embedded"] < 12  # the two short files are unchanged
+    assert (third["rebuilt"], third["embedded"], third["unchanged"]) == (False, 0, 3)
+    hits = found(agent, "berth 19", "--min-score", 0)
+    assert max(one["end_line"] - one["start_line"] for one in hits) < 6
+
+
+def test_sessions_are_read_when_they_have_grown(agent: Invoke, home: Path) -> None:
+    """A new session at once, then after fifty messages; secrets and silent replies are not indexed."""
+    said = [
+        "The mooring fee is forty crowns.",
+        "Noted.",
+        "api_key = sk-ant-api03-" + "Zx9Qw3" * 12,
+        "NO_REPLY",
+    ]
+    record(home, "s1", said)
+    assert agent("openclaw", "index", "--sessions").exit_code == 0
+    [first] = found(agent, "mooring fee", "--source", "sessions")
+    record(home, "s1", [*said, "Ferries need pilots."])
+    early = found(agent, "ferries need pilots", "--source", "sessions")
+    record(home, "s1", [*said, "Ferries need pilots.", *["Ok."] * 50])
+    later = found(agent, "ferries need pilots", "--source", "sessions")
+
+    text = ask_json(agent, "openclaw", "get", "sessions/s1.jsonl")["text"]
+    assert first["path"] == "sessions/s1.jsonl" and first["snippet"].startswith("User: The mooring fee")
+    assert early == [] and len(later) == 1
+    assert "sk-ant" not in text and "NO_REPLY" not in text
+    assert found(agent, "mooring fee", "--source", "memory") == []
+
+
+def test_transcripts_of_earlier_versions(agent: Invoke, home: Path) -> None:
+    """They are JSONL files; lines of other kinds and broken ones are left out."""
+    folder = home / STATE / "agents" / "main" / "sessions"
+    message = {
+        "type": "message",
+        "message": {"role": "user", "content": [{"type": "text", "text": "Lighthouse keys."}]},
+    }
+    write_notes(folder, {"old.jsonl": f'{{"type": "session"}}\n{json.dumps(message)}\nbroken\n[1]\n'})
+
+    assert agent("openclaw", "index", "--sessions").exit_code == 0
+
+    assert [one["path"] for one in found(agent, "lighthouse keys")] == ["sessions/old.jsonl"]
+
+
+def test_no_agent_reads_another(agent: Invoke, home: Path, tmp_path: Path) -> None:
+    """Each has a vault of its own; neither a search, nor a path, nor a copied record of sessions crosses over."""
+    write_notes(tmp_path / "other", {"MEMORY.md": "The walrus password is tusk.\n"})
+    record(home, "s9", ["Walrus sessions are mine.", "Yes."], agent="other")
+    both = ("openclaw", "index", "--agent", "other", "--workspace", tmp_path / "other", "--sessions")
+    assert agent(*both).exit_code == 0
+    record(home, "s9", ["Walrus sessions are mine.", "Yes."], agent="main", owner="other")
+    assert "belongs to the agent 'other'" in agent("openclaw", "index", "--sessions").output
+
+    assert len(found(agent, "walrus", "--agent", "other")) == 2
+    assert found(agent, "walrus", "--min-score", 0, "--source", "sessions") == []
+    assert not any("alrus" in one["snippet"] for one in found(agent, "walrus", "--min-score", 0))
+    for path in (
+        "../other/MEMORY.md",
+        str(tmp_path / "other/MEMORY.md"),
+        "sessions/s9.jsonl",
+        "memory/../../other/MEMORY.md",
+    ):
+        refused = agent("openclaw", "get", path)
+        assert refused.exit_code == 3 and "No memory file matches" in refused.output
+    files = sorted(file.name for file in (home / STATE / "clawmem").glob("*.sqlite"))
+    assert files == ["main.sqlite", "other.sqlite"]
+    assert all(file.stat().st_mode & 0o077 == 0 for file in (home / STATE / "clawmem").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (
+            ("search", "x", "--agent", "nobody"),
+            "Run: clawmem openclaw index --agent nobody --workspace FOLDER",
+        ),
+        (("index", "--agent", "../x"), "is no id of an agent"),
+        (("index", "--agent", "Main"), "is no id of an agent"),
+        (("index", "--workspace", "absent"), "absent is not a folder"),
+        (("index", "--chunk-tokens", "60"), "Choose --chunk-overlap below 60"),
+        (("index", "--extra", "absent.md"), "absent.md is not a file or folder"),
+    ],
+)
+def test_bad_input_changes_nothing(agent: Invoke, home: Path, words: tuple[str, ...], said: str) -> None:
+    """The message names the value and the next step, and no file is made."""
+    before = sorted((home / STATE / "clawmem").iterdir())
+
+    refused = agent("openclaw", *words)
+
+    assert refused.exit_code in (2, 3) and said in refused.output
+    assert sorted((home / STATE / "clawmem").iterdir()) == before
+
+
+def test_a_damaged_settings_file_is_named(agent: Invoke, home: Path) -> None:
+    """The vault is not touched."""
+    (home / STATE / "clawmem" / "main.json").write_text("{", "utf-8")
+
+    refused = agent("openclaw", "search", "train")
+
+    assert refused.exit_code == 4 and "main.json" in refused.output
+
+
+def test_the_usual_vault_can_be_ranked_the_same_way(remembered: Invoke, home: Path) -> None:
+    """``ranking: openclaw`` in the config file is for the command query."""
+    config = home / ".config" / "clawmem" / "config.yaml"
+    config.write_text(f"{config.read_text('utf-8')}ranking: openclaw\n", "utf-8")
+
+    [first, *_] = ask_json(remembered, "query", "login sessions live Redis", "--explain")["results"]
+
+    assert first["file"].endswith("redis.md")
+    assert set(first["explanation"]["legs"] if "explanation" in first else {"passage", "vector"}) <= {
+        "passage",
+        "vector",
+    }
