@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -17,6 +18,7 @@ from clawmem.ports.address_errors import ConfirmationMissing
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.lifecycle.forgetting import ForgetPreview
     from clawmem.ports.records import Document
 
@@ -106,11 +108,14 @@ def _confirmed(services: Services, request: Forget) -> Document:
 
     Raises:
         ConfirmationMissing: The request has no docid, or ``confirm`` is not true.
-        InvalidInput: As `Lookup.forgettable`.
+        InvalidInput, NotFound: As `Lookup.forgettable`; also for the former place of a file that was moved.
     """
     from clawmem.app.services.lifecycle.forgetting import preview_forget
 
     note = services.lookup.forgettable(request.query)
+    if folder := _folder_without_file(services, note):
+        services.update(folder)  # the note may have been moved, and would come back as a new one
+        note = services.lookup.forgettable(request.query)
     if request.confirm is True and _names_docid(request.query, note):
         return note
     found = preview_forget(services.vault, services.clock, note)
@@ -123,6 +128,14 @@ def _confirmed(services: Services, request: Forget) -> Document:
         question="Forget it for good?",
         confirmed={"query": f"#{found.docid} {note.display_path}", "confirm": True},
     )
+
+
+def _folder_without_file(services: Services, note: Document) -> Folder | None:
+    """Return the folder of *note* if its file is not there any more, though the folder is."""
+    if note.stamp is None or note.inactive is not None:
+        return None
+    away = (one for one in services.folders if one.name == note.collection and Path(one.root).is_dir())
+    return next((one for one in away if not Path(one.root, note.path).is_file()), None)
 
 
 def _names_docid(address: str, document: Document) -> bool:
