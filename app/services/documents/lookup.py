@@ -102,7 +102,7 @@ class Lookup:
 
     def forgettable(self, address: str) -> Document:
         """
-        Return the document as `target` does; one whose file was removed can be forgotten as well.
+        Return the document as `target` does; one whose file was removed, and not moved, can be forgotten as well.
 
         Raises:
             NotFound: with candidates only if their names are similar to *address*. The intended note may be forgotten
@@ -111,8 +111,8 @@ class Lookup:
         try:
             return self.target(address)
         except NotServed as error:
-            if error.document.inactive is not InactiveReason.REMOVED:
-                raise
+            if error.document.inactive is not InactiveReason.REMOVED or error.candidates:
+                raise  # of a file that was moved, the note at its new place has to be named
             return error.document
         except NotFound as error:
             offered = (one for one in error.candidates if isinstance(one, Candidate))
