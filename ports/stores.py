@@ -13,11 +13,9 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.entities import EntityStore
     from clawmem.ports.forget_log import ForgottenTexts
     from clawmem.ports.journal import Journal
-    from clawmem.ports.ledger import CostLedger
     from clawmem.ports.lexical_index import LexicalIndex
     from clawmem.ports.links import LinkStore
-    from clawmem.ports.model_answers import ModelAnswers
-    from clawmem.ports.model_failures import ModelFailures
+    from clawmem.ports.model_records import CostLedger, ModelAnswers, ModelFailures
     from clawmem.ports.notes import NoteStore
     from clawmem.ports.properties import PropertyStore
     from clawmem.ports.receipts import Receipts

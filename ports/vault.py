@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from clawmem.ports.stores import AnswerLog, Holdings, ModelRecords
@@ -15,11 +16,9 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.forget_log import ForgottenTexts
     from clawmem.ports.journal import Journal
     from clawmem.ports.lease import LeaseStore
-    from clawmem.ports.ledger import CostLedger
     from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
     from clawmem.ports.links import LinkStore
-    from clawmem.ports.model_answers import ModelAnswers
-    from clawmem.ports.model_failures import ModelFailures
+    from clawmem.ports.model_records import CostLedger, ModelAnswers, ModelFailures
     from clawmem.ports.notes import NoteStore
     from clawmem.ports.outbox import Outbox
     from clawmem.ports.properties import PropertyStore
@@ -31,7 +30,6 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.succession import SuccessionStore
     from clawmem.ports.telemetry import Telemetry
     from clawmem.ports.triples import TripleStore
-    from clawmem.ports.vault_info import VaultInfo
     from clawmem.ports.vector_index import VectorIndex
 
 
@@ -167,3 +165,16 @@ class DelegatingVault:
         """Close the indexes, then the wrapped vault."""
         for part in (self.lexical, self.vectors, self._records):
             part.close()
+
+
+@dataclass(frozen=True, slots=True)
+class VaultInfo:
+    """Description of an open vault by its backend."""
+
+    backend: str
+    location: str
+    schema: int
+    size_bytes: int
+    read_only: bool
+    lexical_method: str
+    vector_method: str

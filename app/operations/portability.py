@@ -11,7 +11,7 @@ from clawmem.app.environment.private_files import draft_of, files_of_vault
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.new_files import FileNotCreated
+from clawmem.ports.files import FileNotCreated
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.profile import Profile
-from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.digests import sha1
-from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.receipts import Receipts
 from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
 
