@@ -11,8 +11,13 @@ from threading import Lock
 from typing import Any
 
 from clawmem.adapters.http.addresses import secrets_in, shown
-from clawmem.adapters.http.connections import TransportFailure
-from clawmem.adapters.http.exchange import ConnectionBroken, Exchange, Reply, ResponseTooLarge
+from clawmem.adapters.http.exchange import (
+    ConnectionBroken,
+    Exchange,
+    Reply,
+    ResponseTooLarge,
+    TransportFailure,
+)
 from clawmem.adapters.http.retry import (
     QUESTION,
     RetryPolicy,

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
-from clawmem.adapters.memory.commits import Commits
-from clawmem.adapters.memory.scope import is_in
+from clawmem.adapters.memory.derived_index import Commits, is_in
 from clawmem.ports.folding import surfaces
 from clawmem.ports.lexical_index import K1, TITLE_WEIGHT, B
 from clawmem.ports.records import (

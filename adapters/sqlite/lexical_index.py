@@ -13,10 +13,9 @@ from typing import NamedTuple, TypeVar
 import apsw
 
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
-from clawmem.adapters.sqlite.blaming import blames_index
-from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.derived_index import Commits, blames_index
 from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of

@@ -13,9 +13,8 @@ from clawmem.adapters.sqlite.empty_file import refuse_empty
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.outbox import SqliteOutbox
-from clawmem.adapters.sqlite.receipts import SqliteReceipts
 from clawmem.adapters.sqlite.relations import SqliteRelations
-from clawmem.adapters.sqlite.telemetry import SqliteTelemetry
+from clawmem.adapters.sqlite.telemetry import SqliteReceipts, SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
 from clawmem.adapters.sqlite.vocabulary import unknown_words
 from clawmem.ports.errors import IndexDamaged, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
