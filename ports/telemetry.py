@@ -51,7 +51,7 @@ class Telemetry(Protocol):
         """
         Append a recall with its hits, all or nothing. Also works while the vault is open read-only.
 
-        A *receipt* is stored with the recall, under the same id and time: see `clawmem.ports.receipts`. The
+        A *receipt* is stored with the recall, under the same id and time: see `Receipts`. The
         entry survives the end of the process, but not necessarily a power failure. Hits are stored by rank,
         each rank once.
 
