@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import UNKNOWN, fetch, save
-from clawmem.ports.acts import Act, ActEntry
+from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.vault import Vault
 
 EIGHT, NINE = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9))

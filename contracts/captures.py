@@ -4,7 +4,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import UNKNOWN, fetch, save
-from clawmem.ports.capability import Capability
+from clawmem.ports.backend import Capability
 from clawmem.ports.captures import Cursor, RecallStats, Sighting, Utility
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault

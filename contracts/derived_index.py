@@ -7,7 +7,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import entry, found_by, save, unit_vector
-from clawmem.ports.capability import Capability
+from clawmem.ports.backend import Capability
 from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.records import FragmentKey, Grain, Marker, VectorEntry
 from clawmem.ports.vault import Vault

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.contracts.base import Contract
-from clawmem.ports.new_files import FileNotCreated, NewFiles
+from clawmem.ports.files import FileNotCreated, NewFiles
 
 NAMES = ("a.md", "a-2.md", "a-3.md")
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.telemetry import MONDAY, TUESDAY, WEDNESDAY, recall
-from clawmem.ports.receipts import ReceiptCounts, StoredReceipt
+from clawmem.ports.telemetry import ReceiptCounts, StoredReceipt
 from clawmem.ports.vault import Vault
 
 ANY_BYTES = bytes(range(256))

@@ -7,7 +7,7 @@ import pytest
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.entities import entity
 from clawmem.contracts.samples import UNKNOWN, save
-from clawmem.ports.capability import Capability
+from clawmem.ports.backend import Capability
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import InactiveReason

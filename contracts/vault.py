@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import T0, any_of, entry, found_by, save, sha, unit_vector
-from clawmem.ports.capability import Capability
+from clawmem.ports.backend import Capability
 from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import InvalidInput, LeaseLost
 from clawmem.ports.records import FragmentKey, Grain, InactiveReason, LexicalEntry

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -45,3 +46,17 @@ class Backend(NamedTuple):
     lexical: OpenLexical | None = None
     vectors: OpenVectors | None = None
     discard: Discard = lambda place: None
+
+
+class Capability(StrEnum):
+    """Guarantee that a backend may declare. A canonical backend declares all of them."""
+
+    PREFIX = "prefix"  # a term can match every word that begins with it
+    PHRASE = "phrase"  # a term with spaces matches only adjacent words
+    STEMMING = "stemming"  # inflections of an English word match each other
+    EXACT = "exact"  # vector search is exact at any number of vectors
+    TRANSACTIONS = "transactions"  # records and indexes change atomically
+    DURABILITY = "durability"  # acknowledged writes survive the end of the process
+
+
+ALL = frozenset(Capability)

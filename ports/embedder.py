@@ -38,3 +38,12 @@ def for_background(embedder: Embedder) -> Embedder:
     """
     found: Callable[[], Embedder] | None = getattr(embedder, "for_background", None)
     return embedder if found is None else found()
+
+
+def is_in_process(part: object) -> bool:
+    """
+    Whether an index or an embedder declares itself in-process through its attribute ``in_process``.
+
+    A part without this attribute may be a server.
+    """
+    return bool(getattr(part, "in_process", False))

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
+from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Scan
 
 
@@ -48,3 +49,64 @@ class FileSource(Protocol):
         Returns:
             The absolute folder and the bytes of each file; unreadable files are left out.
         """
+
+
+class FileNotCreated(ClawmemError):
+    """A new file cannot be written; nothing was changed."""
+
+    code = "FILE_NOT_CREATED"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"No file can be written at {path}: {reason}. Nothing was written.")
+
+
+class NewFiles(Protocol):
+    """Creation of files in a folder of the user; no existing file is ever changed."""
+
+    def create(self, root: str, folder: str, names: Iterable[str], text: str) -> str:
+        """
+        Create a file with *text* in *folder*, a relative path below *root*; missing folders below *root* are created.
+
+        The file appears at once with its whole content, under the first of *names* that is free.
+
+        Returns:
+            The path of the file below *root*.
+
+        Raises:
+            FileNotCreated: *root* is no folder, *folder* leads out of it, or the file cannot be written; there is no
+                new file.
+        """
+
+    def remove(self, root: str, path: str) -> None:
+        """Remove a file that `create` made, and nothing if it is gone."""
+
+
+class MemoryFiles(Protocol):
+    """
+    Text files below one folder, which callers name ``/memories``; for the commands of ``memory_20250818``.
+
+    No path leads out of the folder: neither ``..``, plain or encoded, nor a link. Each method returns the sentence that
+    models know, and changes nothing if it raises.
+
+    Raises:
+        InvalidInput: The command cannot be executed.
+        NotFound: There is no file or folder at the path.
+    """
+
+    def view(self, path: str, view_range: Sequence[int] | None = None) -> str:
+        """Return the entries of a folder, two levels deep, or the numbered lines of a file."""
+
+    def create(self, path: str, text: str) -> str:
+        """Create a file."""
+
+    def str_replace(self, path: str, old: str, new: str) -> str:
+        """Replace a text that occurs exactly once in a file."""
+
+    def insert(self, path: str, line: int, text: str) -> str:
+        """Insert a text after a line; 0 is the top."""
+
+    def delete(self, path: str) -> str:
+        """Delete a file, or a folder with everything in it."""
+
+    def rename(self, old: str, new: str) -> str:
+        """Rename or move a file or folder; nothing is overwritten."""

@@ -6,26 +6,22 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:  # keeps the imports of a cold search minimal
-    from clawmem.ports.acts import ActJournal
     from clawmem.ports.captures import CaptureStore, UsageStore
     from clawmem.ports.documents import Chronology, DocumentStore
     from clawmem.ports.embeddings import EmbeddingStore
     from clawmem.ports.entities import EntityStore
     from clawmem.ports.forget_log import ForgottenTexts
-    from clawmem.ports.journal import Journal
-    from clawmem.ports.ledger import CostLedger
+    from clawmem.ports.journal import ActJournal, Journal
     from clawmem.ports.lexical_index import LexicalIndex
     from clawmem.ports.links import LinkStore
-    from clawmem.ports.model_answers import ModelAnswers
-    from clawmem.ports.model_failures import ModelFailures
+    from clawmem.ports.model_records import CostLedger, ModelAnswers, ModelFailures
     from clawmem.ports.notes import NoteStore
     from clawmem.ports.properties import PropertyStore
-    from clawmem.ports.receipts import Receipts
     from clawmem.ports.relations import RelationStore
     from clawmem.ports.sessions import SessionStore
     from clawmem.ports.sketches import SketchStore
     from clawmem.ports.succession import SuccessionStore
-    from clawmem.ports.telemetry import Telemetry
+    from clawmem.ports.telemetry import Receipts, Telemetry
     from clawmem.ports.triples import TripleStore
     from clawmem.ports.vector_index import VectorIndex
 

@@ -2,36 +2,32 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from clawmem.ports.stores import AnswerLog, Holdings, ModelRecords
 
 if TYPE_CHECKING:  # keeps the imports of a cold search minimal
-    from clawmem.ports.acts import ActJournal
     from clawmem.ports.captures import CaptureStore, UsageStore
     from clawmem.ports.documents import Chronology, DocumentStore
     from clawmem.ports.embeddings import EmbeddingStore
     from clawmem.ports.entities import EntityStore
     from clawmem.ports.forget_log import ForgottenTexts
-    from clawmem.ports.journal import Journal
+    from clawmem.ports.journal import ActJournal, Journal
     from clawmem.ports.lease import LeaseStore
-    from clawmem.ports.ledger import CostLedger
     from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
     from clawmem.ports.links import LinkStore
-    from clawmem.ports.model_answers import ModelAnswers
-    from clawmem.ports.model_failures import ModelFailures
+    from clawmem.ports.model_records import CostLedger, ModelAnswers, ModelFailures
     from clawmem.ports.notes import NoteStore
     from clawmem.ports.outbox import Outbox
     from clawmem.ports.properties import PropertyStore
-    from clawmem.ports.receipts import Receipts
     from clawmem.ports.records import LexicalEntry
     from clawmem.ports.relations import RelationStore
     from clawmem.ports.sessions import SessionStore
     from clawmem.ports.sketches import SketchStore
     from clawmem.ports.succession import SuccessionStore
-    from clawmem.ports.telemetry import Telemetry
+    from clawmem.ports.telemetry import Receipts, Telemetry
     from clawmem.ports.triples import TripleStore
-    from clawmem.ports.vault_info import VaultInfo
     from clawmem.ports.vector_index import VectorIndex
 
 
@@ -167,3 +163,16 @@ class DelegatingVault:
         """Close the indexes, then the wrapped vault."""
         for part in (self.lexical, self.vectors, self._records):
             part.close()
+
+
+@dataclass(frozen=True, slots=True)
+class VaultInfo:
+    """Description of an open vault by its backend."""
+
+    backend: str
+    location: str
+    schema: int
+    size_bytes: int
+    read_only: bool
+    lexical_method: str
+    vector_method: str

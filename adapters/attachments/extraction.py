@@ -1,16 +1,84 @@
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Callable
+from io import BytesIO
 from posixpath import splitext
+from typing import TYPE_CHECKING, Any
 
 from clawmem.adapters.attachments.canvas import read_canvas
 from clawmem.adapters.attachments.docx import read_docx
 from clawmem.adapters.attachments.html import read_html
-from clawmem.adapters.attachments.pages import DamagedFile
-from clawmem.adapters.attachments.pdf import read_pdf
-from clawmem.ports.errors import SourceUnreadable
+from clawmem.adapters.attachments.pages import MAX_CHARACTERS, DamagedFile, paged
+from clawmem.ports.errors import ExtraMissing, SourceUnreadable
 from clawmem.ports.text_extraction import ExtractedText
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+EXTRA = "documents"
+_ENCRYPTED = "it is encrypted; save a copy without a password"
+
+
+def read_pdf(data: bytes) -> ExtractedText:
+    """
+    Return the text of a PDF, with a heading for each page.
+
+    Raises:
+        DamagedFile: it is encrypted, or pypdf is not installed. pypdf raises others for damaged files.
+    """
+    try:
+        from pypdf import PdfReader
+    except ImportError as error:
+        raise DamagedFile(str(ExtraMissing("pypdf", extra=EXTRA)).rstrip(".")) from error
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it prints every oddity of every file
+    return _text(PdfReader(BytesIO(data)))
+
+
+def _text(reader: PdfReader) -> ExtractedText:
+    if reader.is_encrypted:
+        _decrypt(reader)
+    pages: list[str] = []
+    size, empty = 0, 0
+    for page in reader.pages:
+        text = page.extract_text().encode("utf-8", "replace").decode("utf-8")
+        empty += not text.strip()
+        size += len(text)
+        if size > MAX_CHARACTERS:
+            break
+        pages.append(text)
+    warning = _warning(len(reader.pages), len(pages), empty)
+    return ExtractedText(paged(pages), *_declared(reader), warning=warning)
+
+
+def _decrypt(reader: PdfReader) -> None:
+    """Decrypt a file that only restricts printing or copying: its password is empty."""
+    try:
+        if reader.decrypt(""):
+            return
+    except Exception as error:  # a missing package for AES, or a damaged dictionary
+        raise DamagedFile(_ENCRYPTED) from error
+    raise DamagedFile(_ENCRYPTED)
+
+
+def _declared(reader: PdfReader) -> tuple[str, str]:
+    """Return the title and the day of the metadata, which may be damaged where the pages are sound."""
+    try:
+        metadata: Any = reader.metadata
+        title, made = metadata.title, metadata.creation_date
+        return " ".join(str(title or "").split())[:200], made.date().isoformat() if made else ""
+    except Exception:  # noqa: BLE001  pypdf raises arbitrary exceptions
+        return "", ""
+
+
+def _warning(count: int, read: int, empty: int) -> str | None:
+    if read < count:
+        return f"only its first {read} of {count} pages were read; the rest exceeds the limit"
+    if not empty:
+        return None
+    return f"{empty} of its {count} pages have no text; if they are scans, add a text layer (OCR)"
+
 
 _READERS: dict[str, Callable[[bytes], ExtractedText]] = {
     ".pdf": read_pdf,

@@ -2,16 +2,22 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
-from clawmem.adapters.http.addresses import secrets_in
-from clawmem.adapters.http.circuit import COOL_DOWN_S, CircuitBreaker
-from clawmem.adapters.http.connections import TransportFailure
-from clawmem.adapters.http.exchange import ConnectionBroken, Exchange, Reply, ResponseTooLarge
-from clawmem.adapters.http.refusals import refusal, words_of
+from clawmem.adapters.http.addresses import secrets_in, shown
+from clawmem.adapters.http.exchange import (
+    ConnectionBroken,
+    Exchange,
+    Reply,
+    ResponseTooLarge,
+    TransportFailure,
+)
 from clawmem.adapters.http.retry import (
     QUESTION,
     RetryPolicy,
@@ -22,7 +28,7 @@ from clawmem.adapters.http.retry import (
     says_retry,
 )
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ModelAnswerInvalid, ModelError, ModelUnavailable
+from clawmem.ports.errors import InputTooLong, ModelAnswerInvalid, ModelError, ModelRefused, ModelUnavailable
 
 _LEAST_S = 0.001  # a timeout of zero would mean no timeout
 FAIR_S = 0.5  # seconds; missing a shorter timeout does not mean that the server is down
@@ -185,3 +191,125 @@ class Transport:
         if data.get("error"):
             raise refusal(self.label, replace(reply, status=400), self._secrets)
         return data
+
+
+COOL_DOWN_S = 60.0
+# upper limit for a server's own request; one more attempt after ten minutes does no harm
+LONGEST_REST_S = 600.0
+
+
+class CircuitBreaker:
+    """
+    Circuit breaker for a server: blocks requests for a minute after a failure, or as long as the server asked
+    for.
+
+    When the period ends, one caller goes first. The others are blocked for another minute, or until that one
+    succeeded.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = Lock()
+        self._since_ms = self._until_ms = 0
+        self._is_resting = False
+        self.reason = ""
+
+    def left_s(self) -> float:
+        """Return the seconds until the next request is allowed; 0 lets the caller through."""
+        now_ms = self._clock.now_ms()
+        with self._lock:
+            # If the clock was set back, the elapsed time is unknown, so the request is allowed.
+            if self._is_resting and self._since_ms <= now_ms < self._until_ms:
+                return (self._until_ms - now_ms) / 1000
+            if self._is_resting:
+                self._rest(now_ms, COOL_DOWN_S)
+            return 0.0
+
+    def rest(self, reason: str, seconds: float = COOL_DOWN_S) -> None:
+        """Block requests for *seconds*, but for ten minutes at most."""
+        with self._lock:
+            self.reason = reason
+            self._rest(self._clock.now_ms(), min(seconds, LONGEST_REST_S))
+
+    def close(self) -> None:
+        """Record a success, which allows requests again."""
+        with self._lock:
+            self._is_resting = False
+
+    def _rest(self, now_ms: int, seconds: float) -> None:
+        self._is_resting = True
+        self._since_ms, self._until_ms = now_ms, now_ms + round(seconds * 1000)
+
+
+EXCERPT = 200  # maximum characters of a server's message
+
+_LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+# These codes come with status 429, which is otherwise temporary.
+_OUT_OF_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+_TOO_LONG = re.compile(
+    r"too large to process|exceeds? the (?:available|maximum) context|maximum context length"
+    r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
+    re.IGNORECASE,
+)
+# Messages of llama.cpp for embeddings and for chat, and of OpenAI.
+_NUMBERS = (
+    re.compile(r"\((?P<tokens>\d+) tokens\).{0,300}?batch size: (?P<limit>\d+)", re.DOTALL),
+    re.compile(r"\((?P<tokens>\d+) tokens\).{0,300}?context size \((?P<limit>\d+)", re.DOTALL),
+    re.compile(r"length is (?P<limit>\d+) tokens.{0,300}?requested (?P<tokens>\d+)", re.DOTALL),
+)
+_MEANINGS = {
+    401: "the API key is missing or wrong",
+    403: "the API key may not do this",
+    404: "there is no such model or address",
+    501: "the server was not started for this",
+}
+
+
+def refusal(model: str, reply: Reply, secrets: Sequence[str] = ()) -> ModelError:
+    """Return the error for *reply*, which is not a success; *secrets* are not quoted."""
+    said = words_of(reply.body, secrets)
+    if reply.status >= 400 and _TOO_LONG.search(said):
+        tokens, limit = _token_counts(said)
+        return InputTooLong(model, tokens=tokens, limit=limit)
+    reason = f"HTTP {reply.status}, {_MEANINGS.get(reply.status, '')}: {said}".replace(", :", ":").rstrip(
+        ": "
+    )
+    if reply.status in _LATER and not any(word in said for word in _OUT_OF_MONEY):
+        return ModelUnavailable(model, reason)
+    if 300 <= reply.status < 400:
+        return ModelRefused(
+            model, f"it redirects to {shown(reply.headers.get('location', 'another address'))!r}"
+        )
+    return ModelRefused(model, reason)
+
+
+def words_of(body: bytes, secrets: Sequence[str] = ()) -> str:
+    """
+    Return the error message of a server: the message in its JSON, or the beginning of the body.
+
+    Some servers and proxies repeat the rejected key or address, so *secrets* are replaced by asterisks.
+    """
+    text = body.decode("utf-8", "replace")
+    with suppress(ValueError, RecursionError):
+        text = _message(json.loads(text)) or text
+    for secret in secrets:
+        text = text.replace(secret, "***")
+    return " ".join(text.split())[:EXCERPT].rstrip(".")
+
+
+def _message(data: Any) -> str:
+    if not isinstance(data, Mapping):
+        return ""
+    inner = data.get("error")
+    if isinstance(inner, Mapping):
+        parts = (inner.get("message"), inner.get("code"), inner.get("type"))
+        return " ".join(part for part in parts if isinstance(part, str))
+    found = (inner, data.get("message"), data.get("detail"))
+    return next((part for part in found if isinstance(part, str)), "")
+
+
+def _token_counts(said: str) -> tuple[int | None, int | None]:
+    for pattern in _NUMBERS:
+        if found := pattern.search(said):
+            return int(found["tokens"]), int(found["limit"])
+    return None, None

@@ -13,7 +13,7 @@ from clawmem.adapters.lancedb.searching import best, condition
 from clawmem.adapters.lancedb.table import common_fields
 from clawmem.adapters.lancedb.term_queries import Memo, TermQueries
 from clawmem.adapters.lancedb.translation import translated
-from clawmem.adapters.lancedb.words import BOUNDARY, stems, written
+from clawmem.adapters.lancedb.vocabulary import BOUNDARY, stems, written
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import (
     EVERYTHING,

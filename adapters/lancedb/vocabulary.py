@@ -9,12 +9,15 @@ word.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 from hashlib import blake2b
 from typing import Any
 
 from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.keys import MARKER
-from clawmem.adapters.lancedb.words import BOUNDARY
+from clawmem.ports.errors import BackendUnavailable
+from clawmem.ports.folding import surfaces
+from clawmem.ports.lexical_index import TITLE_WEIGHT
 
 COLUMN = "word"
 GRAIN = "word"  # granularity of these rows, which are no entries
@@ -46,3 +49,41 @@ def _listed(table: Any) -> set[int]:
 def _key(word: str) -> int:
     """Return a number below the keys of entries and marker, which is the same for a word in every process."""
     return MARKER - 1 - (int.from_bytes(blake2b(word.encode(), digest_size=8).digest()) >> 2)
+
+
+# A letter that occurs in a single manuscript. It is removed from texts, so it only separates the parts of an
+# entry.
+BOUNDARY = "ꙮ"
+
+_SHORTEST = 3  # minimum length of a word that is stemmed
+
+
+def written(title: str, text: str) -> str:
+    """
+    Return the indexed text of an entry: its title, repeated by its weight, and its text, separated by
+    boundaries.
+
+    There is a space before and after each word, so that filters can match whole words and prefixes.
+    """
+    parts = [*([stems(title)] * TITLE_WEIGHT if title else []), stems(text)]
+    return f" {f' {BOUNDARY} '.join(' '.join(part) for part in parts)} "
+
+
+def stems(text: str) -> list[str]:
+    """Return the words of *text* in order, folded and stemmed."""
+    # The vault's index also uses Porter's first algorithm, which leaves short words unchanged.
+    return [word if len(word) < _SHORTEST else _stem(word) for word in surfaces(text.replace(BOUNDARY, " "))]
+
+
+@cache
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@cache
+def _stemmer() -> Any:
+    try:
+        from snowballstemmer import stemmer
+    except ModuleNotFoundError as error:
+        raise BackendUnavailable("lancedb", extra="lancedb") from error
+    return stemmer("porter")

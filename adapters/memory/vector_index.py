@@ -5,8 +5,7 @@ import sys
 from array import array
 from collections.abc import Callable, Collection, Iterable
 
-from clawmem.adapters.memory.commits import Commits
-from clawmem.adapters.memory.scope import is_in
+from clawmem.adapters.memory.derived_index import Commits, is_in
 from clawmem.ports.errors import BadVector
 from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Scope, Vector, VectorEntry
 

@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.captures import Cursor, Sighting
+from clawmem.ports.captures import Cursor, RecallStats, Sighting, Utility
 
 _COLUMNS = ", ".join(Sighting._fields)
 _CURSOR = 'select line, "offset", turns from capture_cursors where session_id = ? and reader = ?'
@@ -52,3 +56,66 @@ class SqliteCaptures:
     def forget(self, document_id: int) -> int:
         self._db.write("update sightings set quote = '', payload = '' where document_id = ?", (document_id,))
         return self._db.changes()
+
+
+_SURFACED = """
+insert into utility (document_id, surfaced, last_surfaced) values (:id, 1, :at)
+    on conflict do update set surfaced = surfaced + 1, last_surfaced = :at
+"""
+_REFERENCED = "update utility set referenced = referenced + 1, last_referenced = :at where document_id = :id"
+_ACCESSED = """
+update documents set access_count = access_count + 1, last_accessed_at = :at where id = :id
+"""
+_TOGETHER = """
+insert into co_activations values (:one, :other, 1, :at)
+    on conflict do update set count = count + 1, last_seen = :at
+"""
+_PARTNERS = """
+select other as partner, count from co_activations where one = :id
+union all
+select one as partner, count from co_activations where other = :id
+ order by count desc, partner
+"""
+_USES = ", ".join(RecallStats._fields)
+_PUT_STATS = (
+    f"insert or replace into recall_stats ({_USES}) values ({', '.join('?' * len(RecallStats._fields))})"
+)
+
+
+class SqliteUsage:
+    """``UsageStore`` in three tables of the vault, and in the access columns of documents."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def note(self, surfaced: Mapping[int, bool], at: str) -> None:
+        with self._db.atomic():
+            known = self._known(surfaced)
+            used = [number for number in known if surfaced[number]]
+            self._db.write_many(_SURFACED, [{"id": number, "at": at} for number in known])
+            for sql in (_REFERENCED, _ACCESSED):
+                self._db.write_many(sql, [{"id": number, "at": at} for number in used])
+            pairs = combinations(used, 2)
+            self._db.write_many(_TOGETHER, [{"one": a, "other": b, "at": at} for a, b in pairs])
+
+    def utility(self, document_id: int) -> Utility:
+        row = self._db.row("select surfaced, referenced from utility where document_id = ?", (document_id,))
+        return Utility(*row) if row else Utility()
+
+    def partners(self, document_id: int) -> Mapping[int, int]:
+        return dict(self._db.rows(_PARTNERS, {"id": document_id}))
+
+    def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
+        given = list(stats)
+        with self._db.atomic():
+            self._db.write_many(_PUT_STATS, [tuple(one) for one in given if one.recalls])
+            gone = [(one.document_id,) for one in given if not one.recalls]
+            self._db.write_many("delete from recall_stats where document_id = ?", gone)
+
+    def recall_stats(self) -> Mapping[int, RecallStats]:
+        rows = self._db.rows(f"select {_USES} from recall_stats order by document_id")
+        return {row[0]: RecallStats(*row) for row in rows}
+
+    def _known(self, surfaced: Mapping[int, bool]) -> list[int]:
+        sql = "select id from documents where id in (select value from json_each(?)) order by id"
+        return [row[0] for row in self._db.rows(sql, (json.dumps(list(surfaced)),))]

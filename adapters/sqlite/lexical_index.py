@@ -10,20 +10,19 @@ from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+import apsw
+
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
-from clawmem.adapters.sqlite.blaming import blames_index
-from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.derived_index import Commits, blames_index
 from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of
-from clawmem.adapters.sqlite.postings import Postings, postings
+from clawmem.adapters.sqlite.postings import Postings, postings, vocabulary
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.adapters.sqlite.spelling import unknown_words_in
-from clawmem.ports.lexical_index import TITLE_WEIGHT
+from clawmem.ports.lexical_index import TITLE_WEIGHT, UnknownWord
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
-from clawmem.ports.spelling import UnknownWord
 from clawmem.ports.term_selection import selective_terms
 
 _HOLDING = "select (select count(*) from {table} where {table} match asked.value) from json_each(?) as asked"
@@ -142,7 +141,7 @@ class SqliteLexicalIndex(Commits):
 
     @blames_index
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
-        """See `clawmem.ports.spelling.SpellingIndex`."""
+        """See `clawmem.ports.lexical_index.SpellingIndex`."""
         held = self._held(LexicalQuery(tuple(terms)), Grain.DOCUMENT)
         return unknown_words_in(
             self._db, _table(Grain.DOCUMENT), [t.text for t, n in held.terms.items() if not n]
@@ -324,3 +323,44 @@ def _expression(term: Term) -> str:
     # Inside double quotes only the quote itself is syntax; a NUL would end the expression.
     text = term.text.replace("\0", " ").replace('"', '""')
     return f'"{text}"*' if term.prefix else f'"{text}"'
+
+
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the migrations
+_ALIKE = """\
+select first.value, term, doc from json_each(?) as first cross join temp.spellings
+where term >= first.value and term < char(unicode(first.value) + 1)"""
+_SPREAD = 2  # letters by which the lengths may differ
+
+
+def unknown_words_in(db: Database, table: str, unknown: Sequence[str]) -> Mapping[str, UnknownWord]:
+    """Return the words of *table* with the first letter of each of the *unknown* words, and about its length."""
+    if not unknown:
+        return {}
+    with db.connection() as connection:
+        stems = {word: stem for word in unknown if (stem := _stem(connection, word))}
+        with vocabulary(connection, "spellings", table, "row"):
+            alike = _alike(connection, {stem[0] for stem in stems.values()})
+    return {word: UnknownWord(stem, _of_its_length(alike[stem[0]], stem)) for word, stem in stems.items()}
+
+
+def _alike(connection: apsw.Connection, letters: Iterable[str]) -> Mapping[str, Mapping[str, int]]:
+    """Return the stored words with each of these first *letters*, and the number of their documents."""
+    found: dict[str, dict[str, int]] = {letter: {} for letter in letters}
+    for letter, term, documents in connection.execute(_ALIKE, (json.dumps([*found]),)):
+        found[letter][term] = documents
+    return found
+
+
+def _of_its_length(alike: Mapping[str, int], stem: str) -> dict[str, int]:
+    return {term: documents for term, documents in alike.items() if abs(len(term) - len(stem)) <= _SPREAD}
+
+
+def _stem(connection: apsw.Connection, word: str) -> str:
+    """Return the form in which FTS5 stores *word*; empty if it would store several words or none."""
+    tokenize = connection.fts5_tokenizer(*_TOKENIZER)
+    found = [
+        *tokenize(
+            word.encode(), apsw.FTS5_TOKENIZE_QUERY, None, include_offsets=False, include_colocated=False
+        )
+    ]
+    return str(found[0]) if len(found) == 1 else ""

@@ -13,35 +13,29 @@ from clawmem.adapters.sqlite.empty_file import refuse_empty
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
 from clawmem.adapters.sqlite.migrations import migrate, version
 from clawmem.adapters.sqlite.outbox import SqliteOutbox
-from clawmem.adapters.sqlite.receipts import SqliteReceipts
 from clawmem.adapters.sqlite.relations import SqliteRelations
-from clawmem.adapters.sqlite.telemetry import SqliteTelemetry
+from clawmem.adapters.sqlite.telemetry import SqliteReceipts, SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
 from clawmem.adapters.sqlite.vocabulary import unknown_words
 from clawmem.ports.errors import IndexDamaged, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
 if TYPE_CHECKING:
-    from clawmem.adapters.sqlite.acts import SqliteActs
-    from clawmem.adapters.sqlite.captures import SqliteCaptures
+    from clawmem.adapters.sqlite.captures import SqliteCaptures, SqliteUsage
     from clawmem.adapters.sqlite.chronology import SqliteChronology
     from clawmem.adapters.sqlite.entities import SqliteEntities
-    from clawmem.adapters.sqlite.forgotten_texts import SqliteForgottenTexts
-    from clawmem.adapters.sqlite.journal import SqliteJournal
+    from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
     from clawmem.adapters.sqlite.leases import SqliteLeases
-    from clawmem.adapters.sqlite.ledger import SqliteLedger
     from clawmem.adapters.sqlite.links import SqliteLinks
-    from clawmem.adapters.sqlite.model_answers import SqliteModelAnswers
-    from clawmem.adapters.sqlite.model_failures import SqliteModelFailures
+    from clawmem.adapters.sqlite.model_records import SqliteLedger, SqliteModelAnswers, SqliteModelFailures
     from clawmem.adapters.sqlite.notes import SqliteNotes
     from clawmem.adapters.sqlite.properties import SqliteProperties
     from clawmem.adapters.sqlite.sessions import SqliteSessions
     from clawmem.adapters.sqlite.sketches import SqliteSketches
     from clawmem.adapters.sqlite.succession import SqliteSuccessions
     from clawmem.adapters.sqlite.triples import SqliteTriples
-    from clawmem.adapters.sqlite.usage import SqliteUsage
     from clawmem.ports.lexical_index import LexicalIndex
     from clawmem.ports.records import LexicalEntry
-    from clawmem.ports.vault_info import VaultInfo
+    from clawmem.ports.vault import VaultInfo
 
 
 class SqliteVault:
@@ -92,14 +86,14 @@ class SqliteVault:
     @cached_property
     def acts(self) -> SqliteActs:
         """See `clawmem.ports.vault.Vault.acts`."""
-        from clawmem.adapters.sqlite.acts import SqliteActs
+        from clawmem.adapters.sqlite.journal import SqliteActs
 
         return SqliteActs(self._db)
 
     @cached_property
     def forgotten_texts(self) -> SqliteForgottenTexts:
         """See `clawmem.ports.vault.Vault.forgotten_texts`."""
-        from clawmem.adapters.sqlite.forgotten_texts import SqliteForgottenTexts
+        from clawmem.adapters.sqlite.journal import SqliteForgottenTexts
 
         return SqliteForgottenTexts(self._db)
 
@@ -113,14 +107,14 @@ class SqliteVault:
     @cached_property
     def answers(self) -> SqliteModelAnswers:
         """See `clawmem.ports.vault.Vault.answers`."""
-        from clawmem.adapters.sqlite.model_answers import SqliteModelAnswers
+        from clawmem.adapters.sqlite.model_records import SqliteModelAnswers
 
         return SqliteModelAnswers(self._db)
 
     @cached_property
     def model_failures(self) -> SqliteModelFailures:
         """See `clawmem.ports.vault.Vault.model_failures`."""
-        from clawmem.adapters.sqlite.model_failures import SqliteModelFailures
+        from clawmem.adapters.sqlite.model_records import SqliteModelFailures
 
         return SqliteModelFailures(self._db)
 
@@ -183,7 +177,7 @@ class SqliteVault:
     @cached_property
     def ledger(self) -> SqliteLedger:
         """See `clawmem.ports.vault.Vault.ledger`."""
-        from clawmem.adapters.sqlite.ledger import SqliteLedger
+        from clawmem.adapters.sqlite.model_records import SqliteLedger
 
         return SqliteLedger(self._db)
 
@@ -197,7 +191,7 @@ class SqliteVault:
     @cached_property
     def usage(self) -> SqliteUsage:
         """See `clawmem.ports.vault.Vault.usage`."""
-        from clawmem.adapters.sqlite.usage import SqliteUsage
+        from clawmem.adapters.sqlite.captures import SqliteUsage
 
         return SqliteUsage(self._db)
 
@@ -234,7 +228,7 @@ class SqliteVault:
 
     def info(self) -> VaultInfo:
         """See `clawmem.ports.vault.Vault.info`."""
-        from clawmem.ports.vault_info import VaultInfo
+        from clawmem.ports.vault import VaultInfo
 
         return VaultInfo(
             backend="sqlite",
@@ -259,7 +253,7 @@ class SqliteVault:
 
     def scratch_lexical(self) -> LexicalIndex:
         """See `clawmem.ports.vault.RecordVault.scratch_lexical`."""
-        from clawmem.adapters.sqlite.scratch import ScratchLexicalIndex
+        from clawmem.adapters.sqlite.word_check import ScratchLexicalIndex
 
         return ScratchLexicalIndex(self._db)
 

@@ -5,9 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from clawmem.adapters.sqlite.abandoning import broken_tables
-from clawmem.adapters.sqlite.blaming import blames_index
-from clawmem.adapters.sqlite.commits import Commits
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.derived_index import Commits, blames_index
 from clawmem.adapters.sqlite.embeddings import check_vector
 from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.scan_table import CanonicalScan, ScanTable, ranked

@@ -1,17 +1,27 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from json import JSONDecodeError
 from pathlib import Path
+from typing import Any
 
 from clawmem.adapters.tantivy.changes import PendingChanges
 from clawmem.adapters.tantivy.grain import GrainIndex, GrainWriter
 from clawmem.adapters.tantivy.hits import best
-from clawmem.adapters.tantivy.marker import MarkerFile
 from clawmem.adapters.tantivy.query_builder import QueryBuilder, within
 from clawmem.adapters.tantivy.soundness import file_faults, ranking_faults
-from clawmem.adapters.tantivy.trouble import translated
-from clawmem.ports.errors import IndexBusy, IndexDamaged, VaultReadOnly
+from clawmem.ports.errors import (
+    ClawmemError,
+    IndexBusy,
+    IndexDamaged,
+    IndexUnavailable,
+    InvalidInput,
+    VaultReadOnly,
+)
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
 PATIENCE_S = 10.0
@@ -208,3 +218,113 @@ def open_grain(folder: Path, *, may_make: bool) -> GrainIndex:
         raise IndexDamaged(str(folder), "its list of files is missing")
     folder.mkdir(parents=True, exist_ok=True)
     return GrainIndex(folder)
+
+
+# tantivy raises ValueError for everything, including invalid arguments; these messages are about its files.
+_FILES = re.compile(
+    "Failed to open|does not exist|Failed to acquire|IO error|in a thread|Data corrupted|Schema error|compatible|FastField error"
+)
+# An error of the operating system may be temporary, except "not found" (code 2).
+_REFUSED = re.compile(r'Os \{ code: (?!2,)\d{1,9}.{0,200}?message: "(?P<reason>[^"]+)"')
+_OTHER_SCHEMA = "schema does not match"
+
+
+@contextmanager
+def translated(place: str) -> Iterator[None]:
+    """Raise tantivy's errors inside the block as errors of the ports, for the index at *place*."""
+    try:
+        yield
+    except ClawmemError:
+        raise
+    except UnicodeEncodeError as error:
+        raise InvalidInput(
+            "INVALID_INPUT", "The text holds half a character. Give it as valid Unicode."
+        ) from error
+    except (JSONDecodeError, UnicodeDecodeError) as error:
+        raise IndexDamaged(place, "one of its files is not valid JSON") from error
+    except ValueError as error:
+        if not _FILES.search(str(error)):
+            raise
+        raise _explained(place, str(error)) from error
+    except FileNotFoundError as error:
+        raise IndexDamaged(place, "one of its files is missing") from error
+    except OSError as error:
+        raise IndexUnavailable(place, error.strerror or str(error)) from error
+    except BaseException as error:
+        # A panic of tantivy on invalid bytes, which does not derive from Exception.
+        if type(error).__name__ != "PanicException":
+            raise
+        raise _explained(place, str(error)) from error
+
+
+def _explained(place: str, said: str) -> ClawmemError:
+    if refused := _REFUSED.search(said):
+        return IndexUnavailable(place, refused["reason"])
+    if _OTHER_SCHEMA in said:
+        return IndexDamaged(place, "another version of clawmem wrote it")
+    first_line, _, _ = said.partition("\n")
+    return IndexDamaged(place, f"its files are damaged ({first_line[:200]})")
+
+
+class MarkerFile:
+    """
+    The common marker of the indexes of all four granularities.
+
+    Each granularity commits separately, so the marker cannot be part of these commits. It is replaced
+    atomically after the last of them: if the process dies in between, some granularities are ahead of the
+    marker and none is behind, and changes after the marker can safely be applied again. The marker file also
+    records the commit number of each granularity, which reveals one that was restored or lost since.
+
+    The file lies outside the folders of the granularities, where tantivy would count it as an entry.
+    """
+
+    names = ("marker.json", "marker.json.next")
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / self.names[0]
+        self._next = folder / self.names[1]
+
+    def read(self) -> tuple[Marker, dict[Grain, int]] | None:
+        """
+        Return the marker and the commit number of each granularity, or ``None`` if there is none.
+
+        Raises:
+            IndexDamaged: the file is no marker.
+        """
+        try:
+            return _parsed(json.loads(self._path.read_bytes()))
+        except FileNotFoundError:
+            return None
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise IndexDamaged(str(self._path.parent), "its marker makes no sense") from error
+
+    def write(self, marker: Marker, commits: Mapping[Grain, int]) -> None:
+        """Replace the marker durably."""
+        text = json.dumps({"marker": marker._asdict(), "commits": dict(commits)})
+        with self._next.open("w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        self._next.replace(self._path)
+        _keep_name(self._path.parent)
+
+    def withdraw(self) -> None:
+        """Delete the marker durably."""
+        self._path.unlink(missing_ok=True)
+        _keep_name(self._path.parent)
+
+
+def _parsed(written: Any) -> tuple[Marker, dict[Grain, int]]:
+    commits = {Grain(name): int(number) for name, number in written["commits"].items()}
+    return Marker(**written["marker"]), commits
+
+
+def _keep_name(folder: Path) -> None:
+    # A new name survives a power failure only after its folder is synced; Windows does that automatically.
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

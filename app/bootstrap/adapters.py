@@ -12,7 +12,7 @@ from dependency_injector import (
 
 from clawmem.app.bootstrap.oneshot import system_clock, with_indexes
 from clawmem.ports.errors import ExtraMissing
-from clawmem.ports.model_failures import ModelRole
+from clawmem.ports.model_records import ModelRole
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +159,7 @@ class Adapters:
     @staticmethod
     def open_in_editor(environ: Mapping[str, str], file: str, line: int) -> None:
         """Open *file* at *line* in the editor that *environ* names, and wait for its end."""
-        from clawmem.adapters.system.editor import editor_of, open_in_editor
+        from clawmem.adapters.system.commands import editor_of, open_in_editor
 
         open_in_editor(editor_of(environ), file, line)
 

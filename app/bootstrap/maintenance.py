@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 def lanes_of(services: Services, *, asks_models: bool) -> Lanes:
     """Return the scheduled maintenance of *services*; without *asks_models* it works by rules alone."""
     from clawmem.adapters.system.clock import local_hour
-    from clawmem.app.services.maintenance.lane import read_plan
-    from clawmem.app.services.maintenance.lanes import Lanes
+    from clawmem.app.services.maintenance.lanes import Lanes, read_plan
     from clawmem.app.services.maintenance.phases import NO_MODEL, NOT_ASKED, Phases
     from clawmem.app.services.maintenance.synthesis import Synthesis
     from clawmem.app.services.maintenance.tidying import Cleanup

@@ -13,7 +13,7 @@ from clawmem.app.services.models.selection import Choice, Option, first_of, the_
 from clawmem.app.services.models.watching import Watch, WatchedEmbedder, WatchedGenerator, WatchedReranker
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError
-from clawmem.ports.model_failures import ModelFailures, ModelRole
+from clawmem.ports.model_records import ModelFailures, ModelRole
 
 Server = Mapping[str, Any]
 """The settings of a server, by name; empty if no server is configured."""

@@ -230,7 +230,7 @@ class Services:
         """Return the service that merges repeated observations, and undoes merges."""
         from clawmem.app.services.maintenance.consolidation import Consolidation
         from clawmem.app.services.maintenance.grouping import Thresholds
-        from clawmem.app.services.maintenance.lane import read_plan
+        from clawmem.app.services.maintenance.lanes import read_plan
 
         plan = read_plan(self.settings.lanes)
         return Consolidation(

@@ -90,7 +90,7 @@ class Surfacing:
         from clawmem.app.services.models.watching import REST_MS
         from clawmem.app.services.retrieval.models import Models
         from clawmem.app.settings.sections import ModelServer, RerankServer, servers_in
-        from clawmem.ports.model_failures import ModelRole
+        from clawmem.ports.model_records import ModelRole
 
         clock, named = system_clock(), servers_in(self._settings.servers)
         with ExitStack() as stack:
@@ -160,7 +160,7 @@ class EmbedServer:
     def _watch(self) -> Watch:
         from clawmem.adapters.http.addresses import shown
         from clawmem.app.services.models.watching import REST_MS, Watch
-        from clawmem.ports.model_failures import ModelRole
+        from clawmem.ports.model_records import ModelRole
 
         failures, name = self._vault.model_failures, shown(self._url)
         return Watch(failures, system_clock(), ModelRole.EMBEDDER, name, rest_ms=REST_MS)

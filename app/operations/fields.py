@@ -93,7 +93,7 @@ class Successor(Result):
 
 def place_of(services: Services, document: Document) -> dict[str, Any]:
     """Return the fields of a `DocumentReference`."""
-    from clawmem.app.services.documents.docids import docids  # late: searches do not need it
+    from clawmem.app.services.documents.listing import docids  # late: searches do not need it
 
     return place_from(document, docids(services.vault.documents, [document])[document.id])
 

@@ -15,7 +15,7 @@ from clawmem.ports.errors import ConfigError, InvalidInput
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.ports.memory_files import MemoryFiles
+    from clawmem.ports.files import MemoryFiles
 
 DEFAULT_COLLECTION = "memories"
 

@@ -13,7 +13,7 @@ from clawmem.app.operations.fields import Address, DocumentReference, place_of
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
 from clawmem.app.operations.output import verbatim
 from clawmem.app.operations.provenance import provenance_of, title_of
-from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.graph.build import SIMILAR
 from clawmem.app.services.graph.export import whole_graph
 from clawmem.app.services.graph.formats import graphml, json_ld

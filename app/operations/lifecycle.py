@@ -24,8 +24,8 @@ from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.lifecycle.sweeping import SweepOutcome
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.quoting import title_to_read
-from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.errors import ConfigError
+from clawmem.ports.journal import Act, ActEntry
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -17,7 +17,7 @@ from clawmem.app.operations.fields import (
 )
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, table
-from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.records import Scope

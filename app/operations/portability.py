@@ -21,7 +21,7 @@ from clawmem.app.services.portability.selection import Selection, selected_files
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.new_files import FileNotCreated
+from clawmem.ports.files import FileNotCreated
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

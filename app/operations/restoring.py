@@ -19,7 +19,7 @@ from clawmem.app.services.portability.drill import asked
 from clawmem.app.settings.config_file import make_config_folder
 from clawmem.ports.bundle import BundleDamaged, BundleReader, VaultNotEmpty
 from clawmem.ports.errors import VaultError, VaultReadOnly
-from clawmem.ports.new_files import FileNotCreated
+from clawmem.ports.files import FileNotCreated
 from clawmem.ports.records import InactiveReason, Role
 
 if TYPE_CHECKING:

@@ -17,10 +17,10 @@ from clawmem.app.services.models.selection import WITHOUT, Provider
 from clawmem.app.settings.config_file import make_config_folder
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
-from clawmem.ports.model_failures import ModelFailure
+from clawmem.ports.model_records import ModelFailure
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
-from clawmem.ports.vault_info import VaultInfo
+from clawmem.ports.vault import VaultInfo
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from clawmem.app.services.maintenance.lane import read_plan
+from clawmem.app.services.maintenance.lanes import read_plan
 from clawmem.domain.maintenance.schedule import LaneName
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.tokens import token_count, words
 from clawmem.ports.records import Document
 

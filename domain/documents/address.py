@@ -129,3 +129,6 @@ def _without_lines(text: str) -> Iterator[Address]:
         yield Address(
             _unquoted(match["name"]), LineRange(int(match["first"]), None if last is None else int(last))
         )
+
+
+OWN_COLLECTION = "_clawmem"

@@ -8,11 +8,13 @@ are similar to those of a vault ("wheat", "what"). A short word has many neighbo
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from hashlib import blake2b
+from pkgutil import get_data
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
-from clawmem.domain.retrieval.english import is_english_word
 
 SHORT, LONG = 5, 8  # letters
 MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language
@@ -96,3 +98,28 @@ def _is_name(word: str, query: str) -> bool:
     return any(
         (_WORD_END.match(query, found.start()) or found)[0].lower() == word for found in _NAME.finditer(query)
     )
+
+
+FILE = "english_words.bin"
+BITS = 700_001  # of the filter: 9.5 for each word
+PROBES = 6
+
+
+def is_english_word(word: str) -> bool:
+    """Whether *word*, in lower case, is probably an English word of four letters or more."""
+    bits = _filter()
+    return all(bits[place >> 3] >> (place & 7) & 1 for place in places(word))
+
+
+def places(word: str) -> Iterator[int]:
+    """Yield the places of *word* in the filter."""
+    digest = blake2b(word.encode(), digest_size=16).digest()
+    first, step = int.from_bytes(digest[:8], "big"), int.from_bytes(digest[8:], "big")
+    return ((first + number * step) % BITS for number in range(PROBES))
+
+
+@lru_cache(1)
+def _filter() -> bytes:
+    data = get_data(__package__, FILE)
+    assert data is not None
+    return data

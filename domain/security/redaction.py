@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate
 from typing import NamedTuple
 
-from clawmem.domain.security.card_numbers import cards
-from clawmem.domain.security.disguise import lower_case, plain
+from clawmem.domain.security.disguise import Unmasked, lower_case, plain
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_commands import cookies, placed
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
@@ -17,10 +17,8 @@ from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start
 from clawmem.domain.security.secret_model import likely
 from clawmem.domain.security.secret_places import assigned
 from clawmem.domain.security.secret_prose import in_prose, logins
-from clawmem.domain.security.secret_repeats import repeats
 from clawmem.domain.security.secret_rules import STRUCTURED
-from clawmem.domain.security.secret_values import is_random
-from clawmem.domain.security.wrapped_tokens import unwrapped
+from clawmem.domain.security.secret_values import Span, is_random, mixes_kinds
 
 _KINDS = {"pin": "password"}
 _PARTS_SEPARATOR = "\n\n"
@@ -198,3 +196,125 @@ def _of_label(text: str, lower: str, label: SecretLabel) -> list[tuple[int, int]
         or list(in_prose(text, lower, label))
         or list(next_lines(text, lower, label))
     )
+
+
+_LONG = 12
+_SHORTEST = 6
+_WORD = Pattern(r"[^\s\"'`<>|,;=()\[\]{}«»„“”]{6,300}")
+_AROUND = ".,:;*_…()[]{}<>\"'`«»„“”"
+
+
+def repeats(text: str, found: Sequence[Span]) -> Iterator[tuple[Span, int]]:
+    """
+    Find the other words of *text* that equal a secret of *found*; with each the index of that secret.
+
+    A short word of letters alone is not searched for: elsewhere it is an ordinary word.
+    """
+    values = {text[start:end].strip(_AROUND): number for number, (start, end) in enumerate(found)}
+    telling = {value: number for value, number in values.items() if _is_telling(value)}
+    if not telling:
+        return
+    for match in _WORD.compiled.finditer(text):
+        word = match[0].strip(_AROUND)
+        value = word if word in telling else word.rstrip("!?")
+        if value in telling:
+            start = match.start() + match[0].index(value)
+            yield (start, start + len(value)), telling[value]
+
+
+def _is_telling(value: str) -> bool:
+    return len(value) >= _LONG or (len(value) >= _SHORTEST and mixes_kinds(value))
+
+
+_CARD_LENGTHS = range(13, 20)
+_CARD = Pattern(
+    r"(?<![\w.-])(?:\d{4}([ -]?)\d{4}\1\d{4}\1\d{1,7}|3[47]\d{2}([ -]?)\d{6}\2\d{5}|3[068]\d{2}([ -]?)\d{6}\3\d{4})(?![\w-]|\.\d)"
+)
+_IN_FOURS = Pattern(r"\d{4}[ -]?\d{4}")
+_CARD_BEGINNING = Pattern(r"4|5[1-5]|2[2-7]|6(?:011|4|5)|3[47]|3[068]")
+_RARER_BEGINNING = Pattern(r"35|62|50|5[678]|63|67")  # JCB, UnionPay, Maestro: only next to a word for cards
+_CARD_WORDS = ("card", "visa", "amex", "mastercard", "karte", "tarjeta", "carte", "cc", "pan")
+
+
+def cards(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of card numbers in *text*: valid check digit, and digit groups or a card word nearby."""
+    if not _IN_FOURS.compiled.search(text):
+        return
+    for match in _CARD.compiled.finditer(text):
+        if _is_card(match, text):
+            yield match.span()
+
+
+def _is_card(match: re.Match[str], text: str) -> bool:
+    digits = re.sub(r"\D", "", match[0])
+    spoken_of = set(re.findall(r"[a-z]+", text[max(0, match.start() - 40) : match.end() + 20].lower()))
+    if digits == match[0] and not spoken_of.intersection(_CARD_WORDS):
+        return False
+    beginning = _CARD_BEGINNING.compiled.match(digits) or (
+        spoken_of.intersection(_CARD_WORDS) and _RARER_BEGINNING.compiled.match(digits)
+    )
+    return len(digits) in _CARD_LENGTHS and bool(beginning) and len(set(digits)) > 2 and luhn(digits)
+
+
+def luhn(digits: str) -> bool:
+    """Whether the last of *digits* is the check digit of the others (ISO/IEC 7812-1, annex B)."""
+    doubled = [sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2]]
+    return (sum(doubled) + sum(map(int, digits[-1::-2]))) % 10 == 0
+
+
+_CONTINUED = Pattern(
+    r"\n(?:[ \t>]{0,12}\r?\n){0,2}[ \t>\"'+]{0,12}(?P<tail>[A-Za-z0-9_+/.-]{8,4000}+={0,2})"
+    r"(?=[\"',;)]{0,3}(?:[ \t]{1,4}(?P<more>\S)|\s|$))"
+)
+_HEAD = Pattern(r"[A-Za-z0-9_+/=.~-]{12,300}\Z")
+_END_OF_LINE = "\"' \t\\\r"
+_LONGEST_HEAD = 300
+_HEX = Pattern(r"^[0-9a-f]+$")
+
+
+def unwrapped(seen: Unmasked) -> Unmasked:
+    """Return *seen* with wrapped generated values joined; offsets still refer to the original text."""
+    text = seen.text
+    joints = list(_joints(text)) if "\n" in text else []
+    if not joints:
+        return seen
+    parts: list[str] = []
+    places: list[int] = []
+    done = 0
+    for start, end in joints:
+        parts.append(text[done:start])
+        places += seen.places[done:start]
+        done = end
+    parts.append(text[done:])
+    places += seen.places[done:]
+    return Unmasked("".join(parts), places)
+
+
+def _joints(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the gaps between the parts of wrapped values: from the end of one part to the start of the next."""
+    for match in _CONTINUED.compiled.finditer(text):
+        tail = match["tail"]
+        if not _is_generated(tail) or (match["more"] and not _has_three_kinds(tail)):
+            continue
+        line_end = match.start()
+        while line_end and text[line_end - 1] in _END_OF_LINE:
+            line_end -= 1
+        head = _HEAD.compiled.search(text[max(0, line_end - _LONGEST_HEAD) : line_end])
+        if head and _is_generated(head[0]) and not (_is_hex(head[0]) and _is_hex(tail)):
+            yield line_end, match.start("tail")
+
+
+def _is_generated(token: str) -> bool:
+    return any(c.isdigit() for c in token) and any(c.isalpha() for c in token) and "." not in token[:3]
+
+
+def _has_three_kinds(token: str) -> bool:
+    return (
+        any(c.isdigit() for c in token)
+        and any(c.isupper() for c in token)
+        and any(c.islower() for c in token)
+    )
+
+
+def _is_hex(token: str) -> bool:
+    return _HEX.compiled.search(token) is not None

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import Contract, assert_canonical, needs
-from clawmem.ports.capability import ALL, Capability
+from clawmem.ports.backend import ALL, Capability
 
 WITHOUT_PHRASE = ALL - {Capability.PHRASE}
 

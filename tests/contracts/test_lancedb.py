@@ -12,8 +12,7 @@ from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
-from clawmem.ports.backend import IndexPlace
-from clawmem.ports.capability import ALL
+from clawmem.ports.backend import ALL, IndexPlace
 
 
 class LexicalInFolder(OverIndex):

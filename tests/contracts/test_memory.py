@@ -26,7 +26,7 @@ from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
-from clawmem.ports.capability import ALL, Capability
+from clawmem.ports.backend import ALL, Capability
 from clawmem.ports.clock import Clock
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.files import FileSource

@@ -11,7 +11,7 @@ import pytest
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.model_answers import MODEL, MONDAY, ModelAnswersContract
 from clawmem.ports.errors import VaultError, VaultLocked
-from clawmem.ports.model_answers import ModelAnswers, answer_key
+from clawmem.ports.model_records import ModelAnswers, answer_key
 from clawmem.ports.vault import DelegatingVault, Vault
 
 LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten

@@ -1,5 +1,5 @@
 """
-Write the filter of ``clawmem.domain.retrieval.english`` from word lists, one word a line:
+Write the filter of ``clawmem.domain.retrieval.spelling`` from word lists, one word a line:
 
     python tests/data/make_english_words.py /usr/share/dict/american-english /usr/share/dict/british-english
 
@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from clawmem.domain.retrieval.english import BITS, FILE, places
+from clawmem.domain.retrieval.spelling import BITS, FILE, places
 
 TARGET = Path(__file__).parents[2] / "domain" / "retrieval" / FILE
 SHORTEST = 4

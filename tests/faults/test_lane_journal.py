@@ -18,8 +18,8 @@ from clawmem.app.services.knowledge.resolving import Reading
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.deciding import Decisions, Fence, Tell
 from clawmem.app.services.maintenance.grouping import Group
-from clawmem.app.services.maintenance.lane import Lane, Plan
-from clawmem.app.services.maintenance.lanes import Lanes
+from clawmem.app.services.maintenance.lane import Lane
+from clawmem.app.services.maintenance.lanes import Lanes, Plan
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.tidying import Cleanup
 from clawmem.domain.maintenance.schedule import LEASE_MS, LaneName

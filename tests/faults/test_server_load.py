@@ -12,7 +12,7 @@ from contextlib import ExitStack
 import pytest
 from rest_world import World, world_at
 
-from clawmem.app.interfaces.rest.limits import MOST_VALUES
+from clawmem.app.interfaces.rest.routes import MOST_VALUES
 from clawmem.app.serve.host import ASKING_S
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")

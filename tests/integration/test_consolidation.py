@@ -19,10 +19,10 @@ from clawmem.contracts.samples import fetch
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend
-from clawmem.ports.acts import Act
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.generator import GeneratedText
+from clawmem.ports.journal import Act
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Triple

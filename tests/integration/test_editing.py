@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command_line import Invoke, ask_json
 
-from clawmem.adapters.system.editor import editor_of, open_in_editor
+from clawmem.adapters.system.commands import editor_of, open_in_editor
 from clawmem.ports.errors import ConfigError
 
 REDIS = "decisions/2026-02-11-redis.md"

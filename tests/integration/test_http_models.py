@@ -21,11 +21,11 @@ from scripted_server import (
     well_behaved,
 )
 
-from clawmem.adapters.http.circuit import COOL_DOWN_S
 from clawmem.adapters.http.embedder import http_embedder
 from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.http.served_model import ModelIdentity, served_in
+from clawmem.adapters.http.transport import COOL_DOWN_S
 from clawmem.contracts.samples import cosine, floats
 from clawmem.ports.errors import InputTooLong, ModelMismatch, ModelRefused, ModelUnavailable
 from clawmem.ports.generator import GeneratedText

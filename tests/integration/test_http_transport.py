@@ -11,9 +11,9 @@ import pytest
 from scripted_server import Models, ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.http.addresses import secrets_in, shown
-from clawmem.adapters.http.circuit import COOL_DOWN_S, LONGEST_REST_S, CircuitBreaker
 from clawmem.adapters.http.rate_limit import SAFETY, TokenRateLimiter
 from clawmem.adapters.http.retry import EMBEDDING, QUESTION, RetryPolicy, requested_wait_s
+from clawmem.adapters.http.transport import COOL_DOWN_S, LONGEST_REST_S, CircuitBreaker
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
 

@@ -15,7 +15,7 @@ from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.store import store_of
 from clawmem.adapters.lancedb.term_queries import WORDS_OF_A_PREFIX
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.adapters.lancedb.words import BOUNDARY
+from clawmem.adapters.lancedb.vocabulary import BOUNDARY
 from clawmem.contracts.samples import all_of, any_of, entry, unit_vector
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BackendUnavailable, IndexDamaged, VaultReadOnly

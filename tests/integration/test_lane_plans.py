@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from clawmem.app.services.maintenance.lane import Plan, read_plan
+from clawmem.app.services.maintenance.lanes import Plan, read_plan
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.schedule import LaneName, Window

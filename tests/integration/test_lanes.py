@@ -20,8 +20,8 @@ from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.knowledge.enriching import enriching
 from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.services.maintenance.consolidation import Consolidation
-from clawmem.app.services.maintenance.lane import USUAL, Lane, Plan
-from clawmem.app.services.maintenance.lanes import Lanes, LaneTick
+from clawmem.app.services.maintenance.lane import Lane
+from clawmem.app.services.maintenance.lanes import USUAL, Lanes, LaneTick, Plan
 from clawmem.app.services.maintenance.phases import Phases
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.app.services.maintenance.tidying import Cleanup

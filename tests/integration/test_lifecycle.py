@@ -30,10 +30,10 @@ from clawmem.app.settings.model import Settings
 from clawmem.contracts.samples import fetch, id_of
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.captures import Cursor
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.notes import Note
 from clawmem.ports.records import FragmentKey, InactiveReason
 from clawmem.ports.relations import Relation, RelationKind

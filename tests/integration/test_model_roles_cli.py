@@ -19,7 +19,7 @@ from clawmem.app.services.models.selection import NONE
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.model_failures import ModelFailure, ModelRole
+from clawmem.ports.model_records import ModelFailure, ModelRole
 from clawmem.ports.reranker import Reranker
 
 PLACE = "http://localhost:8088"

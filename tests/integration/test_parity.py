@@ -310,7 +310,7 @@ class TestVectors:
     ) -> None:
         """Where most vectors are passed over nearly all of the best ten are found all the same."""
         # Both are bounds below which every vector of such a small collection would be compared.
-        monkeypatch.setattr("clawmem.adapters.sidecar.rows.CODED_ROWS", 1)
+        monkeypatch.setattr("clawmem.adapters.sidecar.draft.CODED_ROWS", 1)
         monkeypatch.setattr("clawmem.adapters.sidecar.vector_index.CANDIDATES", 1)
 
         with make(judged, tmp_path) as index:

@@ -18,7 +18,7 @@ from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
-from clawmem.ports.in_process import is_in_process
+from clawmem.ports.embedder import is_in_process
 from clawmem.ports.records import Grain, InactiveReason
 
 

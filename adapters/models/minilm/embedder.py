@@ -11,7 +11,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from clawmem.adapters.models.minilm.sketch import sketch_of
 from clawmem.adapters.models.minilm.store import MODEL, TOKENIZER, read_manifest, unusable
 from clawmem.ports.errors import ExtraMissing
 from clawmem.ports.records import Vector
@@ -172,3 +171,27 @@ class MiniLmEmbedder:
 def _text(text: str) -> str:
     """Return *text* with question marks for characters that UTF-8 cannot encode (unpaired surrogates)."""
     return text.encode("utf-8", "replace").decode("utf-8")
+
+
+MOST_WORDS = 64  # tokens per sketch; further tokens cost space without a measurable gain
+
+
+def sketch_of(text: str, vectors: TokenVectors, without: Collection[str]) -> Sketch:
+    """
+    Return the signs of the text vector and of its first tokens except *without*, 48 bytes each.
+
+    The result is empty if the model knows no token of the text.
+    """
+    import numpy as np
+
+    telling = [
+        nth for nth, (start, end) in enumerate(vectors.spans) if _tells(text[start:end].lower(), without)
+    ]
+    if not len(vectors.spans):
+        return b""
+    whole = np.frombuffer(vectors.pooled, dtype="<f4")
+    return np.packbits(np.vstack([whole, vectors.vectors[telling[:MOST_WORDS]]]) > 0, axis=1).tobytes()
+
+
+def _tells(token: str, without: Collection[str]) -> bool:
+    return token not in without and any(map(str.isalnum, token))

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.embeddings import invalid_vectors
 from clawmem.adapters.sqlite.vocabulary import replace_unknown_words
-from clawmem.ports.acts import Act
 from clawmem.ports.digests import sha256
+from clawmem.ports.journal import Act
 from clawmem.ports.records import InactiveReason
 
 _NOTHING = sha256(b"").hexdigest()

@@ -10,10 +10,9 @@ from typing import Any, NamedTuple
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, bring_to, foreign_database, migrate
 from clawmem.adapters.sqlite.rescue.cells import Cell, Values
-from clawmem.adapters.sqlite.rescue.layout import Table, tables_of
+from clawmem.adapters.sqlite.rescue.layout import Table, Tree, Trees, tables_of
 from clawmem.adapters.sqlite.rescue.mending import IndexClues, mend
 from clawmem.adapters.sqlite.rescue.pages import PageFile
-from clawmem.adapters.sqlite.rescue.trees import Tree, Trees
 from clawmem.ports.errors import VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.salvage import SalvageReport
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew

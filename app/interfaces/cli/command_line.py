@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, NoReturn, cast
 
 import typer
 from typer.core import TyperGroup
 
-from clawmem.app.interfaces.cli.leaving import (
-    BROKEN_PIPE,
-    INTERRUPTED,
-    in_order,
-    leave,
-    swallow_output,
-    usage_record,
-)
+from clawmem.app.interfaces.cli.advice import with_vault
 from clawmem.app.interfaces.cli.session import GlobalOptions
+from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -261,3 +258,74 @@ def root(
 ) -> None:
     """A local memory for AI agents over your own Markdown. Begin with: clawmem bootstrap PATH"""
     ctx.obj = (ctx.obj or GlobalOptions())._replace(vault=vault, backend=backend, json=json, alone=alone)
+
+
+INTERRUPTED, BROKEN_PIPE = 130, 141  # the exit codes that shells expect of a process ended by a signal
+
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM)
+_ABOUT_DISKS = (*_FULL, *_REFUSED, errno.EIO)
+
+
+def file_trouble(error: OSError) -> str:
+    """Return the system's message about a file, with the remedy."""
+    name = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else "A file"
+    if error.errno in _FULL:
+        return f"The disk is full: {name} could not be written. Free some space and repeat."
+    if error.errno in _REFUSED:
+        return f"{name} cannot be used: {error.strerror}. Check its permissions, and those of its folder."
+    return f"{name} cannot be used: {error.strerror}. Look at it, then repeat."
+
+
+@contextmanager
+def in_order(as_json: bool = False, vault: Path | None = None) -> Iterator[None]:
+    """
+    End the process with a message and an exit code on a clawmem error, Ctrl-C or a closed pipe inside the block.
+
+    Args:
+        as_json: Whether the caller asked for JSON: then stdout gets an error record, see `error_record`.
+        vault: The vault of the command line, for the commands that messages recommend.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except ClawmemError as error:
+        message = with_vault(str(error), vault)
+        leave(message, error.exit_code, {**error_record(error), "error": message} if as_json else None)
+    except KeyboardInterrupt:
+        interrupted = "interrupted; what was finished before is kept."
+        leave(interrupted, INTERRUPTED, _record(interrupted, "INTERRUPTED") if as_json else None)
+    except BrokenPipeError:
+        swallow_output()
+        sys.exit(BROKEN_PIPE)
+    except OSError as error:
+        if error.filename is None and error.errno not in _ABOUT_DISKS:
+            raise  # a bug of clawmem, which a traceback locates
+        message = file_trouble(error)
+        leave(message, 1, _record(message, "FILE") if as_json else None)
+
+
+def leave(message: str, code: int, record: Mapping[str, Any] | None = None) -> NoReturn:
+    """End the process with *code* after writing *message* to stderr and *record*, if any, to stdout as JSON."""
+    with suppress(BrokenPipeError):
+        if record is not None:
+            sys.stdout.write(f"{json.dumps(record)}\n")
+            sys.stdout.flush()
+        sys.stderr.write(f"clawmem: {message}\n")
+    sys.exit(code)
+
+
+def usage_record(message: str) -> dict[str, Any]:
+    """Return the record of a command line that cannot be parsed."""
+    return _record(message, "INVALID_INPUT")
+
+
+def _record(message: str, code: str) -> dict[str, Any]:
+    return {"error": message, "code": code}
+
+
+def swallow_output() -> None:
+    """Redirect stdout to the null device, so that the interpreter does not report the closed pipe at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from inspect import cleandoc
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from copy import copy
+from inspect import Parameter, cleandoc
+from time import monotonic
+from typing import Annotated, Any
+from urllib.parse import unquote
 
-from mcp.types import CallToolResult
-from pydantic import BaseModel
+from mcp.server.mcpserver import Context
+from mcp.server.mcpserver.exceptions import ResourceNotFoundError
+from mcp.types import CallToolResult, EmbeddedResource, TextResourceContents, ToolAnnotations
+from pydantic import AliasChoices, BaseModel, Field
+from pydantic.fields import FieldInfo
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
-from clawmem.app.interfaces.mcp.operations import ANNOTATIONS, add_operation
-from clawmem.app.interfaces.mcp.resources import add_prompts, add_resources
-from clawmem.app.operations.dispatch import Dispatcher
-from clawmem.app.operations.operation import Effect
+from clawmem.app.operations.dispatch import Dispatcher, run
+from clawmem.app.operations.fields import Names
+from clawmem.app.operations.operation import Attachment, Effect, Opening, Operation, option_of
+from clawmem.app.operations.output import as_lines
+from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import all_operations, operations_in
+from clawmem.app.services.progress import Progress, ProgressOf
+from clawmem.domain.security.quoting import lines_to_read, without_orders
+from clawmem.ports.errors import InvalidInput
 
 INSTRUCTIONS = """\
 clawmem is the memory of the user's own notes and of earlier sessions. Most of what it knows about a prompt may be in \
@@ -96,3 +109,166 @@ def _with_operations(server: ToolServer, dispatcher: Dispatcher, module: str) ->
     for operation in operations_in(module):
         add_operation(server, dispatcher, operation)
     return server
+
+
+ADDRESS = "clawmem://{+path}"
+
+
+def add_resources(server: ToolServer, dispatcher: Dispatcher) -> None:
+    """Register every document as the resource ``clawmem://collection/path``."""
+
+    @server.resource(ADDRESS, name="document", title="A document of the vault", mime_type="text/markdown")
+    async def document(path: str) -> str:
+        """Read a document as a whole: clawmem://collection/path. Texts of others are quoted."""
+        try:
+            excerpt = await dispatcher.read(
+                lambda services: services.lookup.get(f"clawmem://{unquote(path)}")
+            )
+        except InvalidInput as error:
+            raise ResourceNotFoundError(str(error)) from error
+        origin = excerpt.document.origin
+        return "\n".join(lines_to_read(without_orders(excerpt.text, origin), origin))
+
+
+def add_prompts(server: ToolServer) -> None:
+    """Register the prompts, from a single question to everything about a topic."""
+
+    @server.prompt(title="Recall")
+    def recall(
+        topic: Annotated[str, Field(description="The topic.")],
+    ) -> str:
+        """Search once, and answer from the result or not at all."""
+        return (
+            f"What do my notes say about {topic}? Call memory_retrieve once. If the answer begins "
+            "with No confident answer or has no results, tell me so and stop. Otherwise answer in a few sentences and name the files."
+        )
+
+    @server.prompt(title="Why is it so")
+    def why(
+        decision: Annotated[str, Field(description="A decision, or a state of things.")],
+    ) -> str:
+        """Trace a decision back to its reasons."""
+        return (
+            f"Why {decision}? Call intent_search with force_intent WHY; then find_causal_links on the document that "
+            "fits best, and timeline if the order matters. Tell what led to what, with a file for each step, and say "
+            "what is not written down."
+        )
+
+    @server.prompt(title="Everything about")
+    def dossier(
+        topic: Annotated[str, Field(description="The topic.")],
+    ) -> str:
+        """Collect everything about a topic, in steps, as long as something is open."""
+        return (
+            f"Collect what the vault knows about {topic}. First query_plan. Then, for what is still open, vsearch with "
+            "other words, find_similar on the best document, and kg_query for the people and things it names. Stop "
+            "when a step brings nothing new. Report what is certain, what has changed, and what contradicts what."
+        )
+
+    @server.prompt(title="Where were we")
+    def resume() -> str:
+        """Resume the last session."""
+        return (
+            "Where were we? Call session_log with limit 3 and get the handoff of the last session. Say in five lines "
+            "what was done, what was decided and what is open; then ask where to go on."
+        )
+
+
+AT_MOST_EVERY_S = 0.25
+
+
+def progress_for(ctx: Context[Any, Any]) -> ProgressOf:
+    """Return a function for the thread that works: it yields a callback for each phase, which never waits."""
+    loop = asyncio.get_running_loop()
+
+    @contextmanager
+    def progress(label: str) -> Iterator[Progress]:
+        yield _steps(ctx, label, loop)
+
+    return progress
+
+
+def _steps(ctx: Context[Any, Any], label: str, loop: asyncio.AbstractEventLoop) -> Progress:
+    reported_at = -AT_MOST_EVERY_S
+
+    def step(done: int, total: int) -> None:
+        nonlocal reported_at
+        if monotonic() - reported_at >= AT_MOST_EVERY_S:
+            reported_at = monotonic()
+            asyncio.run_coroutine_threadsafe(ctx.report_progress(done, total, label), loop)
+
+    return step
+
+
+CALLER = "mcp"
+Vault = Annotated[str | None, Field(description="Another vault than the usual one; see list_vaults.")]
+
+ANNOTATIONS = {
+    effect: ToolAnnotations(
+        read_only_hint=effect is Effect.READS,
+        destructive_hint=None if effect is Effect.READS else effect is Effect.DESTROYS,
+        idempotent_hint=effect is not Effect.ADDS,
+        open_world_hint=False,
+    )
+    for effect in Effect
+}
+
+
+def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operation[Any, Any]) -> None:
+    """Register the tool of *operation*; ``vault`` chooses another vault than the usual one."""
+
+    fields = {
+        option_of(field).tool or name: name
+        for name, field in operation.request.model_fields.items()
+        if option_of(field).tool is not None
+    }
+    has_own_vault = "vault" in fields
+
+    async def tool(*, ctx: Context[Any, Any], **given: Any) -> CallToolResult:
+        vault = None if has_own_vault else given.pop("vault", None)
+        request = operation.request(**{fields[name]: value for name, value in given.items()})
+        result = await run(
+            dispatcher, operation, request, caller=CALLER, vault=vault, progress=progress_for(ctx)
+        )
+        attached = operation.attachments(result) if operation.attachments else ()
+        text = "\n".join([as_lines(operation.text(result)), *result.remarks]).strip()
+        return answer(text, result, *map(_resource, attached))
+
+    tool.__name__ = operation.name
+    names = {name: tool_name for tool_name, name in fields.items()}
+    parameters = [
+        one.replace(name=names[one.name])
+        for one in parameters_of(operation.request, _annotated)
+        if one.name in names
+    ]
+    if operation.any_vault and operation.opens is not Opening.NOTHING and not has_own_vault:
+        parameters.append(Parameter("vault", Parameter.KEYWORD_ONLY, default=None, annotation=Vault))
+    with_signature(tool, parameters, Annotated[CallToolResult, operation.result])
+    about = " ".join(operation.about.split())
+    server.add_tool(tool, operation.name, description=about, annotations=ANNOTATIONS[operation.effect])
+    server.add_older_names(operation.name, _older_names(operation))
+
+
+def _resource(attached: Attachment) -> EmbeddedResource:
+    contents = TextResourceContents(uri=attached.uri, mime_type=attached.media_type, text=attached.text)
+    return EmbeddedResource(type="resource", resource=contents)
+
+
+def _annotated(name: str, field: FieldInfo) -> Any:
+    """Return the annotation of a parameter. In tools it has one name, and several names are a text with commas."""
+    described = copy(field)
+    described.validation_alias = None
+    return Annotated[str if field.annotation == Names else field.annotation, described]
+
+
+def _older_names(operation: Operation[Any, Any]) -> dict[str, str]:
+    """Return the older names of parameters, which are understood and not published, with the current ones."""
+    fields = operation.request.model_fields.items()
+    choices = {name: field.validation_alias for name, field in fields}
+    return {
+        str(older): name
+        for name, several in choices.items()
+        if isinstance(several, AliasChoices)
+        for older in several.choices
+        if older != name
+    }

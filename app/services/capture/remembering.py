@@ -26,7 +26,7 @@ from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
-from clawmem.ports.new_files import NewFiles
+from clawmem.ports.files import NewFiles
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Grain
 from clawmem.ports.stores import Searchable

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.listing import docids
 from clawmem.domain.documents.identity import display_path
 from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.documents.title import EXTENSION

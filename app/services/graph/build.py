@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from clawmem.app.services.documents.walking import every_served
+from clawmem.app.services.documents.listing import every_served
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.graph.causal import DEPTH, CausalLink, Direction, causal_links
 from clawmem.ports.clock import Clock

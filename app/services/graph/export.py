@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import quote
 
-from clawmem.app.services.documents.walking import pages
+from clawmem.app.services.documents.listing import pages
 from clawmem.ports.entities import Entity
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation

@@ -18,7 +18,7 @@ from clawmem.ports.errors import (
     IndexUnavailable,
     VaultError,
 )
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.lexical_index import LexicalIndex, UnknownWord, unknown_words
 from clawmem.ports.outbox import Outbox
 from clawmem.ports.records import (
     EVERYTHING,
@@ -36,7 +36,6 @@ from clawmem.ports.records import (
     Vector,
     VectorEntry,
 )
-from clawmem.ports.spelling import UnknownWord, unknown_words
 from clawmem.ports.vault import RecordVault
 from clawmem.ports.vault_errors import IndexBypassed
 from clawmem.ports.vector_index import VectorIndex

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from threading import Lock
 
-from clawmem.app.services.documents.walking import pages
+from clawmem.app.services.documents.listing import pages
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import LexicalEntry, Marker
 from clawmem.ports.vault import RecordVault

@@ -19,7 +19,7 @@ from clawmem.ports.vault import DelegatingVault, RecordVault
 from clawmem.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
-    from clawmem.ports.vault_info import VaultInfo
+    from clawmem.ports.vault import VaultInfo
 
 SIDECAR = "sidecar"
 OWN_BACKEND = "sqlite"

@@ -8,7 +8,7 @@ from clawmem.app.services.indexing.publish import apply_in_chunks, withdraw
 from clawmem.app.services.indexing.source import UNSETTLED_NS
 from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_facts
 from clawmem.app.settings.config_file import RESERVED
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.security.origin import is_verified, origin_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from clawmem.app.services.documents.walking import pages
+from clawmem.app.services.documents.listing import pages
 from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.retrieval.query_forms import STOP_WORDS

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from clawmem.ports.embedder import Embedder
+from clawmem.ports.embedder import Embedder, is_in_process
 from clawmem.ports.errors import ClawmemError, ModelMismatch
-from clawmem.ports.in_process import is_in_process
 from clawmem.ports.records import Vector
 from clawmem.ports.sketches import Sketcher, sketcher_of
 

@@ -15,7 +15,7 @@ from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
 from clawmem.ports.generator import GeneratedText, Generator
-from clawmem.ports.ledger import Cost
+from clawmem.ports.model_records import Cost
 from clawmem.ports.stores import ModelRecords
 
 CALLS_A_DAY = 500

@@ -15,11 +15,11 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good
 from clawmem.domain.retrieval.query_forms import query_forms
-from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.files import FileSource
+from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.stores import Holdings
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.app.services.lifecycle.status import LifecycleStatus, lifecycle_status
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.duplicates import is_duplicate, is_replaceable, shared, significant_words
 from clawmem.domain.lifecycle.policy import ArchivePolicy

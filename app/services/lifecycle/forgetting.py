@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.profile import Profile
-from clawmem.app.services.documents.docids import docids
+from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
@@ -20,10 +20,10 @@ from clawmem.domain.lifecycle.marks import (
     is_recognisable,
     sentences_of,
 )
-from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.stores import Holdings
 from clawmem.ports.vault import Vault

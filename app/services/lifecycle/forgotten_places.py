@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.domain.documents.identity import body_hash
-from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.forget_log import ForgetLog, ForgetRecord, ForgottenPlace
+from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.stores import Holdings
 

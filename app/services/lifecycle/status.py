@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.app.services.documents.walking import every_served
+from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy

@@ -11,10 +11,10 @@ from clawmem.app.services.lifecycle.status import surfaced_stats
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
-from clawmem.ports.acts import Act
 from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
+from clawmem.ports.journal import Act
 from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Telemetry
 

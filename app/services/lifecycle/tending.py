@@ -6,9 +6,9 @@ import re
 
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
-from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document
 from clawmem.ports.stores import Holdings
 

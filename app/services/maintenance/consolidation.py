@@ -33,10 +33,9 @@ from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.contradiction_gate import LEAST_CONFIDENCE, Policy
-from clawmem.ports.acts import Act, ActEntry
 from clawmem.ports.clock import Clock
 from clawmem.ports.generator import Generator
-from clawmem.ports.journal import Replacement
+from clawmem.ports.journal import Act, ActEntry, Replacement
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.stores import Knowledge

@@ -23,7 +23,7 @@ from clawmem.app.services.models.selection import NONE, Provider
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import EmbeddingError, ModelError
 from clawmem.ports.generator import Generator
-from clawmem.ports.model_failures import ModelRole
+from clawmem.ports.model_records import ModelRole
 from clawmem.ports.records import Document, EmbedState, Vector, embedding_text
 from clawmem.ports.reranker import Reranker
 from clawmem.ports.stores import Searchable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.app.services.maintenance.choosing import ObservationSelection, ObservationSelector
 from clawmem.app.services.maintenance.deciding import Decisions, Verdict
-from clawmem.app.services.maintenance.lane import Plan
+from clawmem.app.services.maintenance.lanes import Plan
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend, trend

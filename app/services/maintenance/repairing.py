@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from clawmem.app.services.documents.walking import pages
+from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.publish import publish
 from clawmem.domain.documents.fragments import fragment

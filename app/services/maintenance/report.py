@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import closing
 
-from clawmem.app.services.documents.walking import every_served
+from clawmem.app.services.documents.listing import every_served
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.analytics import Analytics, Question, Table, VaultReport
 from clawmem.ports.clock import Clock

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from clawmem.app.services.documents.walking import every_served
+from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.models.selection import Provider
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
@@ -14,8 +14,7 @@ from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
 from clawmem.ports.stores import Chronicle
-from clawmem.ports.vault import Vault
-from clawmem.ports.vault_info import VaultInfo
+from clawmem.ports.vault import Vault, VaultInfo
 
 RECENT = 5
 DAY = len("2026-03-31")

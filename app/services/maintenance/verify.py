@@ -9,7 +9,7 @@ from itertools import chain
 from operator import attrgetter
 from string import ascii_lowercase, digits
 
-from clawmem.app.services.documents.walking import pages
+from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 from clawmem.ports.errors import ClawmemError, ConfigError, VaultError
-from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
+from clawmem.ports.model_records import ModelFailure, ModelFailures, ModelRole
 
 NONE = "none"
 

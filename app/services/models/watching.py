@@ -11,7 +11,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.embedder import Embedder, for_background
 from clawmem.ports.errors import EmbeddingError, InputTooLong, ModelError, ModelUnavailable
 from clawmem.ports.generator import Generator, JsonSchema
-from clawmem.ports.model_failures import ModelFailure, ModelFailures, ModelRole
+from clawmem.ports.model_records import ModelFailure, ModelFailures, ModelRole
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
 

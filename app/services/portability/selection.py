@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from clawmem.app.services.documents.walking import every_served
+from clawmem.app.services.documents.listing import every_served
 from clawmem.domain.portability.note_files import NoteFile, note_file
 from clawmem.ports.records import Document
 from clawmem.ports.stores import Catalogue

@@ -11,7 +11,7 @@ from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
-from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.stores import Modelled, Searchable, SearchIndexes
 
 if TYPE_CHECKING:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.digests import sha1
-from clawmem.ports.model_answers import ModelAnswers
-from clawmem.ports.receipts import Receipts
-from clawmem.ports.telemetry import Recall, RecallHit, Telemetry
+from clawmem.ports.model_records import ModelAnswers
+from clawmem.ports.telemetry import Recall, RecallHit, Receipts, Telemetry
 
 if TYPE_CHECKING:  # imported lazily, as hooks without a result do not need it
     from clawmem.app.services.retrieval.answer import Answer

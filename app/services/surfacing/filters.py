@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
-from clawmem.ports.receipts import Receipts
 from clawmem.ports.stores import AnswerLog
-from clawmem.ports.telemetry import Recall
+from clawmem.ports.telemetry import Recall, Receipts
 
 
 class SurfacingUse(NamedTuple):

@@ -20,8 +20,7 @@ from clawmem.domain.surfacing.refers_back import (
     looking_back,
     refers_back,
 )
-from clawmem.ports.receipts import Receipts
-from clawmem.ports.telemetry import Recall, Telemetry
+from clawmem.ports.telemetry import Recall, Receipts, Telemetry
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.receipts import Receipt

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.retrieval.english import is_english_word
 from clawmem.domain.retrieval.spelling import (
     Spelling,
     best_spelling,
     full_words,
+    is_english_word,
     most_edits,
     with_corrections,
 )

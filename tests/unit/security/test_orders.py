@@ -12,9 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.security.encoded import decoded_parts
 from clawmem.domain.security.order_cues import COMBINATIONS, CUES, HIDDEN_COMBINATIONS
-from clawmem.domain.security.orders import MOST_READ, gives_orders, orders_in, orders_within
+from clawmem.domain.security.orders import MOST_READ, decoded_parts, gives_orders, orders_in, orders_within
 
 ROOT = Path(__file__).parents[3]
 RECALL_AT_LEAST = 0.90

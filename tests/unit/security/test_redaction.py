@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.security.card_numbers import luhn
-from clawmem.domain.security.redaction import find_secrets, redact, redact_part, redact_parts
+from clawmem.domain.security.redaction import find_secrets, luhn, redact, redact_part, redact_parts
 from clawmem.domain.security.secret_values import entropy
 
 ROOT = Path(__file__).parents[3]

@@ -10,7 +10,7 @@ from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import scope_within
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.bm25 import rarity

@@ -33,7 +33,7 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
 from clawmem.ports.generator import Generator
 from clawmem.ports.lexical_index import LexicalIndex
-from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.records import Grain, Hit, LexicalQuery
 from clawmem.ports.stores import SearchIndexes
 from clawmem.ports.vector_index import VectorIndex

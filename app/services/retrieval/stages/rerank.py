@@ -19,7 +19,7 @@ from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, in
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InputTooLong
-from clawmem.ports.model_answers import ModelAnswers
+from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.records import Span
 from clawmem.ports.reranker import Reranker
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from clawmem.domain.documents.identity import DOCID_LENGTH, docid
 from clawmem.ports.documents import DocumentStore
@@ -15,3 +15,20 @@ def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str
     for other in store.hash_prefixes(DOCID_LENGTH, {document.hash for document in documents}):
         alike.setdefault(other[:DOCID_LENGTH], []).append(other)
     return {one.id: docid(one.hash, alike.get(one.hash[:DOCID_LENGTH], ())) for one in documents}
+
+
+AT_ONCE = 200
+
+
+def every_served(store: DocumentStore) -> Iterator[Document]:
+    """Yield each served document by id; documents added during the iteration are included, deleted ones are not."""
+    for page in pages(store):
+        yield from page
+
+
+def pages(store: DocumentStore) -> Iterator[Sequence[Document]]:
+    """Yield the served documents by id, in pages of at most `AT_ONCE`."""
+    last = 0
+    while page := store.following(last, AT_ONCE):
+        yield page
+        last = page[-1].id

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from clawmem.ports.records import Marker
+from clawmem.ports.records import Document, LexicalEntry, Marker, Scope, VectorEntry
 
 
 class Commits:
@@ -44,3 +44,14 @@ class Commits:
 
     def close(self) -> None:
         """Do nothing: there is nothing to release."""
+
+
+def is_in(scope: Scope, entry: LexicalEntry | VectorEntry | Document) -> bool:
+    """Whether *entry* is in *scope*."""
+    document_id = entry.id if isinstance(entry, Document) else entry.key.document_id
+    return (
+        (not scope.collections or entry.collection in scope.collections)
+        and (scope.authored_from is None or entry.authored_at >= scope.authored_from)
+        and (scope.authored_until is None or entry.authored_at < scope.authored_until)
+        and (scope.documents is None or document_id in scope.documents)
+    )
