@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -14,7 +13,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
-COMMAND = [sys.executable, "-P", "-m", "clawmem"]
+from command_process import start_process
 
 
 class Heard(NamedTuple):
@@ -57,11 +56,14 @@ class ServerProcess(NamedTuple):
 
 
 @contextmanager
-def serving(environ: dict[str, str], home: Path, *options: str) -> Iterator[ServerProcess]:
-    """A server, from its first word on; ended in any case."""
-    with NamedTemporaryFile() as log, subprocess.Popen(
-        [*COMMAND, "serve", "--json", *(options or ("--port", "0"))],
-        stdout=subprocess.PIPE, stderr=log, text=True, cwd=home, env=environ,
+def serving(
+    environ: dict[str, str], home: Path, *options: str, fresh: bool = False
+) -> Iterator[ServerProcess]:
+    """A server, from its first word on; ended in any case. *fresh* as for `start_process`."""
+    started = ("serve", "--json", *(options or ("--port", "0")))
+    pipes = {"stdout": subprocess.PIPE, "text": True, "fresh": fresh}
+    with NamedTemporaryFile() as log, start_process(
+        *started, environ=environ, stderr=log, cwd=home, **pipes
     ) as process:  # fmt: skip
         try:
             assert process.stdout

@@ -6,8 +6,6 @@ import gc
 import json
 import math
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 from bad_servers import EVERYWHERE
 from command_line import Invoke
+from command_process import run_process
 from scripted_server import (
     Answer,
     ReceivedRequest,
@@ -283,12 +282,8 @@ def test_a_process_is_not_kept_by_a_silent_server(world: World, environ: dict[st
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         began = time.monotonic()
-        done = subprocess.run(
-            [sys.executable, "-P", "-m", "clawmem", "query", "beast of the plain"],
-            env={**environ, WRITES.variable: url},
-            capture_output=True,
-            text=True,
-            check=True,
+        done = run_process(
+            "query", "beast of the plain", environ={**environ, WRITES.variable: url}, check=True
         )
 
     assert time.monotonic() - began < DEADLINE_S

@@ -13,6 +13,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command_process import start_process
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -279,13 +280,8 @@ def interrupted_run(world: World, environ: dict[str, str], command: list[str]) -
     config.parent.mkdir(parents=True)
     config.write_text(f"collections:\n  notes:\n    path: {world.root}\n", "utf-8")
     before = len(world.open().documents.latest())
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "clawmem", *command],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environ,
-    )
+    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = start_process(*command, environ=environ, **pipes)
     until = monotonic() + 60
     while len(world.vault.documents.places()) == before:
         assert process.poll() is None

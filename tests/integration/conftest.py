@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke, write_notes
+from command_process import run_process
 from notes_vault import NotesVault
 from process_environ import process_environ
 from scripted_server import Models
@@ -82,17 +83,8 @@ def environ(home: Path) -> dict[str, str]:
 def run(home: Path, environ: dict[str, str]) -> Run:
     """Run ``clawmem`` as a process of its own, in the empty home."""
 
-    def start(*args: object, **extra: str) -> Process:
-        command = [sys.executable, "-m", "clawmem", *map(str, args)]
-        return subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=home,
-            env={**environ, **extra},
-        )
+    def start(*args: object, fresh: bool = False, **extra: str) -> Process:
+        return run_process(*args, environ={**environ, **extra}, cwd=home, fresh=fresh)
 
     return start
 
