@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import addressed_notes
 import pytest
 from command_line import Invoke, write_notes
 from command_process import run_process
@@ -18,6 +19,9 @@ from typer.testing import CliRunner, Result
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
+from clawmem.app.settings.model import load_settings
 
 Process = subprocess.CompletedProcess[str]
 Run = Callable[..., Process]
@@ -121,6 +125,21 @@ def remembered(invoke: Invoke, notes: Path) -> Invoke:
     """``invoke`` over a vault that holds the notes, with their vectors."""
     assert invoke("bootstrap", notes).exit_code == 0
     return invoke
+
+
+@pytest.fixture
+def addressed(invoke: Invoke, tmp_path: Path) -> Invoke:
+    """``invoke`` over a vault that holds the notes of `addressed_notes`."""
+    write_notes(tmp_path, addressed_notes.NOTES)
+    assert invoke("bootstrap", tmp_path / "work", "--skip-embed").exit_code == 0
+    return invoke
+
+
+@pytest.fixture
+def services(addressed: Invoke) -> Iterator[Services]:
+    """The services over that vault."""
+    with open_services(load_settings()) as opened:
+        yield opened
 
 
 @pytest.fixture
