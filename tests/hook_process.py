@@ -19,7 +19,7 @@ from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT, PRINTS_STDOUT
 from clawmem.ports.telemetry import Recall
 
-SLACK_S = 2.0  # beyond a client's patience, where the machine has other things to do
+SLACK_S = 10.0  # beyond a client's patience, where the machine has other things to do
 
 
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")

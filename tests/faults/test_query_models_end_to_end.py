@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra
 
 
 TIMEOUT_S = 0.6
-SLACK_S = 2.5  # a command has more to do than to ask, and the machine may be busy
+SLACK_S = 20.0  # a command has more to do than to ask, and the machine may be busy
 QUESTION = "which beast lives in the mountains or on the plain"
 
 NOTES = {
@@ -143,6 +143,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     with scripted(well_behaved) as server:
         yield server
         let_requests_end()
+        gc.collect()  # a connection that they left open is this test's failure
 
 
 @pytest.fixture
@@ -161,7 +162,6 @@ def let_requests_end() -> None:
         for thread in requests:
             thread.join(2 * TIMEOUT_S)
         time.sleep(0.02)  # a connection that broke off is tried once more
-    gc.collect()  # a connection that they left open is this test's failure
 
 
 class QueryOutput(NamedTuple):
