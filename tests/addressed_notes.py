@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from functools import cache
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
@@ -68,13 +69,36 @@ def docid_of(invoke: Invoke, path: str) -> str:
     return str(json.loads(invoke("get", path, "--json").stdout)["docid"])
 
 
+class Current:
+    """Stand-in for the object that serves the present call, so that an interface is built once for all calls."""
+
+    def __init__(self) -> None:
+        self.served_by: Any = None
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.served_by, name)
+
+
+@cache
+def _tools() -> tuple[Current, Any]:
+    current: Any = Current()
+    return current, make_server(current, ToolSet.CLAWMEM)
+
+
+@cache
+def _routes() -> tuple[Current, Any]:
+    current: Any = Current()
+    return current, httpx2.ASGITransport(rest_application(current), raise_app_exceptions=False)  # type: ignore[arg-type]
+
+
 def by_tool(name: str, **arguments: Any) -> Heard:
     """Call an MCP tool."""
-    desk = Dispatcher(load_settings)
+    current, server = _tools()
+    current.served_by = Dispatcher(load_settings)
     try:
-        found: Any = asyncio.run(make_server(desk, ToolSet.CLAWMEM).call_tool(name, arguments))
+        found: Any = asyncio.run(server.call_tool(name, arguments))
     finally:
-        desk.close()
+        current.served_by.close()
     text = " ".join(getattr(one, "text", "") for one in found.content)
     meta = found.meta or {}
     details = meta.get(DETAILS, {}) if found.is_error else found.structured_content
@@ -85,10 +109,9 @@ def by_route(method: str, path: str, **body: Any) -> Heard:
     """Send a request to the REST interface."""
 
     async def send() -> httpx2.Response:
-        inside = ServerRuntime(load_settings().vault, os.environ)
-        with inside.at_work():
-            app: Any = rest_application(inside)
-            transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        current, transport = _routes()
+        current.served_by = ServerRuntime(load_settings().vault, os.environ)
+        with current.served_by.at_work():
             async with httpx2.AsyncClient(transport=transport, base_url="http://127.0.0.1") as client:
                 return await client.request(method, path, json=body if method == "POST" else None)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -12,13 +11,15 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from command_process import COMMAND, run_process, start_process
+
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.client.hook_registry import HookCall, call_named
 from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT, PRINTS_STDOUT
 from clawmem.ports.telemetry import Recall
 
-SLACK_S = 2.0  # beyond a client's patience, where the machine has other things to do
+SLACK_S = 10.0  # beyond a client's patience, where the machine has other things to do
 
 
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
@@ -60,7 +61,7 @@ class Answered(NamedTuple):
 
 def command(name: str, *options: str) -> list[str]:
     """The command of a hook."""
-    return [sys.executable, "-P", "-m", "clawmem", "hook", name, *options]
+    return [*COMMAND, "hook", name, *options]
 
 
 def answered(name: str, code: int, output: bytes, log: bytes) -> Answered:
@@ -81,15 +82,7 @@ def ask(
 ) -> Answered:
     """Run the hook *name* on *event* and wait for it."""
     content = event if isinstance(event, bytes) else json.dumps(event).encode()
-    done = subprocess.run(
-        command(name, *options),
-        check=False,
-        input=content,
-        capture_output=True,
-        cwd=home,
-        env=environ,
-        timeout=60,
-    )
+    done = run_process("hook", name, *options, environ=environ, cwd=home, input=content, text=False)
     return answered(name, done.returncode, done.stdout, done.stderr)
 
 
@@ -172,10 +165,12 @@ class Client:
     ) -> Running:
         """A hook, its event told, still running. *under* is a command that is given its command, and becomes it."""
         began = time.monotonic()
-        process = subprocess.Popen(
-            [*under, *command(name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            cwd=self.home, env={**self.environ, **(environ or {})},
-        )  # fmt: skip
+        pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | {"cwd": self.home}
+        variables = {**self.environ, **(environ or {})}
+        if under:
+            process = subprocess.Popen([*under, *command(name)], env=variables, **pipes)
+        else:
+            process = start_process("hook", name, environ=variables, **pipes)
         assert process.stdin
         process.stdin.write(json.dumps(self.event(name, **fields)).encode() if told is None else told)
         process.stdin.close()
@@ -199,13 +194,7 @@ class Client:
 
     def run(self, *arguments: str, environ: Mapping[str, str]) -> None:
         """Any other command of clawmem, in the home folder."""
-        subprocess.run(
-            [sys.executable, "-P", "-m", "clawmem", *arguments],
-            check=True,
-            capture_output=True,
-            cwd=self.home,
-            env={**self.environ, **environ},
-        )
+        run_process(*arguments, environ={**self.environ, **environ}, cwd=self.home, check=True)
 
     def memories(self) -> Counter[str]:
         """How many decisions and handoffs are stored."""

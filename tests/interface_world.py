@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
-import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 import httpx2
+from command_process import run_process
 from hook_process import ask
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
@@ -34,7 +34,7 @@ class InterfaceWorld:
 
     def process(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         """Return a command that ended well."""
-        return _run(self.environ, self.home, *arguments)
+        return run_process(*arguments, environ=self.environ, cwd=self.home, check=True)
 
     def json(self, *arguments: object) -> Any:
         """Return what a command prints with ``--json``."""
@@ -72,7 +72,7 @@ class InterfaceWorld:
 
     def refused_by_cli(self, *arguments: object) -> subprocess.CompletedProcess[str]:
         """Return a command that failed."""
-        done = _process(self.environ, self.home, *arguments)
+        done = run_process(*arguments, environ=self.environ, cwd=self.home)
         assert done.returncode, done
         return done
 
@@ -110,19 +110,6 @@ class InterfaceWorld:
 def interface_world(home: Path) -> Iterator[InterfaceWorld]:
     """Index ``home/notes`` and serve the vault; the server ends with the block."""
     environ = process_environ(home)
-    _run(environ, home, "bootstrap", home / "notes")
+    run_process("bootstrap", home / "notes", environ=environ, cwd=home, check=True)
     with serving(environ, home) as server:
         yield InterfaceWorld(home, environ, server)
-
-
-def _run(environ: dict[str, str], home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    done = _process(environ, home, *arguments)
-    assert done.returncode == 0, done
-    return done
-
-
-def _process(environ: dict[str, str], home: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-P", "-m", "clawmem", *map(str, arguments)]
-    return subprocess.run(
-        command, check=False, capture_output=True, text=True, encoding="utf-8", cwd=home, env=environ
-    )

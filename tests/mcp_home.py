@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
+from command_process import COMMAND, run_process
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from process_environ import process_environ
-from server_process import COMMAND, ServerProcess
+from server_process import ServerProcess
 
 REDIS, POSTGRES = "notes/decisions/2026-02-11-redis.md", "notes/decisions/2026-06-09-postgres.md"
 
@@ -37,11 +37,7 @@ class Home(NamedTuple):
 
     def run(self, *arguments: str) -> str:
         """What a command says."""
-        done = subprocess.run(
-            [*COMMAND, *arguments], check=True, capture_output=True, text=True, cwd=self.folder,
-            env=self.environ, timeout=60,
-        )  # fmt: skip
-        return done.stdout
+        return str(run_process(*arguments, environ=self.environ, cwd=self.folder, check=True).stdout)
 
     def process(self, *options: str) -> StdioServerParameters:
         """What an assistant starts."""

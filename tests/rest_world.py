@@ -102,13 +102,13 @@ def plain(path: str) -> str:
 
 
 @contextmanager
-def world_at(home: Path, backend: str = "sqlite") -> Iterator[World]:
+def world_at(home: Path, backend: str = "sqlite", *, fresh: bool = False) -> Iterator[World]:
     """A home with notes, a chain of causes, a session and a fact; its server ends with the block."""
     write_notes(home / "notes", NOTES)
     environ = _environ(home)
     _cli(environ, "--backend", backend, "bootstrap", str(home / "notes"))
     _add(environ)
-    with serving(environ, home) as server:
+    with serving(environ, home, fresh=fresh) as server:
         yield World(home, environ, server)
 
 

@@ -8,9 +8,9 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from command_process import run_process
 from hook_process import ask
 from process_environ import process_environ
-from server_process import COMMAND
 
 QUESTION = "where do login sessions live?"
 
@@ -36,10 +36,7 @@ class World:
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         """A command, in this home."""
-        return subprocess.run(
-            [*COMMAND, *arguments], check=False, capture_output=True, text=True, cwd=self.home,
-            env=self.environ, timeout=60,
-        )  # fmt: skip
+        return run_process(*arguments, environ=self.environ, cwd=self.home)
 
     def hook(self, name: str, told: dict[str, Any], **variables: str) -> dict[str, Any]:
         """What a client gets from the hook."""

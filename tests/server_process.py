@@ -6,7 +6,7 @@ import json
 import os
 import signal
 import subprocess
-import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -14,7 +14,7 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, NamedTuple
 
-COMMAND = [sys.executable, "-P", "-m", "clawmem"]
+from command_process import start_process
 
 
 class Heard(NamedTuple):
@@ -50,6 +50,13 @@ class ServerProcess(NamedTuple):
         connection.close()
         return heard
 
+    def processor_s(self) -> float:
+        """Return the CPU time that the server has taken, which other processes do not change as they do the time."""
+        if not (status := Path(f"/proc/{self.process.pid}/stat")).exists():
+            return time.monotonic()
+        parts = status.read_text("utf-8").rpartition(")")[2].split()
+        return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
+
     def end(self) -> int:
         """Tell it to end; its exit code."""
         self.process.send_signal(signal.SIGTERM)
@@ -57,11 +64,14 @@ class ServerProcess(NamedTuple):
 
 
 @contextmanager
-def serving(environ: dict[str, str], home: Path, *options: str) -> Iterator[ServerProcess]:
-    """A server, from its first word on; ended in any case."""
-    with NamedTemporaryFile() as log, subprocess.Popen(
-        [*COMMAND, "serve", "--json", *(options or ("--port", "0"))],
-        stdout=subprocess.PIPE, stderr=log, text=True, cwd=home, env=environ,
+def serving(
+    environ: dict[str, str], home: Path, *options: str, fresh: bool = False
+) -> Iterator[ServerProcess]:
+    """A server, from its first word on; ended in any case. *fresh* as for `start_process`."""
+    started = ("serve", "--json", *(options or ("--port", "0")))
+    pipes = {"stdout": subprocess.PIPE, "text": True, "fresh": fresh}
+    with NamedTemporaryFile() as log, start_process(
+        *started, environ=environ, stderr=log, cwd=home, **pipes
     ) as process:  # fmt: skip
         try:
             assert process.stdout

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from command_process import start_process
 from process_environ import process_environ
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 
-COMMAND = [sys.executable, "-P", "-m", "clawmem"]
 SOON_S = 10.0  # that anything may take on a machine that does much else
 
 
@@ -94,12 +93,11 @@ class Watcher:
 
 
 @contextmanager
-def watching(home: Home, *options: str, until: str = "watching") -> Iterator[Watcher]:
+def watching(home: Home, *options: str, until: str = "watching", fresh: bool = False) -> Iterator[Watcher]:
     """A watcher from its first word on; ended in any case."""
-    command = [*COMMAND, "watch", "--json", "--every", "3600", *options]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, cwd=home.home, env=home.environ
-    ) as process:
+    command = ("watch", "--json", "--every", "3600", *options)
+    pipes = {"stdout": subprocess.PIPE, "text": True, "fresh": fresh}
+    with start_process(*command, environ=home.environ, cwd=home.home, **pipes) as process:
         try:
             watcher = Watcher(process)
             assert soon(lambda: bool(watcher.told(until)))

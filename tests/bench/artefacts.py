@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -62,7 +63,12 @@ def places_of(items: Sequence[str], grades: Mapping[str, int]) -> Places:
 
 def measures_of(question: Question, places: Places) -> Measures:
     """The measures of a ranking of which only the answers are known; the others are given names."""
-    gold = {f"gold {n}": grade for n, grade in enumerate(question.grades)}
+    return {**_measures(question.grades, places)}
+
+
+@cache
+def _measures(grades: tuple[int, ...], places: Places) -> Measures:
+    gold = {f"gold {n}": grade for n, grade in enumerate(grades)}
     left = dict(gold)
     at: dict[int, str] = {}
     for rank, grade in places:

@@ -2,13 +2,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
+from command_process import run_process
 from hook_process import NOTES, Client
 from notes_vault import NotesVault
 from process_environ import process_environ
@@ -185,8 +185,7 @@ def remembering_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in NOTES.items():
         (home / "notes").mkdir(exist_ok=True)
         (home / "notes" / name).write_text(text, "utf-8")
-    command = [sys.executable, "-P", "-m", "clawmem", "bootstrap", "notes"]
-    subprocess.run(command, check=True, capture_output=True, cwd=home, env=_environ_of(home))
+    run_process("bootstrap", "notes", environ=_environ_of(home), cwd=home, check=True)
     return home
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
+from command_process import start_process
+
 if TYPE_CHECKING:
     from tests.faults.conftest import World
 
@@ -63,11 +65,11 @@ def test_two_updates_at_once(
     config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
     config.parent.mkdir(parents=True)
     config.write_text(f"collections:\n  notes:\n    path: {world.root}\n", "utf-8")
-    command = [sys.executable, "-m", "clawmem", "update", "--no-embed", "--json"]
+    command = ("update", "--no-embed", "--json")
     env = {**environ, "INDEX_PATH": str(tmp_path / "new.sqlite")}
 
     processes = [
-        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env)
+        start_process(*command, environ=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
     reports = [finished(process)["collections"][0] for process in processes]

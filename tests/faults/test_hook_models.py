@@ -94,6 +94,6 @@ def test_a_generator_that_hangs_for_a_moment(
     failures = drained(client.vault, spool, {**client.environ, "CLAWMEM_LLM_URL": mute}, seconds=2)
 
     assert failures == []
-    assert monotonic() - began < 6
+    assert monotonic() - began < 20
     assert client.memories() == ONCE
     assert client.waiting() == []

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from command_process import run_process
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.ports.records import Grain
@@ -80,9 +81,8 @@ class TestWriters:
         write_vault(served, backend, tmp_path)
         writers = writing(environ, 3, seconds)
 
-        command = [sys.executable, "-P", "-m", "clawmem", "rebuild"]
         for _ in range(rebuilds):
-            done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
+            done = run_process("rebuild", environ=environ)
             assert (done.returncode, done.stderr) == (0, "")
 
         reports = [finished(process) for process in writers]

@@ -28,7 +28,7 @@ from clawmem.ports.records import Grain, Marker
 if TYPE_CHECKING:
     from clawmem.adapters.lancedb.derived_index import LanceIndex
 
-SLACK = 2.0  # seconds, for a busy machine
+SLACK = 15.0  # seconds, for a busy machine
 EAST = unit_vector(1, 0, 0)
 HERE, LATER = Marker("vault-1", 7, "e7"), Marker("vault-1", 8, "e8")
 DOCUMENTS = 40

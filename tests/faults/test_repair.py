@@ -61,7 +61,7 @@ def pages(home: Home, number: int) -> Iterator[tuple[int, Damage]]:
 
 def test_pages(home: Home) -> None:
     """Of a sample of pages each that is damaged is noticed, and what is advised repairs the vault."""
-    every_page_is_repaired(home, 20)
+    every_page_is_repaired(home, 8)
 
 
 @pytest.mark.slow

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_process import run_process
 from hook_process import KNOWN, QUESTION, Client, ask
 
 from clawmem.app.client.operations import result_from_server
@@ -93,10 +92,7 @@ def test_a_question_and_a_hook(client: Client) -> None:
     told = announcement(vault, port="x", places={"HOME": str(client.home), "USERPROFILE": str(client.home)})
     Path(f"{vault}.server").write_text(json.dumps(told), "utf-8")
 
-    command = [sys.executable, "-P", "-m", "clawmem", "search", "login sessions"]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=client.home, env=client.environ, check=False
-    )
+    done = run_process("search", "login sessions", environ=client.environ, cwd=client.home)
     assert (done.returncode, done.stderr) == (0, "")
     assert KNOWN in done.stdout
     event = client.event("context-surfacing", prompt=QUESTION)

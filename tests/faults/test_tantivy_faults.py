@@ -189,7 +189,7 @@ class TestLock:
         with pytest.raises(IndexBusy), index.committing(Marker("vault-1", 8, "e8")):
             index.remove(1)
 
-        assert 0.2 < time.monotonic() - began < 5
+        assert 0.2 < time.monotonic() - began < 20
         assert (found(index, "budget", Grain.LINE), index.marker()) == ({1}, HERE)
         writer.wait_merging_threads()
         index.remove(1)

@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 
+import addressed_notes
 import pytest
 from command_line import Invoke, write_notes
+from command_process import run_process
 from notes_vault import NotesVault
 from process_environ import process_environ
 from scripted_server import Models
@@ -17,6 +19,9 @@ from typer.testing import CliRunner, Result
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
+from clawmem.app.settings.model import load_settings
 
 Process = subprocess.CompletedProcess[str]
 Run = Callable[..., Process]
@@ -82,17 +87,8 @@ def environ(home: Path) -> dict[str, str]:
 def run(home: Path, environ: dict[str, str]) -> Run:
     """Run ``clawmem`` as a process of its own, in the empty home."""
 
-    def start(*args: object, **extra: str) -> Process:
-        command = [sys.executable, "-m", "clawmem", *map(str, args)]
-        return subprocess.run(
-            command,
-            check=False,
-            capture_output=True,
-            text=True,
-            encoding="utf-8",
-            cwd=home,
-            env={**environ, **extra},
-        )
+    def start(*args: object, fresh: bool = False, **extra: str) -> Process:
+        return run_process(*args, environ={**environ, **extra}, cwd=home, fresh=fresh)
 
     return start
 
@@ -129,6 +125,21 @@ def remembered(invoke: Invoke, notes: Path) -> Invoke:
     """``invoke`` over a vault that holds the notes, with their vectors."""
     assert invoke("bootstrap", notes).exit_code == 0
     return invoke
+
+
+@pytest.fixture
+def addressed(invoke: Invoke, tmp_path: Path) -> Invoke:
+    """``invoke`` over a vault that holds the notes of `addressed_notes`."""
+    write_notes(tmp_path, addressed_notes.NOTES)
+    assert invoke("bootstrap", tmp_path / "work", "--skip-embed").exit_code == 0
+    return invoke
+
+
+@pytest.fixture
+def services(addressed: Invoke) -> Iterator[Services]:
+    """The services over that vault."""
+    with open_services(load_settings()) as opened:
+        yield opened
 
 
 @pytest.fixture

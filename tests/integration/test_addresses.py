@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
 from itertools import cycle
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -30,9 +28,7 @@ from command_line import Invoke
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.settings.model import load_settings
 
 # Texts that name no note exactly: the reproduced cases first, then careless ones.
 NO_ADDRESS = (
@@ -54,24 +50,6 @@ REFUSED = (
     "a" * 1001,
     "a\0.md",
 )
-
-
-@pytest.fixture
-def world(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """``invoke`` over a vault that holds the notes."""
-    for name, text in NOTES.items():
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    assert invoke("bootstrap", tmp_path / "work", "--skip-embed").exit_code == 0
-    return invoke
-
-
-@pytest.fixture
-def services(world: Invoke) -> Iterator[Services]:
-    """The services over that vault."""
-    with open_services(load_settings()) as opened:
-        yield opened
 
 
 @pytest.mark.parametrize(
@@ -106,22 +84,22 @@ def test_every_way_to_name_a_note(services: Services, address: str, path: str) -
     assert services.lookup.target(address).display_path == path
 
 
-def test_every_interface_takes_them(world: Invoke) -> None:
+def test_every_interface_takes_them(addressed: Invoke) -> None:
     """The same address reads and pins the same note on the command line, by a tool and by a route."""
-    docid = docid_of(world, PRICING)
+    docid = docid_of(addressed, PRICING)
     for address in ("price list", f"{PRICING}:6-8", "[[PL|prices]]", docid, docid[1:]):
-        assert world("pin", address).exit_code == 0
+        assert addressed("pin", address).exit_code == 0
         assert by_tool("memory_pin", query=address, unpin=True).details["file"] == PRICING
         assert by_route("POST", f"/documents/{quote(address, safe='')}/pin").details["pinned"] is True
-        assert json.loads(world("get", address, "--json").stdout)["file"] == PRICING
+        assert json.loads(addressed("get", address, "--json").stdout)["file"] == PRICING
         assert by_tool("get", file=address).details["file"] == PRICING
         assert by_route("GET", f"/documents/{quote(address, safe='')}").details["file"] == PRICING
-        assert json.loads(world("timeline", address, "--json").stdout)["focus"]["file"] == PRICING
-        assert json.loads(world("graph", "causes", address, "--json").stdout)["source"]["file"] == PRICING
+        assert json.loads(addressed("timeline", address, "--json").stdout)["focus"]["file"] == PRICING
+        assert json.loads(addressed("graph", "causes", address, "--json").stdout)["source"]["file"] == PRICING
         assert by_tool("find_causal_links", docid=address).details["source"]["file"] == PRICING
 
 
-def test_a_place_as_it_is_printed(world: Invoke) -> None:
+def test_a_place_as_it_is_printed(addressed: Invoke) -> None:
     """`get` of a printed range prints these lines of the file, of a printed line what begins there."""
     seats, billed = "One seat costs twelve euro.\n", "Seats are billed monthly.\n"
     for place, *more, text in (
@@ -130,19 +108,21 @@ def test_a_place_as_it_is_printed(world: Invoke) -> None:
         (f"{PRICING}:6-8", "--lines", "1", seats),
         (f"{PRICING}:1-4", "# Pricing\n"),
     ):
-        assert world("get", place, *more).stdout.rstrip() == text.rstrip()
-        assert json.loads(world("get", place, *more, "--json").stdout)["text"] == text
+        assert addressed("get", place, *more).stdout.rstrip() == text.rstrip()
+        assert json.loads(addressed("get", place, *more, "--json").stdout)["text"] == text
     assert by_tool("get", file=f"{PRICING}:8-8").details["text"] == "Seats are billed monthly.\n"
-    found = world("search", "billed monthly").stdout.split()[0]
-    assert "billed monthly" in world("get", found).stdout
-    backwards = world("get", f"{PRICING}:8-6")
+    found = addressed("search", "billed monthly").stdout.split()[0]
+    assert "billed monthly" in addressed("get", found).stdout
+    backwards = addressed("get", f"{PRICING}:8-6")
     assert (backwards.exit_code, "6-8" in backwards.output) == (2, True)
 
 
-def test_multi_get_takes_addresses(world: Invoke) -> None:
+def test_multi_get_takes_addresses(addressed: Invoke) -> None:
     """A list may mix titles, links, docids and printed places."""
-    told = world(
-        "multi-get", f"price list, [[Beta]], {docid_of(world, QUEUE)}, work/handoff.md:3-3, zzzz", "--json"
+    told = addressed(
+        "multi-get",
+        f"price list, [[Beta]], {docid_of(addressed, QUEUE)}, work/handoff.md:3-3, zzzz",
+        "--json",
     )
     found = json.loads(told.stdout)
     assert {one["file"] for one in found["documents"]} == {PRICING, BETA, QUEUE, "work/handoff.md"}
@@ -150,29 +130,29 @@ def test_multi_get_takes_addresses(world: Invoke) -> None:
 
 
 @pytest.mark.parametrize("door", ["cli", "mcp", "rest"])
-def test_what_is_no_address_changes_nothing(world: Invoke, door: str) -> None:
+def test_what_is_no_address_changes_nothing(addressed: Invoke, door: str) -> None:
     """Words, near paths, names of two notes and careless input are refused, and no row is changed."""
     before = rows()
     for text, other in zip((*NO_ADDRESS, *AMBIGUOUS, *REFUSED), cycle(VERBS[:-1]), strict=False):
         if door == "rest" and not re.fullmatch(r"[^/\0]+(/[^/.]+)*[^/]", text):
             continue  # no such route
         for verb in ("forget", other):
-            heard = change(door, world, verb, text)
+            heard = change(door, addressed, verb, text)
             assert heard.refused, (text, heard)
             if door == "cli":
                 assert heard.code == ("2" if text in REFUSED else "3"), (text, heard.text)
         assert rows() == before, text
 
 
-def test_candidates_for_people_and_programs(world: Invoke) -> None:
+def test_candidates_for_people_and_programs(addressed: Invoke) -> None:
     """An error names docid, path and title of what may be meant; programs get the same as records."""
-    refused = world("pin", "work/2026-04-28-pricing.md")
-    assert (refused.exit_code, f"{docid_of(world, PRICING)} {PRICING} (Pricing)" in refused.output) == (
+    refused = addressed("pin", "work/2026-04-28-pricing.md")
+    assert (refused.exit_code, f"{docid_of(addressed, PRICING)} {PRICING} (Pricing)" in refused.output) == (
         3,
         True,
     )
 
-    told = json.loads(world("pin", "kick-off", "--json").stdout)
+    told = json.loads(addressed("pin", "kick-off", "--json").stdout)
     assert [one["file"] for one in told["candidates"]] == [ACME, BETA]
     for heard in (
         by_tool("memory_pin", query="kick-off"),
@@ -180,10 +160,10 @@ def test_candidates_for_people_and_programs(world: Invoke) -> None:
     ):
         assert heard.code == "AMBIGUOUS"
         assert [one["file"] for one in heard.details["candidates"]] == [ACME, BETA]
-        assert world("pin", heard.details["candidates"][0]["docid"]).exit_code == 0
+        assert addressed("pin", heard.details["candidates"][0]["docid"]).exit_code == 0
     near = by_tool("memory_pin", query="the queue of jobs").details["candidates"]
     assert near[0] == {
-        "docid": docid_of(world, QUEUE),
+        "docid": docid_of(addressed, QUEUE),
         "file": QUEUE,
         "title": "Queue depth",
         "state": "",
@@ -203,14 +183,14 @@ _PIECES = st.sampled_from(
 _TEXTS = st.one_of(st.text(max_size=40), st.lists(_PIECES, min_size=1, max_size=7).map("".join))
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=_TEXTS, verb=st.sampled_from(VERBS))
-def test_no_text_but_an_address_changes_a_row(world: Invoke, text: str, verb: str) -> None:
+def test_no_text_but_an_address_changes_a_row(addressed: Invoke, text: str, verb: str) -> None:
     """Whatever is typed that is neither a path nor a name of one note, no verb changes any row."""
     assume(not _may_be_exact(text))
     before = rows()
 
-    done = world(verb, *(["--yes"] if verb == "forget" else []), "--", text)
+    done = addressed(verb, *(["--yes"] if verb == "forget" else []), "--", text)
 
     assert done.exit_code in (2, 3), (text, done.output)
     assert rows() == before
@@ -231,9 +211,9 @@ def _may_be_exact(text: str) -> bool:
 
 
 @pytest.mark.parametrize("confirm", ["true", "yes", "on", 1, "1"])
-def test_a_tool_takes_no_text_for_true(world: Invoke, confirm: object) -> None:
+def test_a_tool_takes_no_text_for_true(addressed: Invoke, confirm: object) -> None:
     """Only ``true`` confirms; a text or a number is refused, and no row is changed."""
-    docid, before = docid_of(world, QUEUE), rows()
+    docid, before = docid_of(addressed, QUEUE), rows()
 
     refused = by_tool("memory_forget", query=docid, confirm=confirm)
     also = by_tool("memory_pin", query=docid, unpin=confirm)

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 from command_line import Invoke
+from command_process import run_process, start_process
 from hook_process import Answered, answered, ask, command
-from server_process import COMMAND, serving
+from server_process import serving
 from waiting import eventually
 
 from clawmem.app.client.announcement import Announcement, announced
@@ -42,14 +43,7 @@ class Home:
         return ask({**self.environ, **variables}, self.home, name, told)
 
     def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [*COMMAND, *arguments],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=self.home,
-            env=self.environ,
-        )
+        return run_process(*arguments, environ=self.environ, cwd=self.home)
 
     def server(self) -> Announcement:
         """The server that answers; fails if none comes up."""
@@ -220,9 +214,8 @@ def test_tools_of_a_server_that_exited(here: Home) -> None:
 
     here.prompt()
     first = here.server()
-    with subprocess.Popen(
-        [*COMMAND, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=here.home, env=here.environ
-    ) as process:
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with start_process("mcp", environ=here.environ, cwd=here.home, **pipes) as process:
         assert process.stdin and process.stdout
         client = {"name": "test", "version": "1"}
         process.stdin.write(

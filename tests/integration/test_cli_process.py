@@ -33,14 +33,14 @@ def modules_after(environ: dict[str, str], home: Path, *args: str) -> set[str]:
 
 
 def test_from_nothing_to_an_answer(run: Run, notes: Path) -> None:
-    """``bootstrap`` is enough: afterwards every way of asking answers with a place."""
-    begun = run("bootstrap", notes)
+    """``bootstrap`` is enough: afterwards every way of asking answers with a place; in new interpreters."""
+    begun = run("bootstrap", notes, fresh=True)
 
     assert begun.returncode == 0, begun.stderr
     assert "notes: 3 added" in begun.stdout
     assert "clawmem query" in begun.stdout
     for verb in ("search", "query", "vsearch"):
-        found = run(verb, "where", "do", "login", "sessions", "live")
+        found = run(verb, "where", "do", "login", "sessions", "live", fresh=True)
         assert found.returncode == 0, found.stderr
         assert found.stdout.startswith("notes/decisions/2026-"), verb
         assert not found.stderr
@@ -95,7 +95,7 @@ def test_without_a_vault_it_says_so_and_makes_none(run: Run, home: Path, verb: t
 
 def test_the_version_is_the_package_s(run: Run) -> None:
     """``--version`` prints the version of the package, with and without ``--json``."""
-    assert run("--version").stdout == f"clawmem {VERSION}\n"
+    assert run("--version", fresh=True).stdout == f"clawmem {VERSION}\n"
     assert run("--version", "--json").stdout == f"clawmem {VERSION}\n"
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from command_process import run_process
 from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import ServerProcess, serving
 from typer.testing import CliRunner
@@ -347,8 +348,11 @@ def test_what_a_question_loads(world: World) -> None:
         "finally: print(*({*sys.modules} - already), file=sys.stderr)\n"
     )
 
-    asked = _ran(world, "-c", code, "query", *QUESTION)
-    answered = _ran(world, "-m", "clawmem", "query", *QUESTION, "--alone")
+    asked = subprocess.run(
+        [sys.executable, "-P", "-c", code, "query", *QUESTION],
+        check=False, capture_output=True, text=True, cwd=world.home, env=world.environ,
+    )  # fmt: skip
+    answered = _ran(world, "query", *QUESTION, "--alone")
 
     modules = asked.stderr.split()
     assert {never for never in NEVER if any(f"{one}.".startswith(f"{never}.") for one in modules)} == set()
@@ -365,14 +369,14 @@ def test_without_vectors(
     world = World(home, environ, None)  # type: ignore[arg-type]
 
     with serving(environ, home) as server:
-        told = [_ran(world, "-m", "clawmem", "vsearch", "x"), _ran(world, "-m", "clawmem", "query", "Redis")]
+        told = [_ran(world, "vsearch", "x"), _ran(world, "query", "Redis")]
         refusal = json.loads(server.ask("POST", "/operations/vsearch", {"request": {"query": "x"}}).body)
         _hang_up(server)
         assert server.end() == 0
         log = server.log.read_text()
     afterwards = [
-        _ran(world, "-m", "clawmem", "vsearch", "x"),
-        _ran(world, "-m", "clawmem", "query", "Redis"),
+        _ran(world, "vsearch", "x"),
+        _ran(world, "query", "Redis"),
     ]
 
     def shown(done: subprocess.CompletedProcess[str]) -> Heard:
@@ -406,11 +410,4 @@ def _hang_up(server: ServerProcess) -> None:
 
 
 def _ran(world: World, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-P", *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=world.home,
-        env=world.environ,
-    )
+    return run_process(*arguments, environ=world.environ, cwd=world.home)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from functools import partial
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_process import run_process
 from hook_process import ask, transcript
 from scripted_server import said, scripted, well_behaved
 
@@ -39,22 +39,10 @@ def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.Comple
     """Call the hook as a process of its own, with an event."""
 
     def call(prompt: str, session: str = "s1", **extra: Any) -> subprocess.CompletedProcess[str]:
-        code = (
-            "import sys; sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-            "from clawmem.app.main import main; main()"
-        )
         env = {**environ, **{k: v for k, v in extra.items() if k.isupper()}}
         fields = {k: v for k, v in extra.items() if not k.isupper()}
         event = {"hook_event_name": "UserPromptSubmit", "session_id": session, "prompt": prompt, **fields}
-        return subprocess.run(
-            [sys.executable, "-c", code],
-            check=False,
-            capture_output=True,
-            text=True,
-            cwd=home,
-            env=env,
-            input=json.dumps(event),
-        )
+        return run_process("hook", "context-surfacing", environ=env, cwd=home, input=json.dumps(event))
 
     return call
 
@@ -286,10 +274,7 @@ class TestSurface:
         run("bootstrap", notes)
 
         def surfaced(prompt: str) -> subprocess.CompletedProcess[str]:
-            command = [sys.executable, "-m", "clawmem", "surface", "--context", "--stdin"]
-            return subprocess.run(
-                command, check=False, capture_output=True, text=True, input=prompt, env=environ, cwd=home
-            )
+            return run_process("surface", "--context", "--stdin", environ=environ, input=prompt, cwd=home)
 
         assert surfaced(QUESTION).stdout.startswith("<vault-context>\n")
         assert (surfaced("hi").stdout, surfaced("hi").returncode) == ("", 0)

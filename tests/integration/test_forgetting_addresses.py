@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -35,76 +34,58 @@ from clawmem.ports.journal import Replacement
 from clawmem.ports.records import InactiveReason
 
 
-@pytest.fixture
-def world(invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """``invoke`` over a vault that holds the notes."""
-    for name, text in NOTES.items():
-        file = tmp_path / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
-    assert invoke("bootstrap", tmp_path / "work", "--skip-embed").exit_code == 0
-    return invoke
-
-
-@pytest.fixture
-def services(world: Invoke) -> Iterator[Services]:
-    """The services over that vault."""
-    with open_services(load_settings()) as opened:
-        yield opened
-
-
 def document_id(path: str) -> int:
     collection, _, rest = path.partition("/")
     with open_services(load_settings(), read_only=True) as services:
         return id_of(services.vault.documents.at(collection, rest))
 
 
-def test_a_file_that_was_moved_since_the_last_update(world: Invoke, tmp_path: Path) -> None:
+def test_a_file_that_was_moved_since_the_last_update(addressed: Invoke, tmp_path: Path) -> None:
     """The move is noticed first, so the note does not come back from its new place."""
     (tmp_path / QUEUE).rename((tmp_path / QUEUE).with_name("moved.md"))
     moved = QUEUE.replace(Path(QUEUE).name, "moved.md")
 
-    refused = world("forget", QUEUE, "--yes")
+    refused = addressed("forget", QUEUE, "--yes")
     assert (refused.exit_code, moved in refused.output) == (3, True)
-    assert world("forget", moved, "--yes").exit_code == 0
+    assert addressed("forget", moved, "--yes").exit_code == 0
 
-    world("update")
-    assert world("get", moved).exit_code == 3
+    addressed("update")
+    assert addressed("get", moved).exit_code == 3
 
 
-def test_forgetting_asks(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_forgetting_asks(addressed: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a terminal it says what would be forgotten and how to; a no, an end of input and Ctrl-C change nothing."""
     before = rows()
-    refused = world("forget", QUEUE)
+    refused = addressed("forget", QUEUE)
     assert (refused.exit_code, rows() == before) == (2, True)
     for said in (QUEUE, "Queue depth", "bytes", "today", "--yes", "No memories were derived"):
         assert said in refused.output
 
-    told = json.loads(world("forget", QUEUE, "--json").stdout)
+    told = json.loads(addressed("forget", QUEUE, "--json").stdout)
     assert (told["code"], told["would_remove"]["file"]) == ("CONFIRMATION_REQUIRED", QUEUE)
     monkeypatch.setattr(dialogues, "may_ask", lambda ctx: True)
-    assert answered(world, "n\n", "forget", QUEUE) == (1, True)
-    assert answered(world, "", "forget", QUEUE) == (1, True)
+    assert answered(addressed, "n\n", "forget", QUEUE) == (1, True)
+    assert answered(addressed, "", "forget", QUEUE) == (1, True)
     assert rows() == before
-    assert answered(world, "y\n", "forget", QUEUE)[0] == 0
+    assert answered(addressed, "y\n", "forget", QUEUE)[0] == 0
     assert rows() != before
-    assert world("get", QUEUE).exit_code == 3
+    assert addressed("get", QUEUE).exit_code == 3
 
 
-def test_choosing_on_a_terminal(world: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_choosing_on_a_terminal(addressed: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Candidates are numbered; a number takes one, anything else none."""
     monkeypatch.setattr(dialogues, "may_ask", lambda ctx: True)
     before = rows()
     for said in ("\n", "0\n", "3\n", "x\n", ""):
-        code, _ = answered(world, said, "pin", "Kick-off")
+        code, _ = answered(addressed, said, "pin", "Kick-off")
         assert (code in (3, 130), rows() == before) == (True, True)
-    assert answered(world, "2\n", "pin", "Kick-off")[0] == 0
+    assert answered(addressed, "2\n", "pin", "Kick-off")[0] == 0
     with open_services(load_settings(), read_only=True) as services:
         assert fetch(services.vault, document_id(BETA)).pinned
         assert not fetch(services.vault, document_id(ACME)).pinned
 
 
-def answered(world: Invoke, said: str, *arguments: str) -> tuple[int, bool]:
+def answered(addressed: Invoke, said: str, *arguments: str) -> tuple[int, bool]:
     """The exit code of a command that hears *said*, and whether it refused."""
     from typer.testing import CliRunner
 
@@ -115,28 +96,28 @@ def answered(world: Invoke, said: str, *arguments: str) -> tuple[int, bool]:
 
 
 @pytest.mark.parametrize("first", [QUEUE, "queue.md", "queue", f"{QUEUE}:3"])
-def test_forgetting_twice(world: Invoke, tmp_path: Path, first: str) -> None:
+def test_forgetting_twice(addressed: Invoke, tmp_path: Path, first: str) -> None:
     """The second call reports that the note is forgotten, and never reaches a note that has the same name since."""
-    assert world("forget", first, "--yes").exit_code == 0
+    assert addressed("forget", first, "--yes").exit_code == 0
     before = rows()
-    again = world("forget", first, "--yes", "--prove", "--json")
+    again = addressed("forget", first, "--yes", "--prove", "--json")
     assert (again.exit_code, json.loads(again.stdout)["changed"], rows() == before) == (0, False, True)
-    assert "is already forgotten" in world("forget", first).stdout
-    pinned = world("pin", first)
+    assert "is already forgotten" in addressed("forget", first).stdout
+    pinned = addressed("pin", first)
     assert (pinned.exit_code, f"{QUEUE} is forgotten" in pinned.output) == (3, True)
 
     (tmp_path / "work/other").mkdir()
     (tmp_path / "work/other/queue.md").write_text("# Another\n\nA later note.\n", "utf-8")
-    assert world("update").exit_code == 0
-    assert world("forget", first, "--yes").exit_code == (0 if "/" in first else 3)
-    assert world("get", "work/other/queue.md").exit_code == 0
-    assert world("get", "queue.md").stdout.startswith("# Another")
+    assert addressed("update").exit_code == 0
+    assert addressed("forget", first, "--yes").exit_code == (0 if "/" in first else 3)
+    assert addressed("get", "work/other/queue.md").exit_code == 0
+    assert addressed("get", "queue.md").stdout.startswith("# Another")
 
 
 @pytest.mark.parametrize("door", ["mcp", "rest"])
-def test_programs_confirm_by_docid(world: Invoke, door: str) -> None:
+def test_programs_confirm_by_docid(addressed: Invoke, door: str) -> None:
     """A path, a title or no confirmation describes the note and changes nothing; docid and `confirm: true` forget it."""
-    docid, before = docid_of(world, QUEUE), rows()
+    docid, before = docid_of(addressed, QUEUE), rows()
 
     def forget(text: str, **said: Any) -> Heard:
         if door == "mcp":
@@ -163,21 +144,21 @@ def test_programs_confirm_by_docid(world: Invoke, door: str) -> None:
         assert (again.refused, again.details["changed"], rows() == gone) == (False, False, True)
 
 
-def test_a_docid_of_two_notes_needs_the_path_too(world: Invoke, tmp_path: Path) -> None:
+def test_a_docid_of_two_notes_needs_the_path_too(addressed: Invoke, tmp_path: Path) -> None:
     """Copies share a docid: alone it is ambiguous; with the path it forgets one, and again changes nothing."""
     (tmp_path / "work/copy.md").write_text(NOTES[QUEUE], "utf-8")
-    world("update")
-    docid = docid_of(world, QUEUE)
+    addressed("update")
+    docid = docid_of(addressed, QUEUE)
     assert by_tool("memory_forget", query=docid, confirm=True).code == "AMBIGUOUS"
     assert by_tool("memory_forget", query=f"{docid} {QUEUE}", confirm=True).details["changed"]
     assert not by_tool("memory_forget", query=f"{docid} {QUEUE}", confirm=True).details["changed"]
-    assert world("get", "work/copy.md").exit_code == 0
+    assert addressed("get", "work/copy.md").exit_code == 0
 
 
-def test_a_merged_note_names_its_successor(world: Invoke, services: Services) -> None:
+def test_a_merged_note_names_its_successor(addressed: Invoke, services: Services) -> None:
     """By path, title or docid: its state and what stands for it, and nothing is changed."""
     older, newer = document_id(PUMP), document_id("work/observations/pumps.md")
-    docid = docid_of(world, PUMP)
+    docid = docid_of(addressed, PUMP)
     with services.vault.writing():
         withdraw(services.vault, [older], InactiveReason.SUPERSEDED)
         services.vault.journal.replace(Replacement(newer, (older,), "the same", "2026-11-01T00:00:00.000Z"))
@@ -185,7 +166,7 @@ def test_a_merged_note_names_its_successor(world: Invoke, services: Services) ->
 
     for verb, address in ((verb, address) for verb in VERBS for address in (PUMP, "The pump leaks", docid)):
         for door in ("cli", "mcp", "rest"):
-            heard = change(door, world, verb, address)
+            heard = change(door, addressed, verb, address)
             assert heard.refused
             assert "superseded" in heard.text and "work/observations/pumps.md (Pumps leak)" in heard.text
     told = by_tool("get", file=PUMP)
@@ -194,42 +175,42 @@ def test_a_merged_note_names_its_successor(world: Invoke, services: Services) ->
     assert rows() == before
 
 
-def test_an_archived_note_is_restored_by_its_address(world: Invoke, services: Services) -> None:
+def test_an_archived_note_is_restored_by_its_address(addressed: Invoke, services: Services) -> None:
     """Other verbs say that it is archived; words restore nothing, its path, title or docid restore it alone."""
-    for address in ("work/clients/Beta.md", "[[Beta]]", docid_of(world, BETA)):
+    for address in ("work/clients/Beta.md", "[[Beta]]", docid_of(addressed, BETA)):
         notes = [fetch(services.vault, document_id(path)) for path in (BETA, QUEUE)]
         services.archiving.archive(notes, "test", lambda one: "old")
         before = rows()
-        refused = world("forget", BETA, "--yes")
+        refused = addressed("forget", BETA, "--yes")
         assert (refused.exit_code, "is archived" in refused.output) == (3, True)
         for words in ("boats", "nothing of it", "Pricing", "queue of boats"):
-            assert world("lifecycle", "restore", words).exit_code in (2, 3)
+            assert addressed("lifecycle", "restore", words).exit_code in (2, 3)
             assert by_tool("lifecycle_restore", query=words).refused
             assert by_route("POST", "/lifecycle/restore", query=words).refused
         assert rows() == before
         [offered] = by_tool("lifecycle_restore", query="boats").details["candidates"]
         assert (offered["file"], offered["state"]) == (BETA, "archived")
 
-        restored = json.loads(world("lifecycle", "restore", address, "--json").stdout)
+        restored = json.loads(addressed("lifecycle", "restore", address, "--json").stdout)
         assert [one["file"] for one in restored["documents"]] == [BETA]
-        assert world("get", QUEUE).exit_code == 3
+        assert addressed("get", QUEUE).exit_code == 3
         assert [one["file"] for one in by_tool("lifecycle_restore", all=True).details["documents"]] == [QUEUE]
 
 
-def test_a_note_whose_file_is_gone(world: Invoke, tmp_path: Path) -> None:
+def test_a_note_whose_file_is_gone(addressed: Invoke, tmp_path: Path) -> None:
     """It is not pinned, and it can be forgotten: its text is still in the vault."""
     (tmp_path / QUEUE).unlink()
-    world("update")
-    pinned = world("pin", QUEUE)
+    addressed("update")
+    pinned = addressed("pin", QUEUE)
     assert (pinned.exit_code, "is removed" in pinned.output) == (3, True)
-    assert world("forget", QUEUE, "--yes").exit_code == 0
-    assert "is already forgotten" in world("forget", QUEUE, "--yes").stdout
+    assert addressed("forget", QUEUE, "--yes").exit_code == 0
+    assert "is already forgotten" in addressed("forget", QUEUE, "--yes").stdout
 
 
 @pytest.mark.parametrize("words", [["collection", "remove"], ["lanes", "undo"]])
-def test_other_commands_do_not_guess(world: Invoke, words: list[str]) -> None:
+def test_other_commands_do_not_guess(addressed: Invoke, words: list[str]) -> None:
     """A name that nothing has exactly is refused."""
     before = rows()
     for text in ("wor", "Work", "queue of", "zzzz"):
-        assert world(*words, text).exit_code == 3
+        assert addressed(*words, text).exit_code == 3
     assert rows() == before

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import Invoke, write_notes
+from command_process import run_process
 
 NOTES = {
     "decisions/2025-07-01-entry-by-password.md": "---\ndate: 2025-07-01\n---\n# Old entry\n\nEverybody types a phrase.\n",
@@ -47,17 +46,10 @@ def test_a_property_of_the_user_is_quoted(vault: Invoke) -> None:
     assert "notes/decisions/2025-11-04-entry.md:5" in shown
 
 
-def test_broken_front_matter_is_not_in_a_block(vault: Invoke, environ: dict[str, str], home: Path) -> None:
+def test_broken_front_matter_is_not_in_a_block(vault: Invoke, environ: dict[str, str]) -> None:
     """A hook quotes the text below malformed front matter, not the YAML."""
-    shown = subprocess.run(
-        [sys.executable, "-m", "clawmem", "surface", "--context", "--stdin"],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=home,
-        env=environ,
-        input="When does the ferry leave by the timetable at the pier?",
-    ).stdout
+    asked = "When does the ferry leave by the timetable at the pier?"
+    shown = run_process("surface", "--context", "--stdin", environ=environ, input=asked, check=True).stdout
 
     assert "boats at nine" in shown
     assert "owner:" not in shown

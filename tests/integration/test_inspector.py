@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_process import COMMAND, run_process
 from mcp_tools import PINNED
-from server_process import COMMAND, serving
+from server_process import serving
 
 import clawmem
 
@@ -38,9 +39,7 @@ def inspect(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Inspect]
     (tmp_path / "notes" / "redis.md").write_text(NOTE, "utf-8")
     packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": os.pathsep.join(packages)}
-    subprocess.run(
-        [*COMMAND, "bootstrap", "notes"], check=True, capture_output=True, env=environ, cwd=tmp_path
-    )
+    run_process("bootstrap", "notes", environ=environ, cwd=tmp_path, check=True)
 
     def ask(method: str, *arguments: str) -> Any:
         given = [f"HOME={tmp_path}", f"PYTHONPATH={environ['PYTHONPATH']}"]

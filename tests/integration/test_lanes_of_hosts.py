@@ -14,6 +14,8 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from command_process import start_process
+from process_environ import process_environ
 from typer.testing import CliRunner
 
 import clawmem
@@ -141,17 +143,13 @@ def test_the_journal_says_why(invoke: Callable[..., Any]) -> None:
 @pytest.mark.parametrize("host", ["watch", "mcp"])
 def test_other_hosts_work_in_the_lanes_too(tmp_path: Path, invoke: Callable[..., Any], host: str) -> None:
     """Until they end; where that is with a session, one line says that the quiet hours may not come."""
-    packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    chosen = {"CLAWMEM_HEAVY_LANE": "true", "CLAWMEM_NO_LOCAL_MODELS": "true", "HOME": str(tmp_path)}
+    chosen = {"CLAWMEM_HEAVY_LANE": "true", "CLAWMEM_NO_LOCAL_MODELS": "true"}
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-P", "-m", "clawmem", "--vault", str(tmp_path / "vault.sqlite"), host],
-        stdin=pipe,
-        stdout=pipe,
-        stderr=pipe,
-        text=True,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.pathsep.join(filter(None, packages)), **chosen},
-    ) as process:
+    command, pipes = (
+        ("--vault", tmp_path / "vault.sqlite", host),
+        {"stdin": pipe, "stdout": pipe, "stderr": pipe},
+    )
+    with start_process(*command, environ=process_environ(tmp_path, **chosen), text=True, **pipes) as process:
         until = monotonic() + 40
         try:
             while not (runs := invoke("lanes", "status", "--json")["runs"]) or not runs[0]["finished_at"]:

@@ -13,7 +13,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 from mcp_home import POSTGRES, QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
-from server_process import COMMAND, ServerProcess, serving
+from server_process import ServerProcess, serving
 
 from clawmem.app.interfaces.mcp.calling import CODE
 from clawmem.domain.documents.identity import body_hash
@@ -276,7 +276,7 @@ class TestWays:
     def test_the_bridge_imports_nothing_heavy(self, home: Home, server: ServerProcess) -> None:
         code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.main import main; main(); print(*sys.modules)"
         done = subprocess.run(
-            [COMMAND[0], "-P", "-c", code], check=True, capture_output=True, text=True,
+            [sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True,
             env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         loaded = {name.split(".")[0] for name in done.stderr.split()}

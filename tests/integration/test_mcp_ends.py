@@ -14,8 +14,9 @@ from time import monotonic
 from typing import Any
 
 import pytest
+from command_process import COMMAND, run_process, start_process
 from mcp_home import QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
-from server_process import COMMAND, ServerProcess, serving
+from server_process import ServerProcess, serving
 from waiting import eventually
 
 from clawmem.app.interfaces.mcp.calling import UNEXPECTED
@@ -49,10 +50,8 @@ class TestEnds:
     def test_everything_is_answered_before_the_end(
         self, home: Home, server: ServerProcess, options: tuple[str, ...]
     ) -> None:
-        done = subprocess.run(
-            [*COMMAND, "mcp", *options], check=False, capture_output=True, input=_opening(_call(7)),
-            env=home.environ, cwd=home.folder, timeout=60,
-        )  # fmt: skip
+        told = _opening(_call(7))
+        done = run_process("mcp", *options, environ=home.environ, cwd=home.folder, input=told, text=False)
         heard = [json.loads(line) for line in done.stdout.splitlines()]
 
         assert done.returncode == 0, done.stderr
@@ -248,10 +247,8 @@ def _call(number: int) -> dict[str, Any]:
 
 
 def _started(home: Home, *options: str) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [*COMMAND, "mcp", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL, env=home.environ, cwd=home.folder,
-    )  # fmt: skip
+    pipes: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    return start_process("mcp", *options, environ=home.environ, cwd=home.folder, **pipes)
 
 
 def _state(process: int) -> str:

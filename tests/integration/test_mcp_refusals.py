@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 import pytest
+from command_process import run_process
 from server_process import serving
 
 from clawmem.app.interfaces.mcp.bridge import DRAIN_S
@@ -67,12 +66,9 @@ def test_every_line_is_answered(home: Path, environ: dict[str, str]) -> None:
         b'{"jsonrpc":"2.0","method":"notifications/unheard","params":"x"}',  # nobody waits for an answer to it
         json.dumps(QUESTION).encode(),
     ]
-    command = [sys.executable, "-m", "clawmem", "mcp"]
     began = monotonic()
 
-    done = subprocess.run(
-        command, input=b"\n".join(lines) + b"\n", capture_output=True, env=environ, cwd=home, check=False
-    )
+    done = run_process("mcp", environ=environ, cwd=home, input=b"\n".join(lines) + b"\n", text=False)
 
     answers = [json.loads(line) for line in done.stdout.splitlines()]
     errors = [(one["id"], one["error"]["code"]) for one in answers if "error" in one]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import write_notes
+from command_process import run_process
 
 from .conftest import Invoke
 
@@ -116,12 +115,10 @@ def test_a_note_that_is_moved_is_found_by_its_new_folder(invoke: Invoke, folder:
 
 
 def surfaced(prompt: str, environ: dict[str, str]) -> str:
-    """The block that a hook adds to *prompt*."""
-    command = [sys.executable, "-m", "clawmem", "surface", "--context", "--stdin"]
-    done = subprocess.run(
-        command, check=True, capture_output=True, encoding="utf-8", input=prompt, env=environ
+    """Return the block that a hook adds to *prompt*."""
+    return str(
+        run_process("surface", "--context", "--stdin", environ=environ, input=prompt, check=True).stdout
     )
-    return done.stdout
 
 
 @pytest.fixture

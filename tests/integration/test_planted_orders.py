@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -39,6 +39,7 @@ ATTACKS = [
     (subject, f"{demand.format(subject)} kestrel{number}")
     for number, (subject, demand) in enumerate((s, d) for s in SUBJECTS for d in DEMANDS)
 ]
+SOME = ATTACKS[::5]  # each demand with other subjects
 SESSION = "5f0c"
 
 
@@ -72,9 +73,9 @@ class PlantedHome:
         event = HookEvent(HOOKS[name].event, SESSION, **fields)  # type: ignore[arg-type]
         return handler_of(name)(event, here).context
 
-    def contexts(self, transcript: str = "") -> Iterator[str]:
-        """Everything that the hooks say: about each subject, about each file, and at the beginning of sessions."""
-        for _, attack in ATTACKS:
+    def contexts(self, transcript: str = "", attacks: Sequence[tuple[str, str]] = SOME) -> Iterator[str]:
+        """Everything that the hooks say: about *attacks*, about each file, and at the beginning of sessions."""
+        for _, attack in attacks:
             yield self.hook("context-surfacing", prompt=attack.rpartition(" ")[0])
         for subject in SUBJECTS:
             yield self.hook("context-surfacing", prompt=f"What is to be done with the {subject} file?")
@@ -121,7 +122,7 @@ def test_notes_of_others_are_quoted_by_every_hook(home: PlantedHome, origin: Ori
     """In collections of that origin: the prompts find them, and every planted line is marked."""
     home.take_in("planted", planted_notes(), origin)
 
-    contexts = list(home.contexts())
+    contexts = list(home.contexts(attacks=ATTACKS))
 
     assert sum("kestrel" in context for context in contexts) > len(ATTACKS) / 2  # else nothing was tested
     assert unquoted(iter(contexts)) == []

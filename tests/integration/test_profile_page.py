@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
+from command_process import run_process
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -73,17 +72,9 @@ def test_a_copied_file_is_not_newer(vault: Invoke, tmp_path: Path) -> None:
     assert "Broker for telemetry" in vault("profile").output
 
 
-def test_what_was_superseded_is_not_due(vault: Invoke, environ: dict[str, str], home: Path) -> None:
+def test_what_was_superseded_is_not_due(vault: Invoke, environ: dict[str, str]) -> None:
     """Nobody is asked to look at a note that another one has replaced."""
-    told = subprocess.run(
-        [sys.executable, "-m", "clawmem", "surface", "--bootstrap", "--stdin"],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=home,
-        env=environ,
-        input="s1",
-    ).stdout
+    told = run_process("surface", "--bootstrap", "--stdin", environ=environ, input="s1", check=True).stdout
 
     assert "## Not looked at for a while" in told
     assert "2025-02-20-old.md" not in told.partition("## Not looked at")[2]

@@ -24,7 +24,7 @@ DEAR = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A server that was asked something else each time, at every door but that of the tools."""
-    with world_at(tmp_path_factory.mktemp("memory") / "home") as one:
+    with world_at(tmp_path_factory.mktemp("memory") / "home", fresh=True) as one:
         for question in questions(ASKED):
             assert one.post("/search", query=question, mode="keyword")[0] == 200
             assert one.post("/query", query=question)[0] == 200

@@ -114,10 +114,10 @@ def test_two_stars_agree_with_their_definition(parts: list[str], names: list[str
 )
 def test_no_pattern_takes_forever(pattern: str, path: str) -> None:
     """The classical traps of backtracking are over in a moment."""
-    started = time.perf_counter()
+    started = time.process_time()
 
     assert not compile_pattern(pattern)(path)
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2
 
 
 @given(st.text())

@@ -345,9 +345,9 @@ def test_two_megabytes_on_one_line(part: str) -> None:
     """A file without line breaks is split in less than two seconds, and not a character is lost."""
     body = part * (2_000_000 // len(part))
 
-    begun = time.perf_counter()
+    begun = time.process_time()
     parts = fragment(body, title="T")
-    took = time.perf_counter() - begun
+    took = time.process_time() - begun
 
     assert took < 2
     assert of(FragmentKind.PASSAGE, parts)[-1].end == of(FragmentKind.LINE, parts)[-1].end == len(body)

@@ -64,8 +64,8 @@ def test_line_ends_of_every_kind_are_read() -> None:
 )
 def test_a_huge_line_is_read_in_one_go(line: str) -> None:
     """Time grows with the length, not with its square."""
-    started = time.perf_counter()
+    started = time.process_time()
 
     list(headings(line))
 
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

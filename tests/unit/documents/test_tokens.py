@@ -71,8 +71,8 @@ def test_scripts_without_spaces(sign: str) -> None:
 
 def test_a_long_run_takes_its_length() -> None:
     """Two hundred thousand characters without a space are indexed and split in a moment."""
-    begun = time.perf_counter()
+    begun = time.process_time()
 
     assert len(words("東" * 200_000)) == 199_999
     assert len(index_text("東" * 200_000).split()) == 200_000
-    assert time.perf_counter() - begun < 2
+    assert time.process_time() - begun < 2

@@ -82,10 +82,10 @@ def test_a_pasted_page_asks_by_its_first_words(given_words: int, asked: int) -> 
 @pytest.mark.parametrize("end", ["!", ""])
 def test_no_question_takes_long_to_read(part: str, end: str) -> None:
     """A rule of underscores in a pasted form is refused as an identifier in one pass."""
-    begun = time.perf_counter()
+    begun = time.process_time()
     query_forms(f"{part}{end} b.c d.e f.g")
 
-    assert time.perf_counter() - begun < 0.5
+    assert time.process_time() - begun < 0.5
 
 
 @given(QUERIES)

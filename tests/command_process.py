@@ -1,0 +1,142 @@
+"""``clawmem`` as a process, forked from one that has imported it: an eighth of the CPU time of a new interpreter."""
+
+from __future__ import annotations
+
+import atexit
+import inspect
+import json
+import os
+import re
+import select
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from process_environ import process_environ
+
+COMMAND = [sys.executable, "-P", "-m", "clawmem"]
+PACKAGES = process_environ(Path("/nowhere"))[
+    "PYTHONPATH"
+]  # before any test changes the variables of this process
+STATUS = struct.Struct("i")
+AT_START = re.compile(
+    r"PYTHON(?!PATH$)|LD_|DYLD_|LC_|LANG|MALLOC_|OPENBLAS"
+)  # what an interpreter reads when it starts
+
+
+def start_process(
+    *arguments: object, environ: Mapping[str, str], fresh: bool = False, **options: Any
+) -> subprocess.Popen[Any]:
+    """
+    Start ``clawmem`` with *arguments* and the variables *environ*; *options* are those of `subprocess.Popen`.
+
+    Args:
+        fresh: Whether to start a new interpreter, for tests of what a process imports, or how it starts.
+    """
+    command = [*COMMAND, *map(str, arguments)]
+    kind = subprocess.Popen if fresh or not _may_fork(environ) else ForkedProcess
+    return kind(command, env=dict(environ), **options)
+
+
+def run_process(
+    *arguments: object,
+    environ: Mapping[str, str],
+    input: str | bytes | None = None,
+    timeout: float = 120,
+    check: bool = False,
+    text: bool = True,
+    **options: Any,
+) -> subprocess.CompletedProcess[Any]:
+    """Run ``clawmem`` to its end, as `subprocess.run` does with captured output; *options* are for `start_process`."""
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8" if text else None}
+    if input is not None:
+        pipes["stdin"] = subprocess.PIPE
+    with start_process(*arguments, environ=environ, **{**pipes, **options}) as process:
+        try:
+            output, errors = process.communicate(input, timeout)
+        except BaseException:
+            process.kill()
+            raise
+    done = subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+    assert not check or done.returncode == 0, done
+    return done
+
+
+class ForkedProcess(subprocess.Popen[Any]):
+    """A child of the fork server that behaves as a child of this process."""
+
+    def _execute_child(self, *details: Any) -> None:
+        """Send command, variables and streams to the fork server; called by the constructor."""
+        given = inspect.signature(subprocess.Popen._execute_child).bind(self, *details).arguments  # type: ignore[attr-defined]
+        told = {
+            "arguments": given["args"][len(COMMAND) :],
+            "environ": given["env"],
+            "cwd": os.fspath(given["cwd"] or Path.cwd()),
+            "umask": _umask(),
+        }
+        streams = [given[name] for name in ("p2cread", "c2pwrite", "errwrite")]
+        self._status, status = os.pipe()
+        request, content = os.pipe()
+        try:
+            ends = [request, status, *(own if own >= 0 else number for number, own in enumerate(streams))]
+            socket.send_fds(_fork_server(), [b"."], ends)
+        finally:
+            os.close(request)
+            os.close(status)
+        with os.fdopen(content, "w", encoding="utf-8") as file:
+            json.dump(told, file)
+        self._child_created = True
+        self.pid = self._read_status() or 0
+        self._close_pipe_fds(*(given[name] for name in _PIPES))  # type: ignore[attr-defined]
+
+    def _read_status(self) -> int | None:
+        read = os.read(self._status, STATUS.size)
+        return STATUS.unpack(read)[0] if read else None
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        """Return what `os.waitpid` would."""
+        if wait_flags and not select.select([self._status], [], [], 0)[0]:
+            return 0, 0
+        status = self._read_status()
+        return self.pid, 1 if status is None else status
+
+    def _internal_poll(self, *_: Any, **__: Any) -> int | None:
+        if self.returncode is None and self._child_created:
+            pid, status = self._try_wait(os.WNOHANG)
+            if pid:
+                self.returncode = os.waitstatus_to_exitcode(status)
+        return self.returncode
+
+
+_PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
+
+
+@cache
+def _fork_server() -> socket.socket:
+    """Start the fork server of this process, which ends with it; return the socket that it reads from."""
+    ours, its = socket.socketpair()
+    script = Path(__file__).with_name("fork_server.py")
+    environ = {**process_environ(Path("/nowhere")), "PYTHONPATH": PACKAGES, "OPENBLAS_NUM_THREADS": "1"}
+    server = subprocess.Popen(
+        [sys.executable, "-P", script, str(its.fileno())], env=environ, pass_fds=[its.fileno()], cwd="/"
+    )
+    its.close()
+    atexit.register(lambda: (ours.close(), server.wait(10)))
+    return ours
+
+
+def _may_fork(environ: Mapping[str, str]) -> bool:
+    """Whether a fork has what a new interpreter would have: packages, privileges, libraries, locale."""
+    if sys.platform == "win32" or os.geteuid() != os.getuid():
+        return False
+    return environ.get("PYTHONPATH") == PACKAGES and not any(map(AT_START.match, environ))
+
+
+def _umask() -> int:
+    os.umask(mask := os.umask(0))
+    return mask
