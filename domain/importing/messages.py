@@ -15,6 +15,9 @@ MAX_NAME = 40  # characters; the body marks a turn by a name of this length
 EARLIEST_MS = 315_532_800_000  # 1980: an earlier time is a missing one
 AHEAD_MS = DAY_MS  # clocks and time zones differ; a later time is wrong
 
+# "Assistant:" before an imperative is the form of an order to the reader, and such text of others is left out.
+ROLES = {Speaker.USER: "User", Speaker.ASSISTANT: "Agent"}
+
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufeff]")
 _NOT_IN_NAME = re.compile(r"[\s*:_`#<>\[\]]+")
 _MICRO, _MILLI = 1e14, 1e11  # a number above it counts microseconds, milliseconds
@@ -76,4 +79,4 @@ def _of_text(at: str) -> int | None:
 
 def _speaker(message: ImportedMessage) -> str:
     name = _NOT_IN_NAME.sub(" ", clean_text(message.name[:200])).strip()[:MAX_NAME].strip()
-    return name or (message.role.value.capitalize() if message.role else "Someone")
+    return name or (ROLES[message.role] if message.role else "Someone")

@@ -12,6 +12,7 @@ MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
 MAX_TALK = 1_600  # characters of a talk between people, one passage
 PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
+MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer
 TITLE_CHARS = 80
 
 
@@ -47,8 +48,8 @@ def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
     """
     Yield the units of a conversation in order; short ones as well, so that the number of a unit never changes.
 
-    A prompt begins a unit, with the prompts right after it. Between people a unit ends after `MAX_TALK` characters or
-    before a long pause.
+    A prompt begins a unit, with the prompts right after it. Between people a unit ends after `MAX_TALK` characters, or
+    before a long pause unless it is short.
     """
     open_: list[CleanMessage] = []
     length = 0
@@ -64,7 +65,7 @@ def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
 
 def _begins(message: CleanMessage, before: Sequence[CleanMessage], length: int) -> bool:
     if message.is_prompt is None:
-        is_late = message.at_ms - before[-1].at_ms > PAUSE_MS
+        is_late = length >= MIN_TALK and message.at_ms - before[-1].at_ms > PAUSE_MS
         return is_late or length + len(message.text) > MAX_TALK
     return (message.is_prompt and before[-1].is_prompt is False) or length + len(message.text) > MAX_UNIT
 
