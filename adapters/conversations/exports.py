@@ -78,8 +78,8 @@ class DiskExports(ConversationExports):
                 yield from _finished(part, plain)
 
 
-def _finished(part: ExportPart | _Done, files: dict[str, ExportFile]) -> Iterator[ExportPart]:
-    if not isinstance(part, _Done):
+def _finished(part: ExportPart | _FinishedGroup, files: dict[str, ExportFile]) -> Iterator[ExportPart]:
+    if not isinstance(part, _FinishedGroup):
         yield part
         return
     for place in part.places:
@@ -87,7 +87,7 @@ def _finished(part: ExportPart | _Done, files: dict[str, ExportFile]) -> Iterato
             yield FileFinished(files[place], part.source)
 
 
-class _Done:
+class _FinishedGroup:
     """The end of a group of files."""
 
     def __init__(self, places: Iterable[str], source: str) -> None:
@@ -117,7 +117,7 @@ def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportP
                 )
             sources = []
             for part in _of_tree(formats, tree, list(tree)):
-                if isinstance(part, _Done):
+                if isinstance(part, _FinishedGroup):
                     sources.append(part.source)
                 else:
                     yield part
@@ -133,7 +133,7 @@ def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportP
     yield FileFinished(file, next(filter(None, sources), ""))
 
 
-def _of_tree(formats: Sequence[Format], tree: Tree, changed: Sequence[str]) -> Iterator[ExportPart | _Done]:
+def _of_tree(formats: Sequence[Format], tree: Tree, changed: Sequence[str]) -> Iterator[ExportPart | _FinishedGroup]:
     """Yield what *changed* files hold, group by group; a changed file brings the other files of its group along."""
     read: set[str] = set()
     for name in changed:
@@ -148,10 +148,10 @@ def _of_tree(formats: Sequence[Format], tree: Tree, changed: Sequence[str]) -> I
             read |= {member.name for member in group}
             for said in format_.read(group, tree):
                 yield said if said.started is not None else said._replace(started=group[0].mtime_s)
-            yield _Done((member.place for member in group), format_.source)
+            yield _FinishedGroup((member.place for member in group), format_.source)
         except NotAConversation as error:
             yield ReadFault(tree[name].place, str(error), is_foreign=True)
-            yield _Done([tree[name].place], "")
+            yield _FinishedGroup([tree[name].place], "")
         except Unreadable as error:
             yield ReadFault(tree[name].place, str(error))
 
