@@ -115,11 +115,12 @@ def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportP
                 yield ReadFault(
                     f"{file.path}/{name}", "its name leads out of the ZIP file, so it is left out"
                 )
-            sources = []
+            sources, is_whole = [], True
             for part in _of_tree(formats, tree, list(tree)):
                 if isinstance(part, _FinishedGroup):
                     sources.append(part.source)
                 else:
+                    is_whole &= not isinstance(part, ReadFault) or part.is_foreign
                     yield part
     except (zipfile.BadZipFile, EOFError, ValueError) as error:
         yield ReadFault(file.path, f"it is no complete ZIP file ({error}); download it again")
@@ -130,10 +131,13 @@ def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportP
     except OSError as error:
         yield ReadFault(file.path, (error.strerror or str(error)).lower())
         return
-    yield FileFinished(file, next(filter(None, sources), ""))
+    if is_whole:
+        yield FileFinished(file, next(filter(None, sources), ""))
 
 
-def _of_tree(formats: Sequence[Format], tree: Tree, changed: Sequence[str]) -> Iterator[ExportPart | _FinishedGroup]:
+def _of_tree(
+    formats: Sequence[Format], tree: Tree, changed: Sequence[str]
+) -> Iterator[ExportPart | _FinishedGroup]:
     """Yield what *changed* files hold, group by group; a changed file brings the other files of its group along."""
     read: set[str] = set()
     for name in changed:

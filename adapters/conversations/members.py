@@ -21,6 +21,8 @@ MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
 MAX_MEMBERS = 500_000
 MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to a thousandth
 SMALL = 32 << 20  # bytes that may expand as they like
+MAX_DEPTH = 2_000  # levels of JSON
+BYTES_OF_OPEN_BRACKET = 10_000  # of text for each bracket that is never closed
 
 _MARKS = (
     (b"\xef\xbb\xbf", "utf-8"),
@@ -104,10 +106,16 @@ class Member:
 
 
 class Utf8Stream:
-    """Byte stream in UTF-8 over a file in UTF-8 or UTF-16; damaged characters are replaced."""
+    """
+    Byte stream in UTF-8 over a file in UTF-8 or UTF-16; damaged characters are replaced.
+
+    JSON that is nested deeper than `MAX_DEPTH` raises `Unreadable`: a parser takes memory for every level. Brackets in
+    texts are counted as well, which is no harm, because most of them are closed.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
+        self._depth, self._length = 0, 0
         start = file.read(3)
         mark, encoding = next(
             ((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", "utf-8")
@@ -122,10 +130,17 @@ class Utf8Stream:
             self._waiting = waiting
             return b""
         while data := self._file.read(size):
+            self._check_depth(data)
             found = waiting + self._decoder.decode(data).encode("utf-8", "replace")
             if found:
                 return found
         return waiting + self._decoder.decode(b"", final=True).encode("utf-8", "replace")
+
+    def _check_depth(self, data: bytes) -> None:
+        self._length += len(data)
+        self._depth += sum(map(data.count, (b"[", b"{"))) - sum(map(data.count, (b"]", b"}")))
+        if self._depth > MAX_DEPTH + self._length // BYTES_OF_OPEN_BRACKET:
+            raise Unreadable("it is nested too deeply")
 
 
 Tree = Mapping[str, Member]

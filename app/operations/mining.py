@@ -45,13 +45,12 @@ class Mine(Request):
     """The files to import, or the source to forget."""
 
     paths: Annotated[
-        list[str],
+        list[str] | None,
         Field(
-            default_factory=list,
             description="Exports, sessions and folders of them; without any, the sessions of agents here.",
         ),
         Option(metavar="[PATHS]", is_argument=True),
-    ]
+    ] = None
     collection: Annotated[
         str, Field(description="Collection of the documents."), Option(("-c", "--collection"))
     ] = COLLECTION
@@ -163,7 +162,7 @@ def _options(services: Services, request: Mine) -> MiningOptions:
 
 
 def _paths(request: Mine) -> list[str]:
-    paths = [str(Path(path).expanduser()) for path in request.paths]
+    paths = [str(Path(path).expanduser()) for path in request.paths or ()]
     if not paths:
         paths = list(map(str, session_folders(os.environ)))
     if not paths:

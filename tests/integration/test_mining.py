@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from chat_exports import FORMATS, Talk, chatgpt, chatgpt_message, claude_ai, claude_code, talk, write_zip
 from command_line import Invoke, ask_json, write_notes
+
+from clawmem.adapters.conversations.exports import DiskExports
+from clawmem.adapters.files.transcripts import messages_in
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.importing.mining import MineConversations, MiningInterrupted, MiningOptions
+from clawmem.ports.conversations import ExportFile, ExportPart
 
 BOAT = talk(
     "boat-talk",
@@ -307,3 +314,32 @@ def test_sessions_of_agents_on_this_machine_are_the_default(invoke: Invoke, home
 
     assert changes(report, "claude-code") == (2, 0, 0, 0)
     assert ask_json(invoke, "search", "varnish", "--where", "project=ferry")["results"]
+
+
+def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> None:
+    """Ctrl-C keeps what was committed; the next run adds the rest, and no document twice."""
+    write_notes(
+        tmp_path, {f"{at}.json": json.dumps(chatgpt([BREAD._replace(id=f"t{at}")])) for at in range(20)}
+    )
+    exports = DiskExports(messages_in, lambda data: data.decode())
+    clock.set(BREAD.turns[-1].at * 1000)
+
+    class Interrupted(DiskExports):
+        """Exports whose reading is interrupted in the middle."""
+
+        def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:
+            yield from exports.read(changed[:8], every)
+            raise KeyboardInterrupt
+
+    options, interrupted = (
+        MiningOptions("conversations"),
+        Interrupted(messages_in, lambda data: data.decode()),
+    )
+    with pytest.raises(MiningInterrupted) as stopped:
+        MineConversations(vault, clock, interrupted)([str(tmp_path)], options)
+    kept = vault.documents.collections()["conversations"]
+    assert stopped.value.report.sources["chatgpt"].added == kept == 8
+
+    report = MineConversations(vault, clock, exports)([str(tmp_path)], options)
+
+    assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)

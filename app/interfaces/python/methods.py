@@ -445,7 +445,7 @@ class Methods:
     def mine(
         self,
         *,
-        paths: list[str] = [],
+        paths: list[str] | None = None,
         collection: str = "conversations",
         source: str = "",
         since: str = "",

@@ -134,6 +134,7 @@ class MineConversations:
         try:
             self._run(run, paths, progress)
         except KeyboardInterrupt as error:
+            run.commit()  # what is prepared takes less than a second
             raise MiningInterrupted(run.report) from error
         return run.report
 
