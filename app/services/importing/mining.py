@@ -265,7 +265,7 @@ class _Run:
         body = (
             unit_body([message.speaker for message in unit.messages], texts) if is_talk else f"{texts[0]}\n"
         )
-        if is_forgotten_text(self._vault, body_hash(body)):
+        if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, body_hash(body)):
             counts.forgotten += 1
             return
         title = unit_title(texts[0]) if is_talk else said.title
