@@ -199,9 +199,9 @@ def _forget(services: Services, request: Mine) -> ForgottenSource:
     from clawmem.app.services.importing.sources import documents_of_source, imported_sources
 
     configured = services.settings.collections
-    documents = documents_of_source(services.vault, configured, request.forget)
+    documents = documents_of_source(services.vault.documents, configured, request.forget)
     if not documents:
-        known = {one.source for one in imported_sources(services.vault, configured)}
+        known = {one.source for one in imported_sources(services.vault.documents, configured)}
         raise NotFound("source", request.forget, suggestions=sorted(known))
     if request.confirm is not True:
         size = sum(one.body_length for one in documents)
@@ -235,7 +235,9 @@ def sources(services: Services, request: NoParameters) -> Sources:
     from clawmem.app.services.importing.sources import imported_sources
 
     return Sources(
-        sources=[_source(one) for one in imported_sources(services.vault, services.settings.collections)]
+        sources=[
+            _source(one) for one in imported_sources(services.vault.documents, services.settings.collections)
+        ]
     )
 
 

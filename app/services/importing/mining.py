@@ -34,7 +34,7 @@ from clawmem.ports.conversations import (
 from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.vault import Vault
+from clawmem.ports.stores import Holdings
 
 CONVERSATION = "conversation"
 BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
@@ -114,7 +114,7 @@ class MineConversations:
     stored. A forgotten document stays forgotten.
     """
 
-    def __init__(self, vault: Vault, clock: Clock, exports: ConversationExports) -> None:
+    def __init__(self, vault: Holdings, clock: Clock, exports: ConversationExports) -> None:
         self._vault = vault
         self._clock = clock
         self._exports = exports
@@ -158,7 +158,7 @@ class MineConversations:
 class _Run:
     """One import; collects prepared documents and commits them in batches."""
 
-    def __init__(self, vault: Vault, clock: Clock, options: MiningOptions) -> None:
+    def __init__(self, vault: Holdings, clock: Clock, options: MiningOptions) -> None:
         self.report = MiningReport()
         self.positions = ImportPositions(vault.captures, options.collection)
         self._vault = vault

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from clawmem.domain.importing.places import conversation_of_path, source_of_path
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
-from clawmem.ports.vault import Vault
 
 
 @dataclass(slots=True)
@@ -24,11 +24,11 @@ class ImportedSource:
     imported_at: str = ""
 
 
-def imported_sources(vault: Vault, configured: Collection[str]) -> list[ImportedSource]:
+def imported_sources(documents: DocumentStore, configured: Collection[str]) -> list[ImportedSource]:
     """Return the sources by collection and name; a *configured* collection has files, so nothing is imported into it."""
     found: dict[tuple[str, str], ImportedSource] = {}
     conversations: set[tuple[str, str]] = set()
-    for document in _imported(vault, configured):
+    for document in _imported(documents, configured):
         name = source_of_path(document.path)
         one = found.setdefault(
             (document.collection, name), ImportedSource(name, document.collection, first=document.authored_at)
@@ -42,15 +42,15 @@ def imported_sources(vault: Vault, configured: Collection[str]) -> list[Imported
     return [found[key] for key in sorted(found)]
 
 
-def documents_of_source(vault: Vault, configured: Collection[str], source: str) -> list[Document]:
+def documents_of_source(documents: DocumentStore, configured: Collection[str], source: str) -> list[Document]:
     """Return the served documents of *source* in every collection."""
-    return [one for one in _imported(vault, configured) if source_of_path(one.path) == source]
+    return [one for one in _imported(documents, configured) if source_of_path(one.path) == source]
 
 
-def _imported(vault: Vault, configured: Collection[str]) -> Iterator[Document]:
-    for collection in vault.documents.collections():
+def _imported(documents: DocumentStore, configured: Collection[str]) -> Iterator[Document]:
+    for collection in documents.collections():
         if collection not in configured:
-            for document in vault.documents.sources(collection).values():
+            for document in documents.sources(collection).values():
                 is_imported = document.origin is Origin.IMPORTED and document.stamp is None
                 if is_imported and document.inactive is None and conversation_of_path(document.path):
                     yield document
