@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -92,6 +92,14 @@ def _part(file: BinaryIO, start: Cursor, size: int) -> TranscriptPart:
     for line in _whole_lines(file, start.offset, size):
         reading.take(line)
     return reading.part()
+
+
+def messages_in(lines: Iterable[bytes]) -> tuple[TranscriptMessage, ...]:
+    """Return the messages on all *lines* of a transcript, without those of subagents."""
+    reading = _MessageCollector(BEGINNING)
+    for line in lines:
+        reading.take(line)
+    return reading.part().messages
 
 
 def _whole_lines(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:

@@ -36,6 +36,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "lifecycle": ("lifecycle",),
         "links": ("links",),
         "listing": ("list",),
+        "mining": ("mine", "sources"),
         "models": ("models",),
         "openclaw": ("openclaw",),
         "openclaw_memory": ("openclaw",),

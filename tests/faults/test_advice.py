@@ -36,6 +36,7 @@ HARMLESS = {
     "lifecycle restore",
     "links --broken",
     "migrate --to",
+    "mine",
     "models add",
     "models add minilm",
     "models use",

@@ -63,6 +63,7 @@ ANSWERED = (
     ("lanes", "journal"),
     ("links", REDIS),
     ("tags",),
+    ("sources",),
     ("entities", "--like", "Rediss"),
     ("openclaw", "flush-plan"),
     ("context", "list"),

@@ -45,6 +45,7 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "GET /graph/similar/{file:path}": (f"/graph/similar/{REDIS}", {}),
     "GET /links": ("/links", {"file": REDIS}),
     "GET /tags": ("/tags", {}),
+    "GET /sources": ("/sources", {}),
     "GET /graph/causal/{docid:path}": (f"/graph/causal/{REDIS}", {}),
     "GET /graph/entities": ("/graph/entities", {"query": "post"}),
     "GET /graph/facts": ("/graph/facts", {"entity": "postgres"}),

@@ -76,6 +76,8 @@ VERBS: dict[str, list[str]] = {
     "plan": [QUESTION],
     "links": [FILE],
     "tags": [],
+    "sources": [],
+    "mine": ["--dry-run", "."],
     "entities": [],
     "similar": [FILE],
     "timeline": [FILE],

@@ -51,6 +51,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "curate": "Write a report with recommended actions.",
     },
     "Folders and indexes": {
+        "mine": "Import chats and sessions of agents.",
+        "sources": "List what was imported from where.",
         "collection": "Add, list and remove folders.",
         "context": "Describe folders, for readers of notes.",
         "update": "Index new and changed files.",

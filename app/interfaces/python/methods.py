@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
     from clawmem.app.operations.links import Links
     from clawmem.app.operations.listing import Listing
+    from clawmem.app.operations.mining import Mined, Sources
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
     from clawmem.app.operations.openclaw import FlushPlan
     from clawmem.app.operations.openclaw_memory import AgentAnswer, AgentFile, AgentStatus, IndexedAgent
@@ -439,6 +440,30 @@ class Methods:
     def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
         """List the documents that were written last."""
         found: Listing = self._run("list", locals())
+        return found
+
+    def mine(
+        self,
+        *,
+        paths: list[str] | None = None,
+        collection: str = "conversations",
+        source: str = "",
+        since: str = "",
+        dry_run: bool = False,
+        embed: bool | None = None,
+        forget: str = "",
+        confirm: bool | None = None,
+    ) -> Mined:
+        """Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
+
+        Formats are recognised by content, also in ZIP files. A repetition adds and changes only what is new.
+        """
+        found: Mined = self._run("mine", locals())
+        return found
+
+    def sources(self) -> Sources:
+        """List the sources of imported conversations, with their numbers of conversations and documents."""
+        found: Sources = self._run("sources", locals())
         return found
 
     def models_list(self) -> LocalModels:

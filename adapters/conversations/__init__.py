@@ -1,0 +1,1 @@
+"""Exports of chat programs and sessions of agents: one module for each format, and the table of formats."""

@@ -1,0 +1,175 @@
+"""Exports and sessions on disk: the files that may hold conversations, and the table of their formats."""
+
+from __future__ import annotations
+
+import os
+import stat
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+
+from clawmem.adapters.conversations import agents, chatgpt, chats, claude_ai, gemini, slack
+from clawmem.adapters.conversations.agents import ReadMessages
+from clawmem.adapters.conversations.chats import Decode
+from clawmem.adapters.conversations.format import Format
+from clawmem.adapters.conversations.members import (
+    EXTENSIONS,
+    Member,
+    NotAConversation,
+    Tree,
+    Unreadable,
+    folder_tree,
+    zip_tree,
+)
+from clawmem.adapters.conversations.shapes import shape_of
+from clawmem.ports.conversations import ConversationExports, ExportFile, ExportPart, FileFinished, ReadFault
+from clawmem.ports.errors import SourceMissing
+from clawmem.ports.records import SourceStamp
+
+ZIP = ".zip"
+SKIPPED = frozenset(
+    ".git node_modules __pycache__ .venv venv dist build .next .mempalace .grepai tool-results subagents".split()
+)
+UNKNOWN = "it has no known format of conversations"
+
+
+class DiskExports(ConversationExports):
+    """
+    ``ConversationExports`` in files, folders and ZIP files.
+
+    Args:
+        read_messages: Parses the lines of a session of Claude Code, Codex or Gemini CLI.
+        decode: Returns the text of a file of any encoding.
+    """
+
+    def __init__(self, read_messages: ReadMessages, decode: Decode) -> None:
+        self._formats = (
+            *chatgpt.FORMATS,
+            *claude_ai.FORMATS,
+            *gemini.FORMATS,
+            *agents.formats(read_messages),
+            *slack.FORMATS,
+            *chats.formats(decode),
+        )
+
+    def files(self, paths: Sequence[str]) -> list[ExportFile]:
+        found: dict[str, ExportFile] = {}
+        for path in paths:
+            if not os.path.lexists(path):
+                raise SourceMissing(path, "it does not exist")
+            for place in _places(os.path.abspath(path)):  # noqa: PTH100  a link keeps its name
+                state = os.lstat(place) if place != os.path.abspath(path) else os.stat(place)  # noqa: PTH100, PTH116
+                if stat.S_ISREG(state.st_mode):
+                    found[place] = ExportFile(place, SourceStamp(state.st_size, state.st_mtime_ns))
+        return [found[place] for place in sorted(found)]
+
+    def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:
+        archives = [file for file in changed if file.path.lower().endswith(ZIP)]
+        plain = {file.path: file for file in changed if not file.path.lower().endswith(ZIP)}
+        for file in archives:
+            yield from _of_archive(self._formats, file)
+        if plain:
+            around = {
+                file.path: file.stamp.mtime_ns / 1e9 for file in every if not file.path.lower().endswith(ZIP)
+            }
+            root = os.path.commonpath([os.path.dirname(path) for path in around])  # noqa: PTH120
+            tree = folder_tree(root, around)
+            by_place = {member.place: name for name, member in tree.items()}
+            for part in _of_tree(self._formats, tree, [by_place[path] for path in plain]):
+                yield from _finished(part, plain)
+
+
+def _finished(part: ExportPart | _FinishedGroup, files: dict[str, ExportFile]) -> Iterator[ExportPart]:
+    if not isinstance(part, _FinishedGroup):
+        yield part
+        return
+    for place in part.places:
+        if place in files:
+            yield FileFinished(files[place], part.source)
+
+
+class _FinishedGroup:
+    """The end of a group of files."""
+
+    def __init__(self, places: Iterable[str], source: str) -> None:
+        self.places, self.source = list(places), source
+
+
+def _places(path: str) -> Iterator[str]:
+    if not os.path.isdir(path):  # noqa: PTH112
+        yield path
+        return
+    for folder, folders, names in os.walk(path):
+        folders[:] = sorted(set(folders) - SKIPPED)
+        yield from (
+            os.path.join(folder, name)  # noqa: PTH118
+            for name in sorted(names)
+            if name.lower().endswith((*EXTENSIONS, ZIP))
+        )
+
+
+def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportPart]:
+    try:
+        with zipfile.ZipFile(file.path) as archive:
+            tree, refused = zip_tree(archive, file.path, file.stamp.mtime_ns / 1e9)
+            for name in refused:
+                yield ReadFault(
+                    f"{file.path}/{name}", "its name leads out of the ZIP file, so it is left out"
+                )
+            sources, is_whole = [], True
+            for part in _of_tree(formats, tree, list(tree)):
+                if isinstance(part, _FinishedGroup):
+                    sources.append(part.source)
+                else:
+                    is_whole &= not isinstance(part, ReadFault) or part.is_foreign
+                    yield part
+    except (zipfile.BadZipFile, EOFError, ValueError) as error:
+        yield ReadFault(file.path, f"it is no complete ZIP file ({error}); download it again")
+        return
+    except Unreadable as error:
+        yield ReadFault(file.path, str(error))
+        return
+    except OSError as error:
+        yield ReadFault(file.path, (error.strerror or str(error)).lower())
+        return
+    if is_whole:
+        yield FileFinished(file, next(filter(None, sources), ""))
+
+
+def _of_tree(
+    formats: Sequence[Format], tree: Tree, changed: Sequence[str]
+) -> Iterator[ExportPart | _FinishedGroup]:
+    """Yield what *changed* files hold, group by group; a changed file brings the other files of its group along."""
+    read: set[str] = set()
+    for name in changed:
+        if name in read:
+            continue
+        read.add(name)
+        try:
+            format_ = _format_of(formats, tree[name])
+            if format_ is None:
+                raise NotAConversation(UNKNOWN)
+            group = _group(format_, tree, name)
+            read |= {member.name for member in group}
+            for said in format_.read(group, tree):
+                yield said if said.started is not None else said._replace(started=group[0].mtime_s)
+            yield _FinishedGroup((member.place for member in group), format_.source)
+        except NotAConversation as error:
+            yield ReadFault(tree[name].place, str(error), is_foreign=True)
+            yield _FinishedGroup([tree[name].place], "")
+        except Unreadable as error:
+            yield ReadFault(tree[name].place, str(error))
+
+
+def _format_of(formats: Sequence[Format], member: Member) -> Format | None:
+    head = member.head
+    if not head.strip():
+        raise Unreadable("it is empty")
+    shape = shape_of(head)
+    return next((one for one in formats if one.recognises(shape)), None)
+
+
+def _group(format_: Format, tree: Tree, name: str) -> list[Member]:
+    key = format_.group(name)
+    if key == name:
+        return [tree[name]]
+    return [tree[one] for one in sorted(tree) if format_.group(one) == key and one.endswith(".json")]

@@ -1,0 +1,343 @@
+"""Conversations imported from exports of chat programs and from sessions of agents."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Field
+
+from clawmem.app.environment.agent_sessions import session_folders
+from clawmem.app.operations.embedding import Upkeep, embed_line, embed_quickly, embed_texts, lagging_indexes
+from clawmem.app.operations.fields import Confirm
+from clawmem.app.operations.forgetting import BYTES_REMAIN, TRACE_FOUND
+from clawmem.app.operations.indexing import PERSON, EmbedOrNot
+from clawmem.app.operations.operation import (
+    Command,
+    Effect,
+    NoParameters,
+    Opening,
+    Operation,
+    Option,
+    Request,
+    Result,
+)
+from clawmem.app.operations.output import Part, table
+from clawmem.app.services.importing.mining import MiningInterrupted, MiningOptions, MiningReport, SourceCounts
+from clawmem.app.services.indexing.embed import EmbedReport
+from clawmem.app.settings.config_file import fault_of_name
+from clawmem.domain.documents.times import parse_iso
+from clawmem.domain.importing.places import COLLECTION, checked_source
+from clawmem.ports.address_errors import ConfirmationMissing
+from clawmem.ports.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.importing.sources import ImportedSource
+
+PARTLY_READ = 1  # exit code
+SHOWN = 10  # faults and foreign files that a person is shown
+
+
+class Mine(Request):
+    """The files to import, or the source to forget."""
+
+    paths: Annotated[
+        list[str] | None,
+        Field(
+            description="Exports, sessions and folders of them; without any, the sessions of agents here.",
+        ),
+        Option(metavar="[PATHS]", is_argument=True),
+    ] = None
+    collection: Annotated[
+        str, Field(description="Collection of the documents."), Option(("-c", "--collection"))
+    ] = COLLECTION
+    source: Annotated[
+        str, Field(description="Name of the source; that of the format otherwise."), Option(("--source",))
+    ] = ""
+    since: Annotated[
+        str, Field(description="Import only exchanges from this day on, YYYY-MM-DD."), Option(("--since",))
+    ] = ""
+    dry_run: Annotated[bool, Field(description="Count what would be imported."), Option(("--dry-run",))] = (
+        False
+    )
+    embed: EmbedOrNot = None
+    forget: Annotated[
+        str,
+        Field(description="Forget everything imported from this source, and prove it."),
+        Option(("--forget",)),
+    ] = ""
+    confirm: Confirm = None
+
+
+class ForgottenSource(Result):
+    """A source that was forgotten: its documents, memories derived from them, and the findings of each probe."""
+
+    source: str
+    documents: int
+    derived: int
+    left: str = Field(default="", description="Why bytes may remain in free space; empty if none do.")
+    probes: dict[str, list[str]]
+
+
+class Mined(Upkeep):
+    """
+    Results of an import by source.
+
+    ``files`` were read, ``skipped`` ones are unchanged since the last import, ``foreign`` ones hold no conversation.
+    ``faults`` are sentences about files that were not read, or not completely.
+    """
+
+    dry_run: bool = False
+    files: int = 0
+    skipped: int = 0
+    sources: dict[str, SourceCounts] = Field(default_factory=dict)
+    foreign: list[str] = Field(default_factory=list)
+    faults: list[str] = Field(default_factory=list)
+    embed: EmbedReport | None = None
+    forgotten: ForgottenSource | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where a file was not read completely or bytes remain, 7 where a probe found a trace."""
+        if self.forgotten:
+            found = any(self.forgotten.probes.values())
+            return TRACE_FOUND if found else BYTES_REMAIN if self.forgotten.left else 0
+        return PARTLY_READ if self.faults else 0
+
+
+class Source(Result):
+    """One source in one collection; times are those of the first and the last exchange, and of the last import."""
+
+    source: str
+    collection: str
+    conversations: int
+    documents: int
+    first: str
+    last: str
+    imported_at: str
+
+
+class Sources(Result):
+    """Sources of imported conversations."""
+
+    sources: list[Source]
+
+
+def mine(services: Services, request: Mine) -> Mined:
+    """
+    Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
+
+    Formats are recognised by content, also in ZIP files. A repetition adds and changes only what is new.
+    """
+    if services.caller != PERSON:
+        raise InvalidInput("INVALID_INPUT", "Conversations are imported on the command line alone.")
+    if request.forget:
+        return Mined(forgotten=_forget(services, request))
+    options = _options(services, request)
+    report = _imported(services, _paths(request), options)
+    if request.dry_run:
+        return Mined(dry_run=True, **_counts(report))
+    embedded = embed_quickly(services) if request.embed is None else None
+    embedded = embed_texts(services) if request.embed else embedded
+    return Mined(**_counts(report), embed=embedded, lagging=lagging_indexes(services))
+
+
+def _options(services: Services, request: Mine) -> MiningOptions:
+    if fault := fault_of_name(request.collection):
+        raise InvalidInput("INVALID_INPUT", fault)
+    if request.collection in services.settings.collections:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"{request.collection} is a collection of files, and imported conversations have none. Choose another name "
+            f"with -c, such as {COLLECTION}.",
+        )
+    since = parse_iso(request.since) if request.since else None
+    if request.since and since is None:
+        raise InvalidInput("INVALID_INPUT", f"{request.since!r} is no day. Write YYYY-MM-DD.")
+    source = checked_source(request.source) if request.source else ""
+    return MiningOptions(request.collection, source, since, request.dry_run)
+
+
+def _paths(request: Mine) -> list[str]:
+    paths = [str(Path(path).expanduser()) for path in request.paths or ()]
+    if not paths:
+        paths = list(map(str, session_folders(os.environ)))
+    if not paths:
+        raise InvalidInput(
+            "INVALID_INPUT", "No agent has recorded sessions here. Name an export: clawmem mine PATH"
+        )
+    return paths
+
+
+def _imported(services: Services, paths: Sequence[str], options: MiningOptions) -> MiningReport:
+    from clawmem.app.bootstrap.importing import mining_of
+
+    try:
+        with services.progress("Importing") as step:
+            return mining_of(services)(paths, options, step)
+    except MiningInterrupted as stopped:
+        lines = [line for line in mined_text(Mined(**_counts(stopped.report))) if isinstance(line, str)]
+        stopped.add_note("\n".join([*lines, "Not finished. Run the same command again to continue."]))
+        raise
+
+
+def _counts(report: MiningReport) -> dict[str, Any]:
+    return {name: getattr(report, name) for name in ("files", "skipped", "sources", "foreign", "faults")}
+
+
+def _forget(services: Services, request: Mine) -> ForgottenSource:
+    """
+    Forget the documents of a source.
+
+    Raises:
+        ConfirmationMissing: ``confirm`` is not true.
+        NotFound: there is no such source.
+    """
+    from clawmem.app.services.importing.sources import documents_of_source, imported_sources
+
+    configured = services.settings.collections
+    documents = documents_of_source(services.vault.documents, configured, request.forget)
+    if not documents:
+        known = {one.source for one in imported_sources(services.vault.documents, configured)}
+        raise NotFound("source", request.forget, suggestions=sorted(known))
+    if request.confirm is not True:
+        size = sum(one.body_length for one in documents)
+        line = (
+            f"{len(documents)} documents from {request.forget}, {size:,} characters, "
+            f"written {min(one.authored_at for one in documents)[:10]} to "
+            f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from them."
+        )
+        raise ConfirmationMissing(
+            f"Nothing was forgotten. This would forget {line}",
+            {"source": request.forget, "documents": len(documents), "characters": size},
+            remedy="To forget it, repeat with confirm: true.",
+            preview=[line],
+            question="Forget them for good?",
+            confirmed={"confirm": True},
+        )
+    with services.progress("Forgetting"):
+        done = services.forgetting(documents, services.caller, f"source {request.forget}")
+        probes = services.prove(done)
+    return ForgottenSource(
+        source=request.forget,
+        documents=len(documents),
+        derived=len(done.documents) - len(documents),
+        left=done.left,
+        probes=probes,
+    )
+
+
+def sources(services: Services, request: NoParameters) -> Sources:
+    """List the sources of imported conversations, with their numbers of conversations and documents."""
+    from clawmem.app.services.importing.sources import imported_sources
+
+    return Sources(
+        sources=[
+            _source(one) for one in imported_sources(services.vault.documents, services.settings.collections)
+        ]
+    )
+
+
+def _source(one: ImportedSource) -> Source:
+    return Source(**{name: getattr(one, name) for name in Source.model_fields})
+
+
+def mined_text(result: Mined) -> list[Part]:
+    """Return a line for each source, faults, and the next step."""
+    if result.forgotten:
+        return _forgotten_text(result.forgotten)
+    lines: list[Part] = [
+        f"{name}: {_counted(one, is_dry=result.dry_run)}" for name, one in result.sources.items()
+    ]
+    if result.skipped:
+        lines.append(f"{_files(result.skipped)} unchanged since the last import.")
+    lines += _some(result.faults)
+    if result.foreign:
+        lines.append(f"{_files(len(result.foreign))} without a conversation:")
+        lines += [f"  {one}" for one in _some(result.foreign)]
+    if not result.sources and not result.skipped:
+        lines.append("No conversations were found.")
+    if result.embed:
+        lines.append(embed_line(result.embed))
+    return lines
+
+
+def _counted(one: SourceCounts, *, is_dry: bool) -> str:
+    said = f"{one.conversations:,} conversations, {one.messages:,} messages"
+    would = "would be " if is_dry else ""
+    changes = f"{one.added:,} documents {would}added, {one.updated:,} updated, {one.removed:,} removed"
+    short = f", {one.too_short:,} too short" if one.too_short else ""
+    forgotten = f", {one.forgotten:,} forgotten before" if one.forgotten else ""
+    return f"{said}: {changes}, {one.unchanged:,} unchanged{short}{forgotten}."
+
+
+def _files(count: int) -> str:
+    return "1 file" if count == 1 else f"{count:,} files"
+
+
+def _some(sentences: Sequence[str]) -> list[Part]:
+    more = len(sentences) - SHOWN
+    return [*sentences[:SHOWN], *([f"and {more:,} more; see --json."] if more > 0 else [])]
+
+
+def _forgotten_text(one: ForgottenSource) -> list[Part]:
+    derived = f", and {one.derived:,} memories derived from them" if one.derived else ""
+    lines: list[Part] = [f"{one.documents:,} documents from {one.source} are forgotten{derived}."]
+    lines += [f"  {probe}: {'; '.join(found) or 'nothing'}" for probe, found in one.probes.items()]
+    if one.left:
+        lines.append(
+            f"Bytes may still lie in the vault's free space: {one.left} Then run: clawmem lifecycle purge"
+        )
+    return lines
+
+
+def _sources_text(result: Sources) -> list[Part]:
+    if not result.sources:
+        return ["Nothing was imported yet. Run: clawmem mine PATH"]
+    return [
+        table(
+            ["source", "collection", "conversations", "documents", "from", "to", "imported"],
+            [
+                [
+                    one.source,
+                    one.collection,
+                    str(one.conversations),
+                    str(one.documents),
+                    one.first[:10],
+                    one.last[:10],
+                    one.imported_at[:10],
+                ]
+                for one in result.sources
+            ],
+        )
+    ]
+
+
+OPERATIONS = (
+    Operation(
+        name="mine",
+        request=Mine,
+        result=Mined,
+        run=mine,
+        effect=Effect.DESTROYS,
+        commands=(Command("mine"),),
+        text=mined_text,
+        is_tool=False,
+        opens=Opening.CREATED,
+        in_own_process=True,
+    ),
+    Operation(
+        name="sources",
+        request=NoParameters,
+        result=Sources,
+        run=sources,
+        effect=Effect.READS,
+        route="/sources",
+        commands=(Command("sources"),),
+        text=_sources_text,
+        is_tool=False,
+    ),
+)

@@ -1,0 +1,1 @@
+"""Import of conversations from exports of other programs and from sessions of agents."""

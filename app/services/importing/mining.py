@@ -1,0 +1,344 @@
+"""Import of conversations: exchanges become documents, and a second import adds and changes only what is new."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import partial
+from typing import NamedTuple
+
+from clawmem.app.services.importing.positions import ImportPositions
+from clawmem.app.services.indexing.moves import is_forgotten_text
+from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
+from clawmem.app.services.progress import Progress
+from clawmem.domain.documents.fragments import fragment
+from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.properties import MAX_VALUE, property_key
+from clawmem.domain.documents.quality import quality_score
+from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.importing.messages import clean_messages, clean_text
+from clawmem.domain.importing.places import conversation_key, unit_path
+from clawmem.domain.importing.units import MIN_UNIT, Unit, unit_body, unit_title, units_of
+from clawmem.domain.retrieval.confidence import baseline
+from clawmem.domain.security.origin import as_tag
+from clawmem.domain.security.redaction import redact_parts
+from clawmem.ports.clock import Clock
+from clawmem.ports.conversations import (
+    ConversationExports,
+    FileFinished,
+    ImportedConversation,
+    ReadFault,
+)
+from clawmem.ports.origin import Origin
+from clawmem.ports.properties import Property
+from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.stores import Holdings
+
+CONVERSATION = "conversation"
+BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
+REDACTED_TOGETHER = 12_000  # characters; a secret may stand in the message after the one that announces it
+CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
+MOST_FAULTS = 1_000  # sentences of a report
+
+Action = Callable[[], object]
+
+
+@dataclass(slots=True)
+class SourceCounts:
+    """Counts of one source: what was read, and the documents that were added, updated, removed or unchanged."""
+
+    conversations: int = 0
+    messages: int = 0
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    unchanged: int = 0
+    too_short: int = 0
+    forgotten: int = 0
+
+
+@dataclass(slots=True)
+class MiningReport:
+    """
+    Results of one import.
+
+    ``files`` were read, ``skipped`` files are unchanged since the last import. ``foreign`` files hold no conversation;
+    ``faults`` are sentences about files that were not read, or not completely.
+    """
+
+    files: int = 0
+    skipped: int = 0
+    sources: dict[str, SourceCounts] = field(default_factory=dict)
+    foreign: list[str] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+
+class MiningInterrupted(KeyboardInterrupt):
+    """An interrupt during an import; ``report`` counts the committed documents."""
+
+    def __init__(self, report: MiningReport) -> None:
+        super().__init__("the import was interrupted")
+        self.report = report
+
+
+class MiningOptions(NamedTuple):
+    """Options of an import: ``since_ms`` leaves out earlier exchanges; a ``dry_run`` changes nothing."""
+
+    collection: str
+    source: str = ""
+    since_ms: int | None = None
+    dry_run: bool = False
+
+
+class _RolledBack(Exception):
+    """The end of a transaction of a dry run."""
+
+
+class _Prepared(NamedTuple):
+    """A unit with its path, and the document that it replaces."""
+
+    unit: Unit
+    path: str
+    known: Document | None
+
+
+class MineConversations:
+    """
+    Imports conversations from files into a collection.
+
+    A document is identified by source, conversation and number, and compared by the digest of its messages. Documents
+    are committed in short transactions, followed by the position of their conversation, then by that of their file, so
+    that an interrupted import keeps its work and the next one continues. Secrets are redacted before anything is
+    stored. A forgotten document stays forgotten.
+    """
+
+    def __init__(self, vault: Holdings, clock: Clock, exports: ConversationExports) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._exports = exports
+
+    def __call__(
+        self, paths: Sequence[str], options: MiningOptions, progress: Progress = lambda done, total: None
+    ) -> MiningReport:
+        """
+        Import what is new or changed below *paths*.
+
+        Raises:
+            SourceMissing: one of *paths* does not exist; nothing was imported.
+            MiningInterrupted: Ctrl-C; the next import continues.
+            VaultError: earlier commits are kept.
+        """
+        run = _Run(self._vault, self._clock, options)
+        try:
+            self._run(run, paths, progress)
+        except KeyboardInterrupt as error:
+            run.commit()  # what is prepared takes less than a second
+            raise MiningInterrupted(run.report) from error
+        return run.report
+
+    def _run(self, run: _Run, paths: Sequence[str], progress: Progress) -> None:
+        every = self._exports.files(paths)
+        changed = [file for file in every if not run.positions.has_file(file)]
+        run.report.skipped = len(every) - len(changed)
+        total, done = sum(file.stamp.size for file in changed), 0
+        for part in self._exports.read(changed, every):
+            if isinstance(part, ImportedConversation):
+                run.take(part)
+            elif isinstance(part, ReadFault):
+                run.complain(part)
+            else:
+                run.finish(part)
+                done += part.file.stamp.size
+            progress(done, total)
+        run.commit()
+
+
+class _Run:
+    """One import; collects prepared documents and commits them in batches."""
+
+    def __init__(self, vault: Holdings, clock: Clock, options: MiningOptions) -> None:
+        self.report = MiningReport()
+        self.positions = ImportPositions(vault.captures, options.collection)
+        self._vault = vault
+        self._options = options
+        self._now_ms = clock.now_ms()
+        self._actions: list[Action] = []
+        self._characters = 0
+        self._fresh: set[str] = set()  # conversations of this import, which several files may hold
+
+    def take(self, said: ImportedConversation) -> None:
+        """Prepare the new and changed documents of a conversation."""
+        source = self._options.source or said.source
+        messages = list(clean_messages(said.messages, said.started, now_ms=self._now_ms))
+        if not messages:
+            return
+        said = _without_secrets(said)
+        counts = self.report.sources.setdefault(source, SourceCounts())
+        counts.conversations += 1
+        counts.messages += len(messages)
+        key = conversation_key(source, said.id)
+        units = list(units_of(messages))
+        digest = _digest([said.title, *(unit.digest for unit in units), str(self._options.since_ms or "")])
+        if self.positions.has_conversation(key, digest):
+            counts.unchanged += len(units)
+            return
+        if key in self._fresh:
+            self.commit()  # so that it is compared with what another file said
+        self._fresh.add(key)
+        least = 1 if said.content_type else MIN_UNIT
+        for batch in _batches(self._changed(key, units, counts, least)):
+            texts = redact_parts([message.text for one in batch for message in one.unit.messages])
+            for one in batch:
+                own, texts = texts[: len(one.unit.messages)], texts[len(one.unit.messages) :]
+                self._add(partial(self._save, said, source, one, own, counts), one.unit.length)
+        for number in range(len(units) + 1, self.positions.units(key) + 1):
+            self._add(partial(self._remove, unit_path(key, number), counts))
+        self._add(partial(self.positions.put_conversation, key, len(units), digest))
+
+    def complain(self, fault: ReadFault) -> None:
+        """Report a fault."""
+        if fault.is_foreign:
+            self.report.foreign.append(fault.file)
+        elif len(self.report.faults) < MOST_FAULTS:
+            self.report.faults.append(f"{fault.file}: {fault.reason}.")
+
+    def finish(self, part: FileFinished) -> None:
+        """Record that a file was imported, unless earlier exchanges of it were left out."""
+        self.report.files += bool(part.source)
+        if self._options.since_ms is None:
+            self._add(partial(self.positions.put_file, part.file))
+
+    def commit(self) -> None:
+        """Commit what was prepared."""
+        actions, self._actions, self._characters = self._actions, [], 0
+        if not self._options.dry_run:
+            for _ in apply_in_chunks(self._vault, actions, lambda action: action(), chunk_s=CHUNK_S):
+                pass
+            return
+        with suppress(_RolledBack), self._vault.writing():
+            for action in actions:
+                action()
+            raise _RolledBack
+
+    def _add(self, action: Action, characters: int = 0) -> None:
+        self._actions.append(action)
+        self._characters += characters
+        if len(self._actions) >= BATCH_UNITS or self._characters >= BATCH_CHARACTERS:
+            self.commit()
+
+    def _changed(
+        self, key: str, units: Sequence[Unit], counts: SourceCounts, least: int
+    ) -> Iterator[_Prepared]:
+        """Yield the units of at least *least* characters that differ from their documents."""
+        since, collection = self._options.since_ms, self._options.collection
+        for number, unit in enumerate(units, start=1):
+            path = unit_path(key, number)
+            if since is not None and unit.messages[-1].at_ms < since:
+                continue
+            known = self._vault.documents.at(collection, path)
+            if known and known.inactive is InactiveReason.FORGOTTEN:
+                counts.forgotten += 1
+            elif known and known.inactive is not InactiveReason.REMOVED and known.source_hash == unit.digest:
+                counts.unchanged += 1
+            elif unit.length < least:
+                counts.too_short += 1
+                if known:
+                    self._add(partial(self._remove, path, counts))
+            else:
+                yield _Prepared(unit, path, known)
+
+    # -- writing, inside transactions ---------------------------------------------------------------
+
+    def _save(
+        self,
+        said: ImportedConversation,
+        source: str,
+        one: _Prepared,
+        texts: Sequence[str],
+        counts: SourceCounts,
+    ) -> None:
+        unit = one.unit
+        content_type = said.content_type or CONVERSATION
+        is_talk = content_type == CONVERSATION
+        body = (
+            unit_body([message.speaker for message in unit.messages], texts) if is_talk else f"{texts[0]}\n"
+        )
+        if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, body_hash(body)):
+            counts.forgotten += 1
+            return
+        title = unit_title(texts[0]) if is_talk else said.title
+        now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
+        document = Document(
+            self._options.collection,
+            one.path,
+            title or said.title,
+            body_hash(body),
+            unit.digest,
+            authored_at=at,
+            modified_at=at,
+            indexed_at=now,
+            content_type=content_type,
+            confidence=baseline(content_type),
+            quality_score=quality_score(body, has_tags=False, has_domain=False, has_workstream=False),
+            tags=(as_tag(Origin.IMPORTED),),
+            origin=Origin.IMPORTED,
+            body_length=len(body),
+        )
+        about = " ".join(filter(None, (said.title, *(value for _, value in said.labels))))
+        declared = Declarations(properties=list(_properties(said, source, unit)))
+        pieces = fragment(body, title=document.title, date=at[:10], about=about)
+        publish(self._vault, document, body, pieces, declared)
+        _count(one.known, counts)
+
+    def _remove(self, path: str, counts: SourceCounts) -> None:
+        known = self._vault.documents.at(self._options.collection, path)
+        if known and known.inactive is None:
+            counts.removed += withdraw(self._vault, [known.id], InactiveReason.REMOVED)
+
+
+def _count(known: Document | None, counts: SourceCounts) -> None:
+    if known and known.inactive is None:
+        counts.updated += 1
+    else:
+        counts.added += 1
+
+
+def _properties(said: ImportedConversation, source: str, unit: Unit) -> Iterator[Property]:
+    values = [
+        ("source", source),
+        ("conversation", said.title),
+        ("conversation-id", said.id[:100]),
+        ("message-id", unit.messages[0].id),
+        *(("speaker", name) for name in unit.speakers),
+        *said.labels,
+    ]
+    for name, value in values:
+        if flat := " ".join(value.split())[:MAX_VALUE]:
+            yield Property(name, flat, property_key(flat))
+
+
+def _without_secrets(said: ImportedConversation) -> ImportedConversation:
+    """Return *said* with its title and labels redacted; its messages are redacted when they are saved."""
+    title, *values = redact_parts([clean_text(text) for text in (said.title, *(v for _, v in said.labels))])
+    names = (name for name, _ in said.labels)
+    return said._replace(title=title, labels=tuple(zip(names, values, strict=True)))
+
+
+def _batches(units: Iterator[_Prepared]) -> Iterator[list[_Prepared]]:
+    """Yield the units in groups whose messages are redacted together."""
+    batch: list[_Prepared] = []
+    length = 0
+    for one in units:
+        if batch and length + one.unit.length > REDACTED_TOGETHER:
+            yield batch
+            batch, length = [], 0
+        batch.append(one)
+        length += one.unit.length
+    if batch:
+        yield batch
+
+
+def _digest(parts: Sequence[str]) -> str:
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,1 @@
+"""Policies of importing conversations: cleaning, times, grouping of messages into documents."""

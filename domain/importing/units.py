@@ -1,0 +1,81 @@
+"""Grouping of messages into documents: an exchange with an assistant, or a stretch of a talk between people."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from clawmem.domain.importing.messages import CleanMessage
+
+MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
+MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
+MAX_TALK = 1_600  # characters of a talk between people, one passage
+PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
+MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer
+TITLE_CHARS = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """The messages of one document."""
+
+    messages: tuple[CleanMessage, ...]
+
+    @property
+    def at_ms(self) -> int:
+        """The time of the first message."""
+        return self.messages[0].at_ms
+
+    @property
+    def speakers(self) -> list[str]:
+        """The speakers in the order of their first message."""
+        return list(dict.fromkeys(message.speaker for message in self.messages))
+
+    @property
+    def length(self) -> int:
+        """The number of characters that were said."""
+        return sum(len(message.text) for message in self.messages)
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the messages and their speakers, before secrets are redacted."""
+        said = "\0".join(f"{one.id}\1{one.speaker}\1{one.text}" for one in self.messages)
+        return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
+    """
+    Yield the units of a conversation in order; short ones as well, so that the number of a unit never changes.
+
+    A prompt begins a unit, with the prompts right after it. Between people a unit ends after `MAX_TALK` characters, or
+    before a long pause unless it is short.
+    """
+    open_: list[CleanMessage] = []
+    length = 0
+    for message in messages:
+        if open_ and _begins(message, open_, length):
+            yield Unit(tuple(open_))
+            open_, length = [], 0
+        open_.append(message)
+        length += len(message.text)
+    if open_:
+        yield Unit(tuple(open_))
+
+
+def _begins(message: CleanMessage, before: Sequence[CleanMessage], length: int) -> bool:
+    if message.is_prompt is None:
+        is_late = length >= MIN_TALK and message.at_ms - before[-1].at_ms > PAUSE_MS
+        return is_late or length + len(message.text) > MAX_TALK
+    return (message.is_prompt and before[-1].is_prompt is False) or length + len(message.text) > MAX_UNIT
+
+
+def unit_title(text: str) -> str:
+    """Return the title of a unit: the first line of its first text, at most 80 characters."""
+    line = next((one.strip().lstrip("#>*- ") for one in text.split("\n") if one.strip().lstrip("#>*- ")), "")
+    return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 3].rstrip()}..."
+
+
+def unit_body(speakers: Sequence[str], texts: Sequence[str]) -> str:
+    """Return the Markdown of a unit: a paragraph ``**Speaker:** text`` for each message."""
+    return "\n\n".join(f"**{name}:** {text}" for name, text in zip(speakers, texts, strict=True)) + "\n"

@@ -1,0 +1,203 @@
+"""Damaged and hostile exports: each gets a clear report, everything else is imported, nothing is half-written."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_exports import chatgpt, chatgpt_message, claude_ai, talk, write_zip
+from command_line import Invoke, ask_json, write_notes
+
+SOUND = talk(
+    "sound",
+    "Oars",
+    "2025-02-03",
+    "How long should the oars of a small rowing boat be?",
+    "About twice the width between the rowlocks, plus a hand.",
+)
+OTHER = talk(
+    "other",
+    "Anchor",
+    "2025-02-04",
+    "Which anchor holds best in soft mud near the harbour?",
+    "A fluke anchor, because it digs in deep.",
+)
+
+
+def mined(invoke: Invoke, *arguments: object) -> Any:
+    """Return the report of an import, whether or not all was read."""
+    done = invoke("mine", "--no-embed", *arguments, "--json")
+    assert done.exit_code in (0, 1), done.output
+    return json.loads(done.stdout)
+
+
+def added(report: Any) -> int:
+    return sum(one["added"] for one in report["sources"].values())
+
+
+def broken_zip(content: bytes) -> bytes:
+    """Return a ZIP file whose central directory is cut off."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("conversations.json", content)
+    return packed.getvalue()[: len(packed.getvalue()) // 2]
+
+
+def flipped_zip(content: bytes) -> bytes:
+    """Return a ZIP file whose member does not have its checksum."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_STORED) as archive:
+        archive.writestr("conversations.json", content)
+    return packed.getvalue().replace(b"rowlocks", b"rowlucks", 1)
+
+
+def bomb(content: bytes) -> bytes:
+    """Return a ZIP file that expands two hundredfold and more."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("conversations.json", content[:-1] + b" " * (40 << 20) + content[-1:])
+    return packed.getvalue()
+
+
+BAD: dict[str, tuple[Callable[[bytes], bytes], str, str]] = {
+    "truncated": (broken_zip, "bad.zip", "download it again"),
+    "damaged": (flipped_zip, "bad.zip", "damaged"),
+    "bomb": (bomb, "bad.zip", "ZIP bomb"),
+    "cut": (lambda content: content[:-30], "bad.json", "no valid JSON"),
+    "empty": (lambda content: b"", "bad.json", "empty"),
+}
+
+
+@pytest.mark.parametrize(("damage", "name", "said"), BAD.values(), ids=BAD)
+def test_a_damaged_file_does_not_end_the_others(
+    invoke: Invoke, tmp_path: Path, damage: Callable[[bytes], bytes], name: str, said: str
+) -> None:
+    """The report names the file and the reason; it is tried again, while the sound file is not read twice."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / name).write_bytes(damage(json.dumps(chatgpt([SOUND])).encode()))
+    write_notes(tmp_path / "in", {"z.json": json.dumps(claude_ai([OTHER]))})
+
+    report = mined(invoke, tmp_path / "in")
+
+    [fault] = report["faults"]
+    assert name in fault
+    assert said in fault
+    assert report["sources"]["claude.ai"]["added"] == 1
+    again = mined(invoke, tmp_path / "in")
+    assert (again["faults"], again["skipped"]) == ([fault], 1)
+
+
+def test_what_comes_before_the_damage_is_imported(invoke: Invoke, tmp_path: Path) -> None:
+    """Of a file that is cut off in its second conversation, the first one is imported; the whole file adds the rest."""
+    whole = json.dumps(chatgpt([SOUND, OTHER]))
+    (tmp_path / "conversations.json").write_text(whole[:-200], "utf-8")
+
+    report = mined(invoke, tmp_path / "conversations.json")
+    assert (added(report), len(report["faults"])) == (1, 1)
+    (tmp_path / "conversations.json").write_text(whole, "utf-8")
+    report = mined(invoke, tmp_path / "conversations.json")
+    assert (added(report), report["faults"]) == (1, [])
+
+
+def test_names_that_lead_out_of_an_archive_are_left_out(invoke: Invoke, tmp_path: Path) -> None:
+    """Paths with '..', absolute paths and links are reported; nothing is written beside the archive."""
+    link = zipfile.ZipInfo("link.json")
+    link.external_attr = 0o120777 << 16
+    content = json.dumps(chatgpt([SOUND]))
+    path = write_zip(tmp_path / "evil.zip", {"../out.json": content, "/abs.json": content, "c.json": content})
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(link, "/etc/passwd")
+
+    report = mined(invoke, path)
+
+    assert (added(report), len(report["faults"])) == (1, 3)
+    assert all("leads out" in fault for fault in report["faults"])
+    assert not [*tmp_path.rglob("*.json")]
+
+
+def test_hostile_messages(invoke: Invoke, tmp_path: Path) -> None:
+    """Long texts are cut, lone surrogates and control characters dropped, and wrong times replaced by the nearest."""
+    [one] = chatgpt([SOUND])
+    last = one["current_node"]
+    times = (None, 9e15, -5, "soon", 32503680000, float("1e300"))
+    texts = [
+        "long " * 200_000,
+        "lone \ud800 surrogate \x00 and \x1b[31m control in a text",
+        *["future words"] * 4,
+    ]
+    for number, (at, text) in enumerate(zip(times, texts, strict=True)):
+        name = f"x{number}"
+        role = ("user", "assistant")[number % 2]
+        mapping = {
+            "id": name,
+            "parent": last,
+            "children": [],
+            "message": chatgpt_message(name, role, text, at),
+        }
+        one["mapping"][name], last = mapping, name
+    (tmp_path / "c.json").write_text(json.dumps([{**one, "current_node": last}]), "utf-8")
+
+    report = mined(invoke, tmp_path / "c.json")
+
+    assert (report["faults"], report["sources"]["chatgpt"]["messages"]) == ([], 8)
+    listed = ask_json(invoke, "list", "-n", 20)["documents"]
+    assert {one["authored_at"][:10] for one in listed} == {"2025-02-03"}
+    texts = [ask_json(invoke, "get", one["file"])["text"] for one in listed]
+    assert not any("\x1b" in text or "\x00" in text for text in texts)
+    assert any("surrogate  and" in text.replace("\ufffd", "").replace("   ", "  ") for text in texts)
+    assert mined(invoke, tmp_path / "c.json")["skipped"] == 1
+
+
+def test_a_cyclic_tree_ends(invoke: Invoke, tmp_path: Path) -> None:
+    """A message that is its own ancestor, and a missing current node, end the walk."""
+    [cyclic], [lost] = chatgpt([SOUND]), chatgpt([OTHER])
+    cyclic["mapping"]["root"]["parent"] = cyclic["current_node"]
+    lost["current_node"] = "nowhere"
+    del lost["mapping"]["abandoned"]
+    (tmp_path / "c.json").write_text(json.dumps([cyclic, lost, {"mapping": {}}, {"mapping": 5}, 7]), "utf-8")
+
+    report = mined(invoke, tmp_path / "c.json")
+
+    assert (added(report), report["faults"]) == (2, [])
+
+
+def test_foreign_files_under_known_names(invoke: Invoke, tmp_path: Path) -> None:
+    """Content decides, not the name: notes, settings and lists are named in the report and not imported."""
+    foreign = {
+        "conversations.json": '[{"latitude": 55.1, "speed": 4}]',
+        "users.json": '{"theme": "dark"}',
+        "notes.md": "# Rent\n\nIt is paid.\n\nDue: Monday\n",
+        "session.jsonl": '{"level": "info"}\n{"level": "warn"}\n',
+        "deep.json": "[" * 100_000,
+        "binary.txt": "\x00\x01\x02" * 100,
+    }
+    write_notes(tmp_path / "in", foreign)
+
+    report = mined(invoke, tmp_path / "in")
+
+    assert (added(report), report["sources"]) == (0, {})
+    named = [*report["foreign"], *report["faults"]]
+    assert sorted(name for name in foreign if any(name in one for one in named)) == sorted(foreign)
+
+
+def test_a_wrong_call_changes_nothing(invoke: Invoke, tmp_path: Path) -> None:
+    """A missing path, a day that is none, a bad name and a collection of files are refused with the next step."""
+    write_notes(tmp_path / "notes", {"a.md": "# A\n\nText.\n"})
+    write_notes(tmp_path / "in", {"c.json": json.dumps(chatgpt([SOUND]))})
+    assert invoke("collection", "add", tmp_path / "notes", "--name", "notes").exit_code == 0
+    for arguments, said in (
+        ([tmp_path / "in", tmp_path / "gone"], "gone"),
+        ([tmp_path / "in", "--since", "yesterday"], "YYYY-MM-DD"),
+        ([tmp_path / "in", "--source", "A B"], "lower-case"),
+        ([tmp_path / "in", "-c", "notes"], "-c"),
+        ([tmp_path / "in", "-c", "_clawmem"], "reserved"),
+    ):
+        done = invoke("mine", "--no-embed", *arguments)
+        assert done.exit_code != 0
+        assert said in done.stderr
+    assert ask_json(invoke, "sources")["sources"] == []

@@ -1,0 +1,345 @@
+"""Conversations of other programs become documents that are found, dated and never imported twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_exports import FORMATS, Talk, chatgpt, chatgpt_message, claude_ai, claude_code, talk, write_zip
+from command_line import Invoke, ask_json, write_notes
+
+from clawmem.adapters.conversations.exports import DiskExports
+from clawmem.adapters.files.transcripts import messages_in
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.importing.mining import MineConversations, MiningInterrupted, MiningOptions
+from clawmem.ports.conversations import ExportFile, ExportPart
+
+BOAT = talk(
+    "boat-talk",
+    "Painting the boat",
+    "2025-04-02",
+    "Which varnish should I use for the deck of the old wooden boat?",
+    "Use a spar varnish with UV filters, in six thin coats.",
+    "And how long does each coat have to dry before the next one?",
+    "Sand after twelve hours, and wait a whole day below ten degrees.",
+)
+BREAD = talk(
+    "bread-talk",
+    "Sourdough",
+    "2024-11-20",
+    "My sourdough loaf collapses in the oven, what is going wrong?",
+    "It is overproofed: shorten the second rise to three hours.",
+    "Thanks!",
+    "You are welcome.",
+)
+
+
+def write_export(folder: Path, source: str, *talks: Talk) -> Path:
+    """Write the export of *source*, and return its folder."""
+    write_notes(folder, FORMATS[source](talks))
+    return folder
+
+
+def mined(invoke: Invoke, *arguments: object) -> Any:
+    """Return the result of an import without vectors."""
+    return ask_json(invoke, "mine", "--no-embed", *arguments)
+
+
+def documents(invoke: Invoke) -> dict[str, dict[str, Any]]:
+    """Return the documents by title."""
+    listed = ask_json(invoke, "list", "-n", 100)["documents"]
+    return {one["title"]: one for one in listed}
+
+
+def text_of(invoke: Invoke, file: str) -> str:
+    """Return the text of a document."""
+    return str(ask_json(invoke, "get", file)["text"])
+
+
+def changes(report: Mapping[str, Any], source: str) -> tuple[int, int, int, int]:
+    """Return how many documents of *source* were added, updated, removed and unchanged."""
+    one = report["sources"][source]
+    return one["added"], one["updated"], one["removed"], one["unchanged"]
+
+
+@pytest.mark.parametrize("source", FORMATS)
+def test_each_format_is_recognised_by_its_content(invoke: Invoke, tmp_path: Path, source: str) -> None:
+    """Every exchange is found by its words, with its own time, its speakers and an origin that is not trusted."""
+    report = mined(invoke, write_export(tmp_path / "export", source, BOAT, BREAD))
+
+    assert not report["faults"], report
+    assert list(report["sources"]) == [source]
+    assert report["sources"][source]["messages"] == 8
+    [found, *_] = ask_json(invoke, "search", "how long does a coat of varnish dry")["results"]
+    assert found["file"].startswith(f"conversations/{source}/")
+    assert found["origin"] == "imported"
+    text = text_of(invoke, found["file"])
+    assert "wait a whole day below ten degrees." in text
+    assert "tool said" not in text
+    assert ":** And how long does each coat" in text
+    days = {one["authored_at"][:10] for one in documents(invoke).values()}
+    assert days == {"2025-04-02", "2024-11-20"}
+    [counted] = ask_json(invoke, "sources")["sources"]
+    assert (counted["source"], counted["first"][:10], counted["last"][:10]) == (
+        source,
+        "2024-11-20",
+        "2025-04-02",
+    )
+
+
+@pytest.mark.parametrize("source", sorted(FORMATS.keys() - {"slack"}))
+def test_a_second_export_adds_only_what_is_new(invoke: Invoke, tmp_path: Path, source: str) -> None:
+    """Unchanged files are skipped, a later export adds its exchanges, and the earlier documents keep their ids."""
+    first = write_export(tmp_path / "export", source, BOAT)
+    before = mined(invoke, first)["sources"][source]["added"]
+    known = {title: one["docid"] for title, one in documents(invoke).items()}
+
+    again = mined(invoke, first)
+    later = mined(invoke, write_export(tmp_path / "export", source, BOAT, BREAD))
+
+    assert (again["sources"], again["files"]) == ({}, 0)
+    assert again["skipped"] == len(FORMATS[source]([BOAT]))
+    assert later["sources"][source]["added"] == 1
+    assert later["sources"][source]["updated"] == 0
+    after = {title: one["docid"] for title, one in documents(invoke).items()}
+    assert len(after) == before + 1
+    assert known.items() <= after.items()
+
+
+def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: Path) -> None:
+    """A changed exchange is replaced in place, an exchange that is gone is no longer found, a longer one grows."""
+    write_export(tmp_path / "export", "chatgpt", BOAT)
+    mined(invoke, tmp_path / "export")
+    known = {one["file"]: one["docid"] for one in documents(invoke).values()}
+    edited = BOAT._replace(
+        turns=[
+            BOAT.turns[0],
+            BOAT.turns[1]._replace(text="Use tung oil instead, it is easier to repair."),
+        ]
+    )
+
+    report = mined(invoke, write_export(tmp_path / "export", "chatgpt", edited))
+
+    assert changes(report, "chatgpt") == (0, 1, 1, 0)
+    [left] = documents(invoke).values()
+    assert left["file"] in known
+    assert "tung oil" in text_of(invoke, left["file"])
+    assert not ask_json(invoke, "search", "sand after twelve hours")["results"]
+    assert changes(mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT)), "chatgpt") == (
+        1,
+        1,
+        0,
+        0,
+    )
+
+
+def test_a_zip_is_read_in_place(invoke: Invoke, tmp_path: Path) -> None:
+    """A partitioned export in a ZIP file is imported whole; files without conversations are not complained of."""
+    parts = {f"conversations-00{at}.json": json.dumps(chatgpt([one])) for at, one in enumerate((BOAT, BREAD))}
+    others = {
+        "user.json": '{"email": "a@example.org", "chatgpt_plus_user": true}',
+        "chat.html": "<p>hello</p>",
+    }
+
+    report = mined(invoke, write_zip(tmp_path / "export.zip", {**parts, **others}))
+
+    assert (changes(report, "chatgpt"), report["foreign"], report["faults"]) == ((3, 0, 0, 0), [], [])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["export.zip", "home"]
+
+
+def test_chatgpt_reads_the_current_branch_alone(invoke: Invoke, tmp_path: Path) -> None:
+    """Abandoned, hidden and weightless messages and tool calls are left out; instructions become a preference."""
+    [one] = chatgpt([BOAT])
+    mapping, last = one["mapping"], one["current_node"]
+    context = {
+        "content_type": "user_editable_context",
+        "user_profile": "I sail.",
+        "user_instructions": "Be short.",
+    }
+    hidden = {"is_visually_hidden_from_conversation": True}
+    more = {
+        "h": chatgpt_message("h", "user", "hidden words", None, metadata=hidden),
+        "w": chatgpt_message("w", "assistant", "weightless words", None, weight=0.0),
+        "t": chatgpt_message("t", "assistant", "search(tool words)", None, recipient="web"),
+        "i": chatgpt_message("i", "user", "", None, content=context),
+        "c": chatgpt_message("c", "assistant", "Cited\u30104\u2020source\u3011 words at the end.", None),
+    }
+    for name, message in more.items():
+        mapping[name] = {"id": name, "parent": last, "children": [], "message": message}
+        last = name
+    write_notes(tmp_path, {"conversations.json": json.dumps([{**one, "current_node": last}])})
+
+    mined(invoke, tmp_path / "conversations.json")
+
+    found = documents(invoke)
+    text = "\n".join(text_of(invoke, document["file"]) for document in found.values())
+    for absent in ("abandoned", "hidden words", "weightless", "tool words", "\u3010"):
+        assert absent not in text
+    assert "Cited words at the end." in text
+    assert found["Custom instructions for ChatGPT"]["content_type"] == "preference"
+    assert "I sail.\n\nBe short." in text
+
+
+def test_claude_exports_memories_and_projects(invoke: Invoke, tmp_path: Path) -> None:
+    """Memories and documents of projects become notes; users are left out."""
+    project = {"uuid": "p1", "name": "Harbour", "description": "", "prompt_template": "Answer in Danish.",
+               "docs": [{"uuid": "d1", "filename": "tides.md", "content": "High water is at six."}]}  # fmt: skip
+    files = {
+        "conversations.json": json.dumps(claude_ai([BREAD])),
+        "projects.json": json.dumps([project]),
+        "memories.json": json.dumps(
+            [{"conversations_memory": "The user bakes on Fridays.", "account_uuid": "a"}]
+        ),
+        "users.json": json.dumps(
+            [{"uuid": "a", "full_name": "Ann Nonymous", "email_address": "a@example.org"}]
+        ),
+    }
+
+    report = mined(invoke, write_zip(tmp_path / "data.zip", files))
+
+    assert (report["foreign"], report["faults"]) == ([], [])
+    texts = {title: text_of(invoke, one["file"]) for title, one in documents(invoke).items()}
+    assert texts["Memory of Claude.ai"] == "The user bakes on Fridays.\n"
+    assert texts["tides.md"] == "High water is at six.\n"
+    assert texts["Harbour"] == "Answer in Danish.\n"
+    assert not any("Nonymous" in text for text in texts.values())
+
+
+def test_slack_threads_names_and_tokens(invoke: Invoke, tmp_path: Path) -> None:
+    """A thread is one conversation over several days, ids become names, joins and tokens of files are left out."""
+    said = [
+        {"type": "message", "user": "U1", "text": "Who moves the <#C1|harbour> lights? <@U2>", "ts": "1700000000.000100",
+         "thread_ts": "1700000000.000100", "reply_count": 1},
+        {"type": "message", "subtype": "channel_join", "user": "U2", "text": "joined", "ts": "1700000001.000100"},
+        {"type": "message", "user": "U2", "text": "A plan &amp; a map: https://files.slack.com/a?t=xoxe-12345678-abcdef",
+         "ts": "1700000002.000100"},
+    ]  # fmt: skip
+    reply = {"type": "message", "user": "U2", "text": "The night crew moves them.", "ts": "1700090000.000200",
+             "thread_ts": "1700000000.000100"}  # fmt: skip
+    users = [
+        {"id": "U1", "profile": {"real_name": "Ida Holm"}},
+        {"id": "U2", "profile": {"display_name": "Per"}},
+    ]
+    files = {
+        "users.json": json.dumps(users),
+        "channels.json": json.dumps([{"id": "C1", "name": "harbour", "members": []}]),
+        "harbour/2023-11-14.json": json.dumps(said),
+        "harbour/2023-11-15.json": json.dumps([reply]),
+    }
+    write_notes(tmp_path / "slack", files)
+
+    mined(invoke, tmp_path / "slack")
+
+    texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
+    assert (
+        "**Ida Holm:** Who moves the #harbour lights? @Per\n\n**Per:** The night crew moves them.\n" in texts
+    )
+    assert any("A plan & a map" in text for text in texts)
+    assert not any("xoxe" in text or "joined" in text for text in texts)
+
+
+def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
+    """A dry run changes nothing, and --since leaves out earlier exchanges, which a later import adds."""
+    export = write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
+
+    assert changes(mined(invoke, export, "--dry-run"), "chatgpt") == (3, 0, 0, 0)
+    assert not documents(invoke)
+    assert changes(mined(invoke, export, "--since", "2025-01-01"), "chatgpt")[0] == 2
+    assert changes(mined(invoke, export), "chatgpt") == (1, 0, 0, 2)
+    assert mined(invoke, export)["skipped"] == 1
+    named = mined(
+        invoke, write_export(tmp_path / "other", "claude.ai", BREAD), "-c", "chats", "--source", "work"
+    )
+    assert list(named["sources"]) == ["work"]
+    assert documents(invoke)["My sourdough loaf collapses in the oven, what is going wrong?"]
+
+
+def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:
+    """A key in a message and a password that follows in the next one are not in the vault."""
+    leaky = talk(
+        "leak", "Deploy key ghp_0123456789abcdefABCDEF0123456789abcd", "2025-05-05",
+        "The password of the harbour database is:", "I will remember it.", "Tr0ub4dor&3-lighthouse",
+        "Thanks. The token is ghp_0123456789abcdefABCDEF0123456789abcd.",
+    )  # fmt: skip
+    mined(invoke, write_export(tmp_path / "export", "chatgpt", leaky))
+
+    said = invoke("list", "--json").stdout + "".join(
+        text_of(invoke, one["file"]) for one in documents(invoke).values()
+    )
+    assert "ghp_0123" not in said
+    vault = next(tmp_path.rglob("index.sqlite"))
+    assert (
+        b"ghp_0123456789" not in vault.read_bytes() + Path(f"{vault}-wal").read_bytes()
+        if (Path(f"{vault}-wal").exists())
+        else b"ghp_0123456789" not in vault.read_bytes()
+    )
+
+
+def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> None:
+    """Forgetting asks first, proves that nothing is left, touches no other source, and a new import brings nothing back."""
+    boat = write_export(tmp_path / "export", "chatgpt", BOAT)
+    mined(invoke, boat, write_export(tmp_path / "other", "claude.ai", BREAD))
+
+    asked = invoke("mine", "--forget", "chatgpt")
+    assert asked.exit_code != 0
+    assert "2 documents from chatgpt" in asked.stderr
+    assert len(documents(invoke)) == 3
+    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
+
+    assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (2, set())
+    [left] = ask_json(invoke, "sources")["sources"]
+    assert left["source"] == "claude.ai"
+    assert mined(invoke, boat)["skipped"] == 1
+    (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")
+    again = mined(invoke, boat)
+    assert (again["skipped"], changes(again, "chatgpt")) == (0, (0, 0, 0, 2))
+    assert len(documents(invoke)) == 1
+    unknown = invoke("mine", "--forget", "chatgbt", "--yes")
+    assert unknown.exit_code != 0
+    assert "claude.ai" in unknown.stderr
+
+
+def test_sessions_of_agents_on_this_machine_are_the_default(invoke: Invoke, home: Path) -> None:
+    """Without a path, the recorded sessions of the agents are imported; without any, the command says what to name."""
+    refused = invoke("mine")
+    assert refused.exit_code != 0
+    assert "clawmem mine PATH" in refused.stderr
+    write_notes(home / ".claude/projects/-home-me-ferry", {f"{BOAT.id}.jsonl": claude_code(BOAT)})
+
+    report = mined(invoke)
+
+    assert changes(report, "claude-code") == (2, 0, 0, 0)
+    assert ask_json(invoke, "search", "varnish", "--where", "project=ferry")["results"]
+
+
+def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> None:
+    """Ctrl-C keeps what was committed; the next run adds the rest, and no document twice."""
+    write_notes(
+        tmp_path, {f"{at}.json": json.dumps(chatgpt([BREAD._replace(id=f"t{at}")])) for at in range(20)}
+    )
+    exports = DiskExports(messages_in, lambda data: data.decode())
+    clock.set(BREAD.turns[-1].at * 1000)
+
+    class Interrupted(DiskExports):
+        """Exports whose reading is interrupted in the middle."""
+
+        def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:
+            yield from exports.read(changed[:8], every)
+            raise KeyboardInterrupt
+
+    options, interrupted = (
+        MiningOptions("conversations"),
+        Interrupted(messages_in, lambda data: data.decode()),
+    )
+    with pytest.raises(MiningInterrupted) as stopped:
+        MineConversations(vault, clock, interrupted)([str(tmp_path)], options)
+    kept = vault.documents.collections()["conversations"]
+    assert stopped.value.report.sources["chatgpt"].added == kept == 8
+
+    report = MineConversations(vault, clock, exports)([str(tmp_path)], options)
+
+    assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
