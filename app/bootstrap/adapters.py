@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
 from dependency_injector import (
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.models import Models as InstalledModels
     from clawmem.app.services.maintenance.repairing import Repair
     from clawmem.app.services.models.selection import Choice, Provider
+    from clawmem.app.services.portability.restoring import RestoredBundle
     from clawmem.app.settings.model import Settings
     from clawmem.ports.analytics import VaultReport
+    from clawmem.ports.bundle import BundleReader, BundleWriter, VaultRecords
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.generator import Generator
     from clawmem.ports.reranker import Reranker
@@ -105,6 +107,47 @@ class Adapters:
         from clawmem.adapters.sqlite.snapshot import back_up_vault
 
         return back_up_vault(str(self._settings.vault), str(target))
+
+    def discard_vault(self) -> None:
+        """Delete the file of the vault, which must be empty and not open, and its log."""
+        from clawmem.adapters.sqlite.rescue.exchange import discard
+
+        discard(str(self._settings.vault))
+
+    @contextmanager
+    def records(self) -> Iterator[VaultRecords]:
+        """Open the records of the vault, a copy that nothing else changes."""
+        from clawmem.adapters.sqlite.records import SqliteRecords
+
+        with closing(SqliteRecords(str(self._settings.vault))) as records:
+            yield records
+
+    @staticmethod
+    @contextmanager
+    def new_bundle(file: Path) -> Iterator[BundleWriter]:
+        """Open the new bundle *file*."""
+        from clawmem.adapters.files.bundle import ZipBundleWriter
+
+        with closing(ZipBundleWriter(file)) as writer:
+            yield writer
+
+    @staticmethod
+    @contextmanager
+    def bundle(file: Path) -> Iterator[BundleReader]:
+        """Open a bundle, whose parts are compared with their hashes."""
+        from clawmem.adapters.files.bundle import ZipBundleReader
+
+        with closing(ZipBundleReader(file)) as reader:
+            yield reader
+
+    @staticmethod
+    def restore_bundle(reader: BundleReader, target: Path) -> RestoredBundle:
+        """Make the new vault file *target* from a bundle; its indexes are still empty."""
+        from clawmem.adapters.sqlite.migrations import LATEST
+        from clawmem.adapters.sqlite.records import load_records
+        from clawmem.app.services.portability.restoring import restore_records
+
+        return restore_records(reader, target, LATEST, load_records)
 
     @staticmethod
     def run_command(command: str, folder: Path) -> str:

@@ -2,20 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from clawmem.app.environment.private_files import draft_of, files_of_vault
+from clawmem.app.bootstrap.opening import open_copy
+from clawmem.app.environment.private_files import draft_of, files_of_vault, make_folder, write_whole
+from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
+from clawmem.app.services.portability.bundle import write_bundle
+from clawmem.app.services.portability.drill import asked, newest_moment, recorded_questions
+from clawmem.app.services.portability.interchange import memory_lines, pam_lines
+from clawmem.app.services.portability.selection import Selection, selected_files
+from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.new_files import FileNotCreated
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
+_NAMES = {
+    "bundle": "clawmem-bundle.zip",
+    "markdown": "clawmem-notes",
+    "pam": "memory-store.json",
+    "jsonl": "memory.jsonl",
+}
 Force = Annotated[bool, Field(description="Replace an existing file."), Option(("--force",))]
 
 
@@ -34,6 +50,33 @@ class Backup(Result):
     bytes: int
 
 
+class ExportRequest(Request):
+    """The format, the documents and the file of an export."""
+
+    output: Annotated[
+        Path | None, Field(description="The new file, or folder for markdown."), Option(("-o", "--output"))
+    ] = None
+    form: Annotated[
+        Literal["bundle", "markdown", "pam", "jsonl"],
+        Field(description="bundle, markdown, pam or jsonl."),
+        Option(("--format",)),
+    ] = "bundle"
+    since: Annotated[str, Field(description="Only documents written since this day.")] = ""
+    collection: CollectionNames = ""
+    receipts: Annotated[
+        bool, Field(description="Add the explanations of past answers to a bundle."), Option(("--receipts",))
+    ] = False
+    force: Force = False
+
+
+class Export(Result):
+    """An export, and the number of its documents."""
+
+    form: str
+    file: str
+    documents: int
+
+
 def backup(services: Services, request: BackupRequest) -> Backup:
     """
     Copy the vault to one file while programs use it.
@@ -42,10 +85,89 @@ def backup(services: Services, request: BackupRequest) -> Backup:
     with --vault FILE, or put it in the place of a lost vault.
     """
     target = free_target(services, request.file, force=request.force)
+    with _new_file(target) as draft:
+        documents = services.adapters.back_up(draft)
+    return Backup(file=str(target), documents=documents, bytes=target.stat().st_size)
+
+
+def export(services: Services, request: ExportRequest) -> Export:
+    """
+    Write notes and memories to a file that leaves clawmem.
+
+    A bundle (the default) is everything in one ZIP file, from which `clawmem restore` makes the same vault. markdown is
+    a folder of notes. pam is Portable AI Memory 1.0, and jsonl the file of the MCP reference memory server. Equal
+    content gives equal bytes.
+    """
+    if request.receipts and request.form != "bundle":
+        raise InvalidInput("INVALID_INPUT", "Only a bundle has receipts. Leave --receipts out.")
+    chosen = Selection(frozenset(named_collections(services, request.collection)), _moment(request.since))
+    target = free_target(services, request.output or Path(_NAMES[request.form]), force=request.force)
+    if request.form == "markdown":
+        documents = _export_folder(services, chosen, target)
+    elif request.form == "bundle":
+        documents = _export_bundle(services, chosen, target, receipts=request.receipts)
+    else:
+        lines = (pam_lines if request.form == "pam" else memory_lines)(services.vault, chosen)
+        documents = sum(chosen.holds(one) for one in services.vault.documents.latest())
+        with _new_file(target) as draft:
+            write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
+    return Export(form=request.form, file=str(target), documents=documents)
+
+
+def _moment(since: str) -> str:
+    moment = parse_iso(since) if since else 0
+    if moment is None:
+        raise InvalidInput("INVALID_INPUT", f"{since!r} is no date. Write it like 2026-03-31.")
+    return iso_utc(moment) if since else ""
+
+
+def _export_folder(services: Services, chosen: Selection, target: Path) -> int:
+    """Write Markdown files to the new folder *target*; nothing remains of it if a file cannot be written."""
+    from shutil import rmtree  # only for this format
+
+    draft, count = target.with_name(f".{target.name}.part"), 0
+    try:
+        rmtree(draft, ignore_errors=True)  # left by a killed process
+        for _, file in selected_files(services.vault, chosen):
+            place = draft / file.name
+            make_folder(place.parent)
+            place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
+            count += 1
+        make_folder(draft)
+        if target.is_file():
+            target.unlink()
+        draft.replace(target)
+    except OSError as error:
+        rmtree(draft, ignore_errors=True)
+        raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
+    return count
+
+
+def _export_bundle(services: Services, chosen: Selection, target: Path, *, receipts: bool) -> int:
+    config = services.settings.config_file
+    settings = redact(config.read_text("utf-8")).text if config.is_file() else ""
+    with open_copy(services.settings) as copied, _new_file(target) as draft:
+        at = newest_moment(copied.vault)
+        texts = recorded_questions(copied.vault, receipts=receipts) if chosen.is_everything else []
+        with copied.adapters.records() as records, copied.adapters.new_bundle(draft) as writer:
+            return write_bundle(
+                writer,
+                copied.vault,
+                records,
+                chosen,
+                settings=settings,
+                questions=asked(copied.pipelines.query_without_models, texts, at),
+                asked_at=at,
+                receipts=receipts,
+            ).documents
+
+
+@contextmanager
+def _new_file(target: Path) -> Iterator[Path]:
+    """Yield a draft that becomes *target*; raise FileNotCreated if that fails."""
     try:
         with draft_of(target) as draft:
-            documents = services.adapters.back_up(draft)
-        return Backup(file=str(target), documents=documents, bytes=target.stat().st_size)
+            yield draft
     except OSError as error:
         raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
 
@@ -61,7 +183,7 @@ def free_target(services: Services, file: Path, *, force: bool) -> Path:
     target = file.expanduser().absolute()
     if target.resolve() in {one.resolve() for one in files_of_vault(services.settings.vault)}:
         raise InvalidInput("INVALID_INPUT", f"{target} belongs to the vault itself. Choose another file.")
-    if target.is_dir():
+    if target.is_dir() and any(target.iterdir()):
         raise InvalidInput("INVALID_INPUT", f"{target} is a folder. Name a file in it.")
     if target.exists() and not force:
         raise InvalidInput(
@@ -76,16 +198,26 @@ def _backup_text(result: Backup) -> str:
     return f"{result.file}: {plural(result.documents, 'document')}, {result.bytes:,} bytes, checked."
 
 
-OPERATIONS = (
-    Operation(
-        name="backup",
-        request=BackupRequest,
-        result=Backup,
-        run=backup,
+def _file_operation(run: Any, request: type[Request], result: type[Result], text: Any) -> Operation[Any, Any]:
+    return Operation(
+        name=run.__name__,
+        request=request,
+        result=result,
+        run=run,
         effect=Effect.READS,
-        commands=(Command("backup"),),
-        text=_backup_text,
+        commands=(Command(run.__name__),),
+        text=text,
         is_tool=False,
         in_own_process=True,  # a relative path is that of the command
+    )
+
+
+OPERATIONS = (
+    _file_operation(backup, BackupRequest, Backup, _backup_text),
+    _file_operation(
+        export,
+        ExportRequest,
+        Export,
+        lambda result: f"{result.file}: {plural(result.documents, 'document')}.",
     ),
 )

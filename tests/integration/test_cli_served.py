@@ -319,6 +319,7 @@ class TestBothWays:
         ("graph_export", {"output": "x"}, 400),
         ("repair", {}, 400),
         ("backup", {"file": "x"}, 400),
+        ("restore", {"bundle": "x"}, 400),
     ],
 )
 def test_the_route(world: World, name: str, parameters: dict[str, Any], status: int) -> None:

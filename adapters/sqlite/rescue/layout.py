@@ -8,7 +8,8 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.rescue.cells import Cell, Values
 from clawmem.adapters.sqlite.vocabulary import TELLING
 
-_DERIVED = ("outbox", "leases", "companions", "sketches")
+_DERIVED = ("outbox", "leases", "companions")
+_SKETCHES = "sketches"  # derived by a model
 _KINDS: dict[str, tuple[type, ...]] = {
     "text": (str,),
     "integer": (int,),
@@ -49,11 +50,22 @@ class Table(NamedTuple):
 
 def tables_of(db: Database) -> list[Table]:
     """Return the tables of *db* whose content cannot be derived from other tables."""
+    return [_table(db, name, is_index) for name, is_index in _record_tables(db) if name != _SKETCHES]
+
+
+def record_tables(db: Database) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each table that a copy of a vault needs, by name."""
+    sql = "select name from pragma_table_info(?) order by cid"
+    return {name: tuple(column for (column,) in db.rows(sql, (name,))) for name, _ in _record_tables(db)}
+
+
+def _record_tables(db: Database) -> list[tuple[str, bool]]:
+    """Return the tables that are neither indexes nor recomputed without a model, and whether each has no rowid."""
     virtual = [name for (name,) in db.rows("select name from pragma_table_list where type = 'virtual'")]
     shadows = tuple(f"{name}_" for name in virtual)
     sql = "select name, wr from pragma_table_list where type = 'table' and schema = 'main'"
     return [
-        _table(db, name, bool(is_index))
+        (name, bool(is_index))
         for name, is_index in db.rows(sql)
         if not name.startswith((*shadows, "sqlite_", "vector_")) and name not in _DERIVED
     ]

@@ -45,7 +45,7 @@ def mend(db: Database, clues: IndexClues) -> Losses:
     replace_unknown_words(db)
     lost, spoilt = _check_texts(db)
     _drop_invalid_vectors(db)
-    _drop_dangling(db)
+    drop_dangling(db)
     for sql in _MENDED:
         db.write(sql)
     return Losses(tuple(sorted(lost)), tuple(sorted(spoilt)))
@@ -165,7 +165,7 @@ def _drop_invalid_vectors(db: Database) -> None:
 # -- references -------------------------------------------------------------------------------------
 
 
-def _drop_dangling(db: Database) -> None:
+def drop_dangling(db: Database) -> None:
     """Delete records that refer to lost records, until no reference is dangling."""
     found = True
     while found:
@@ -186,6 +186,10 @@ def _drop_children(db: Database, table: str, column: str, parent: tuple[str, str
     return db.changes() > 0
 
 
+UNUSED_ENTITIES = """
+    delete from entities
+     where key not in (select entity from mentions) and key not in (select subject from triples)
+       and key not in (select object from triples where object is not null)"""
 _DOCUMENT_GONE = "not in (select id from documents)"
 _MENDED = (
     f"delete from fragments where key >> 20 {_DOCUMENT_GONE}",
@@ -203,9 +207,7 @@ _MENDED = (
         select one.entity, other.entity, count(*)
           from mentions as one join mentions as other using (document_id) join documents on id = document_id
          where one.entity <> other.entity and inactive is null group by 1, 2""",
-    """delete from entities
-        where key not in (select entity from mentions) and key not in (select subject from triples)
-          and key not in (select object from triples where object is not null)""",
+    UNUSED_ENTITIES,
     "insert into entity_names (entity_names) values ('delete-all')",
     "insert into entity_names (rowid, name) select key, name from entities",
     # A text without a vector is to be embedded again.

@@ -62,6 +62,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "lanes": "Run scheduled maintenance, show its decisions.",
         "vault": "List and fill named vaults.",
         "backup": "Copy the vault to a file while it is used.",
+        "export": "Write notes and memories to a file.",
+        "restore": "Make a vault from a bundle.",
         "init": "Create an empty vault.",
         "path": "Print the path of the vault.",
     },

@@ -38,12 +38,13 @@ if TYPE_CHECKING:
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
     from clawmem.app.operations.openclaw import FlushPlan
     from clawmem.app.operations.openclaw_memory import AgentAnswer, AgentFile, AgentStatus, IndexedAgent
-    from clawmem.app.operations.portability import Backup
+    from clawmem.app.operations.portability import Backup, Export
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
     from clawmem.app.operations.remembering import SavedNote
     from clawmem.app.operations.repair import Repaired
     from clawmem.app.operations.report import UsageReport
+    from clawmem.app.operations.restoring import RestoreReport
     from clawmem.app.operations.similar import SimilarDocuments
     from clawmem.app.operations.tags import Tags
     from clawmem.app.operations.vault import Statistics, VaultPath, VaultStatus
@@ -491,15 +492,6 @@ class Methods:
         found: FlushPlan = self._run("flush_plan", locals())
         return found
 
-    def backup(self, file: Path, *, force: bool = False) -> Backup:
-        """Copy the vault to one file while programs use it.
-
-        The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
-        with --vault FILE, or put it in the place of a lost vault.
-        """
-        found: Backup = self._run("backup", locals())
-        return found
-
     def index_agent(
         self,
         *,
@@ -541,6 +533,34 @@ class Methods:
     def status_of_agent(self, *, agent: str = "main") -> AgentStatus:
         """Show the sources of the memory of an agent, and the number of indexed files."""
         found: AgentStatus = self._run("status_of_agent", locals())
+        return found
+
+    def backup(self, file: Path, *, force: bool = False) -> Backup:
+        """Copy the vault to one file while programs use it.
+
+        The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
+        with --vault FILE, or put it in the place of a lost vault.
+        """
+        found: Backup = self._run("backup", locals())
+        return found
+
+    def export(
+        self,
+        *,
+        output: Path | None = None,
+        form: Literal["bundle", "markdown", "pam", "jsonl"] = "bundle",
+        since: str = "",
+        collection: str | list[str] = "",
+        receipts: bool = False,
+        force: bool = False,
+    ) -> Export:
+        """Write notes and memories to a file that leaves clawmem.
+
+        A bundle (the default) is everything in one ZIP file, from which `clawmem restore` makes the same vault. markdown is
+        a folder of notes. pam is Portable AI Memory 1.0, and jsonl the file of the MCP reference memory server. Equal
+        content gives equal bytes.
+        """
+        found: Export = self._run("export", locals())
         return found
 
     def profile(self, *, rebuild: bool = False) -> ProfilePage:
@@ -669,6 +689,15 @@ class Methods:
     ) -> UsageReport:
         """Report recalls, growth, age of documents and speed."""
         found: UsageReport = self._run("report", locals())
+        return found
+
+    def restore(self, bundle: Path, *, drill: bool = False) -> RestoreReport:
+        """Make a vault from a bundle, with the same ids and the same answers.
+
+        A vault that has notes is never replaced. With --drill the vault is made in a temporary place, verified, asked the
+        questions of the bundle, and deleted.
+        """
+        found: RestoreReport = self._run("restore", locals())
         return found
 
     def query(

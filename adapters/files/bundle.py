@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
+
+from clawmem.ports.bundle import BundleDamaged
+
+MANIFEST = "manifest.json"
+MOST_MANIFEST = 256 << 20  # bytes; a million notes take about 150 MB
+MOST_GROWTH = 200  # times the size of the file; text with its vectors grows to 3 to 20 times
+ANY_GROWTH = 64 << 20  # bytes that a small file may always grow to
+_CHUNK = 1 << 20
+_EARLIEST = (1980, 1, 1, 0, 0, 0)
+_OWNER_ALONE = 0o100600 << 16
+_UNIX = 3
+
+
+class ZipBundleWriter:
+    """``BundleWriter`` as a ZIP file, without times and names of this machine."""
+
+    def __init__(self, file: Path) -> None:
+        self._zip = ZipFile(file, "w", ZIP_DEFLATED)
+        self._parts: dict[str, dict[str, Any]] = {}
+
+    def add(self, name: str, chunks: Iterable[bytes]) -> None:
+        """See `clawmem.ports.bundle.BundleWriter.add`."""
+        digest, size = sha256(), 0
+        with self._zip.open(_entry(name), "w", force_zip64=True) as part:
+            for chunk in chunks:
+                part.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+        self._parts[name] = {"bytes": size, "sha256": digest.hexdigest()}
+
+    def finish(self, manifest: Mapping[str, Any]) -> None:
+        """See `clawmem.ports.bundle.BundleWriter.finish`."""
+        text = json.dumps({**manifest, "parts": self._parts}, indent=1, sort_keys=True)
+        self._zip.writestr(_entry(MANIFEST), text)
+
+    def close(self) -> None:
+        """Close the file, whole or not."""
+        self._zip.close()
+
+
+def _entry(name: str) -> ZipInfo:
+    entry = ZipInfo(name, _EARLIEST)
+    entry.compress_type, entry.external_attr, entry.create_system = ZIP_DEFLATED, _OWNER_ALONE, _UNIX
+    return entry
+
+
+class ZipBundleReader:
+    """
+    ``BundleReader`` of a ZIP file. Nothing is unpacked to the disk, and no name of a part becomes a path.
+
+    Raises:
+        BundleDamaged: The file is no bundle, or a part differs from the manifest.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._open = ExitStack()
+        with self._translated():
+            self._zip = ZipFile(file)
+        self._entries = {one.filename: one for one in self._zip.infolist()}
+        try:
+            self._refuse_bomb()
+            self.manifest: Mapping[str, Any] = self._manifest()
+            self._compare()
+        except BaseException:
+            self._zip.close()
+            raise
+
+    @property
+    def location(self) -> str:
+        """See `clawmem.ports.bundle.BundleReader.location`."""
+        return str(self._file)
+
+    def names(self) -> list[str]:
+        """See `clawmem.ports.bundle.BundleReader.names`."""
+        return sorted(self.manifest["parts"])
+
+    def lines(self, name: str) -> Iterator[bytes]:
+        """See `clawmem.ports.bundle.BundleReader.lines`."""
+        with self._translated():
+            yield from self._open.enter_context(self._zip.open(self._named(name)))
+
+    def content(self, name: str) -> bytes:
+        """See `clawmem.ports.bundle.BundleReader.content`."""
+        with self._translated():
+            return self._zip.read(self._named(name))
+
+    def close(self) -> None:
+        """Close the file, and the parts whose lines were not read to the end."""
+        self._open.close()
+        self._zip.close()
+
+    def _named(self, name: str) -> ZipInfo:
+        if name not in self._entries:
+            raise BundleDamaged(self.location, f"it has no part {name}")
+        return self._entries[name]
+
+    def _refuse_bomb(self) -> None:
+        size, grown = self._file.stat().st_size, sum(one.file_size for one in self._entries.values())
+        if grown > max(ANY_GROWTH, MOST_GROWTH * size):
+            raise BundleDamaged(
+                self.location, f"its {size:,} bytes unpack to {grown:,}, which no export of notes does"
+            )
+
+    def _manifest(self) -> Mapping[str, Any]:
+        if self._named(MANIFEST).file_size > MOST_MANIFEST:
+            raise BundleDamaged(self.location, "its manifest is too large")
+        try:
+            manifest = json.loads(self.content(MANIFEST))
+            parts = {name: (int(one["bytes"]), str(one["sha256"])) for name, one in manifest["parts"].items()}
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise BundleDamaged(self.location, "its manifest cannot be read") from error
+        if stray := {*self._entries} - {*parts, MANIFEST}:
+            raise BundleDamaged(self.location, f"its manifest does not name {min(stray)!r}")
+        return {**manifest, "parts": parts}
+
+    def _compare(self) -> None:
+        for name, (size, digest) in self.manifest["parts"].items():
+            if self._named(name).file_size != size or self._digest(name) != digest:
+                raise BundleDamaged(self.location, f"{name} differs from its hash")
+
+    def _digest(self, name: str) -> str:
+        digest = sha256()
+        with self._translated(), self._zip.open(self._named(name)) as part:
+            while chunk := part.read(_CHUNK):
+                digest.update(chunk)
+        return digest.hexdigest()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+            raise BundleDamaged(str(self._file), f"it is no whole ZIP file ({error})") from error
+        except OSError as error:
+            reason = (error.strerror or type(error).__name__).lower()
+            raise BundleDamaged(str(self._file), f"it cannot be read ({reason})") from error

@@ -1,0 +1,120 @@
+"""Records of a vault as tables: read for a bundle, and written to a new vault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.migrations import bring_to, migrate, version
+from clawmem.adapters.sqlite.rescue.layout import record_tables
+from clawmem.adapters.sqlite.rescue.mending import UNUSED_ENTITIES, IndexClues, drop_dangling, mend
+from clawmem.ports.bundle import RecordTable
+
+# A register of this machine, and a cache
+_OF_THIS_MACHINE = frozenset({"indexes", "model_answers"})
+_PORTABLE = "name in ('vault_id', 'sketches_of')"  # the others are stamps of indexes, and failures of models
+_HISTORY = ("recalls", "sessions", "capture_cursors", "maintenance_runs", "model_costs", "replacements")
+_PAIRS = {"relations": ("source", "target"), "co_activations": ("one", "other")}
+_NO_CLUES = IndexClues({}, {}, {}, knows_served=False)
+
+
+class SqliteRecords:
+    """``VaultRecords`` of the vault at *path*, which nothing else uses."""
+
+    def __init__(self, path: str) -> None:
+        self._db = Database(path)
+
+    def keep(self, document_ids: Iterable[int] | None, *, receipts: bool) -> None:
+        """See `clawmem.ports.bundle.VaultRecords.keep`."""
+        with self._db.without_rules(), self._db.atomic():
+            if not receipts:
+                self._db.write("delete from receipts")
+            if document_ids is not None:
+                self._keep_documents(document_ids)
+
+    def schema(self) -> int:
+        """See `clawmem.ports.bundle.VaultRecords.schema`."""
+        return version(self._db)
+
+    def sequences(self) -> Mapping[str, int]:
+        """See `clawmem.ports.bundle.VaultRecords.sequences`."""
+        rows = self._db.rows("select name, seq from sqlite_sequence order by name")
+        layout = _layout(self._db)
+        return {name: number for name, number in rows if name in layout}
+
+    def tables(self) -> Iterator[RecordTable]:
+        """See `clawmem.ports.bundle.VaultRecords.tables`."""
+        for name, columns in sorted(_layout(self._db).items()):
+            rows = f"{name} where {_PORTABLE}" if name == "meta" else name
+            sql = f"select {', '.join(map(_quoted, columns))} from {rows} order by {self._key(name)}"
+            if self._db.value(f"select exists (select 1 from {rows})"):
+                yield RecordTable(name, columns, self._db.stream(sql))
+
+    def close(self) -> None:
+        """Close the vault."""
+        self._db.close()
+
+    def _key(self, table: str) -> str:
+        sql = "select name from pragma_table_info(?) where pk order by pk"
+        return ", ".join(_quoted(name) for (name,) in self._db.rows(sql, (table,))) or "rowid"
+
+    def _keep_documents(self, document_ids: Iterable[int]) -> None:
+        self._db.write("create temp table kept (id integer primary key)")
+        self._db.write_many("insert into kept values (?)", [(one,) for one in document_ids])
+        self._db.write("delete from documents where id not in (select id from kept)")
+        for name in _HISTORY:
+            self._db.write(f"delete from {name}")
+        for name, columns in _layout(self._db).items():
+            owners = _PAIRS.get(name, ("document_id",) if "document_id" in columns else ())
+            for owner in owners:
+                self._db.write(f"delete from {name} where {owner} not in (select id from documents)")
+        self._db.write("delete from fragments where key >> 20 not in (select id from documents)")
+        self._db.write("delete from sketches where key not in (select key from fragments)")
+        self._db.write("delete from content where hash not in (select hash from documents)")
+        self._db.write(
+            "delete from space_vectors where text_hash not in (select text_hash from fragments where text_hash is not null)"
+        )
+        self._db.write("update links set target_id = null where target_id not in (select id from documents)")
+        drop_dangling(self._db)
+        self._db.write(UNUSED_ENTITIES)
+        self._db.write("drop table kept")
+
+
+def load_records(
+    target: Path, schema: int, tables: Iterable[RecordTable], sequences: Mapping[str, int]
+) -> None:
+    """
+    Fill the new vault *target*, of an earlier or the present *schema*, and migrate it.
+
+    Raises:
+        ValueError: A table or a column does not exist.
+        VaultError: The file cannot be written, or a row breaks a rule of its table.
+    """
+    with closing(Database(str(target))) as db:
+        bring_to(db, schema)
+        layout = _layout(db)
+        with db.without_rules(), db.atomic():
+            for name in layout:
+                db.write(f"delete from {name}")
+            for table in tables:
+                if not {*table.columns} <= {*layout.get(table.name, ())}:
+                    raise ValueError(f"unknown table or column in {table.name}")
+                marks = ", ".join("?" * len(table.columns))
+                names = ", ".join(map(_quoted, table.columns))
+                db.write_many(f"insert into {table.name} ({names}) values ({marks})", table.rows)
+            for name, last in sequences.items():
+                db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
+        migrate(db)
+        with db.without_rules(), db.atomic():
+            mend(db, _NO_CLUES)
+
+
+def _layout(db: Database) -> dict[str, tuple[str, ...]]:
+    """Return the columns of each table of a bundle, by name."""
+    return {name: columns for name, columns in record_tables(db).items() if name not in _OF_THIS_MACHINE}
+
+
+def _quoted(name: str) -> str:
+    return f'"{name}"'

@@ -1,0 +1,189 @@
+"""Vaults that are made from bundles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.client.autostart import is_running
+from clawmem.app.environment.places import is_there
+from clawmem.app.environment.private_files import PRIVATE_FOLDER, draft_of, write_whole
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.output import plural
+from clawmem.app.services.portability.drill import asked
+from clawmem.app.settings.config_file import make_config_folder
+from clawmem.ports.bundle import BundleDamaged, BundleReader, VaultNotEmpty
+from clawmem.ports.errors import VaultError, VaultReadOnly
+from clawmem.ports.new_files import FileNotCreated
+from clawmem.ports.records import InactiveReason, Role
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+    from clawmem.app.services.portability.restoring import RestoredBundle
+    from clawmem.app.settings.model import Settings
+
+DIFFERENCES = 1  # exit code of a drill that failed
+
+
+class RestoreRequest(Request):
+    """The bundle."""
+
+    bundle: Annotated[Path, Field(description="A bundle."), Option(metavar="BUNDLE", is_argument=True)]
+    drill: Annotated[
+        bool, Field(description="Restore into a temporary place and prove it."), Option(("--drill",))
+    ] = False
+
+
+class RestoreReport(Result):
+    """
+    A vault that was made from a bundle; ``forgotten`` notes are still forgotten.
+
+    ``config`` is the new config file, null if there was one. ``differences`` were found by a drill.
+    """
+
+    vault: str
+    documents: int
+    forgotten: int
+    config: str | None = None
+    drill: bool = False
+    questions: int = Field(default=0, description="Questions that a drill asked again.")
+    differences: list[str] = Field(default=[], description="Differences from the bundle, found by a drill.")
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 for a drill that found differences."""
+        return DIFFERENCES if self.differences else 0
+
+
+def restore(services: Services, request: RestoreRequest) -> RestoreReport:
+    """
+    Make a vault from a bundle, with the same ids and the same answers.
+
+    A vault that has notes is never replaced. With --drill the vault is made in a temporary place, verified, asked the
+    questions of the bundle, and deleted.
+    """
+    file = request.bundle.expanduser().absolute()
+    if request.drill:
+        with services.adapters.bundle(file) as reader, TemporaryDirectory(prefix="clawmem-drill-") as folder:
+            return _drill(services, reader, Path(folder) / "drill.sqlite")
+    _refuse_content(services, request.bundle)
+    with services.adapters.bundle(file) as reader:
+        return _restore(services, reader, request.bundle)
+
+
+def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreReport:
+    vault = services.settings.vault
+    try:
+        vault.parent.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        with draft_of(vault) as draft:
+            found = _make(services, reader, draft)
+            _refuse_content(services, bundle)  # another process may have added notes
+            services.adapters.discard_vault()
+    except OSError as error:
+        raise FileNotCreated(str(vault), (error.strerror or type(error).__name__).lower()) from error
+    with open_services(_alone(services.settings, vault), create=False) as opened:
+        opened.forgotten_places.agree()
+        opened.vault.keep_up()
+        return _counted(opened).model_copy(update={"config": _write_config(services.settings, found)})
+
+
+def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreReport:
+    found = _make(services, reader, target)
+    with open_services(_alone(services.settings, target), create=False) as opened:
+        then = {one.question: one for one in found.questions}
+        now = asked(opened.pipelines.query_without_models, [*then], found.asked_at)
+        changed = [f"The answer to {one.question!r} differs." for one in now if one != then[one.question]]
+        return _counted(opened).model_copy(
+            update={
+                "vault": "",
+                "drill": True,
+                "questions": len(now),
+                "differences": [*opened.verify(), *changed],
+            }
+        )
+
+
+def _make(services: Services, reader: BundleReader, target: Path) -> RestoredBundle:
+    """Make the new vault *target* with its indexes, and check it."""
+    found: RestoredBundle = services.adapters.restore_bundle(reader, target)
+    with open_services(_alone(services.settings, target), create=False) as made:
+        for role in Role:
+            made.vault.rebuild(role)
+        if defects := made.vault.check():
+            raise BundleDamaged(reader.location, "; ".join(defects))
+    return found
+
+
+def _alone(settings: Settings, vault: Path) -> Settings:
+    """Return the settings of *vault* without folders, and with the indexes that a new vault has."""
+    return settings.model_copy(update={"vault": vault, "backend": None, "collections": {}})
+
+
+def _counted(services: Services) -> RestoreReport:
+    withdrawn = services.vault.documents.latest(active=False)
+    return RestoreReport(
+        vault=str(services.settings.vault),
+        documents=sum(services.vault.documents.collections().values()),
+        forgotten=sum(one.inactive is InactiveReason.FORGOTTEN for one in withdrawn),
+    )
+
+
+def _refuse_content(services: Services, bundle: Path) -> None:
+    """
+    Refuse to replace a vault with documents.
+
+    Raises:
+        VaultNotEmpty: The vault has documents, served or not.
+        VaultError: It cannot be written, or a server has it open.
+    """
+    vault = services.settings.vault
+    if services.settings.read_only:
+        raise VaultReadOnly(str(vault))
+    if is_running(vault):
+        raise VaultError(str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then repeat")
+    if is_there(vault):
+        with open_services(_alone(services.settings, vault), read_only=True) as opened:
+            documents = opened.vault.documents
+            if count := len(documents.latest()) + len(documents.latest(active=False)):
+                raise VaultNotEmpty(str(vault), count, str(bundle))
+
+
+def _write_config(settings: Settings, found: RestoredBundle) -> str | None:
+    """Write the config file of the bundle, if there is none; return its path."""
+    if settings.config_file.exists() or not found.settings.strip():
+        return None
+    make_config_folder(settings.config_file)
+    write_whole(settings.config_file, found.settings.encode())
+    return str(settings.config_file)
+
+
+def _text(result: RestoreReport) -> Iterator[str]:
+    counted = f"{plural(result.documents, 'document')}, {result.forgotten} forgotten"
+    if not result.drill:
+        yield f"Restored: {result.vault} ({counted})"
+        if result.config:
+            yield f"Config: {result.config}"
+        return
+    yield f"Drill: {counted}; {plural(result.questions, 'question')} asked again."
+    yield from result.differences or ["No differences: the bundle makes the same vault."]
+
+
+OPERATIONS: Sequence[Operation[RestoreRequest, RestoreReport]] = (
+    Operation(
+        name="restore",
+        request=RestoreRequest,
+        result=RestoreReport,
+        run=restore,
+        effect=Effect.ADDS,
+        commands=(Command("restore"),),
+        text=_text,
+        is_tool=False,
+        opens=Opening.NOTHING,
+        in_own_process=True,  # a relative path is that of the command
+    ),
+)

@@ -1,0 +1,1 @@
+"""Bundles and other exports, and the vaults that are made from them."""

@@ -1,0 +1,179 @@
+"""A bundle: a vault as one file that other programs can read, too."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clawmem.app.services.graph.export import whole_graph
+from clawmem.app.services.graph.formats import json_ld
+from clawmem.app.services.portability.selection import Selection, selected_files
+from clawmem.domain.documents.identity import body_hash
+from clawmem.ports.bundle import (
+    BundleDamaged,
+    BundleReader,
+    BundleTooNew,
+    BundleWriter,
+    RecordTable,
+    Value,
+    VaultRecords,
+)
+from clawmem.ports.records import InactiveReason
+from clawmem.ports.vault import Vault
+
+FORMAT, VERSION = "clawmem-bundle", 1
+CONTENT = "content"
+_RECORDS, _NOTES, _LINES = "records/", "notes/", ".jsonl"
+_GRAPH, _SETTINGS, _QUESTIONS, _README = "graph.jsonld", "settings.yaml", "questions.jsonl", "README.md"
+_ABOUT = """# A clawmem bundle
+
+- `notes/`: every note as Markdown, also what programs wrote (`notes/_clawmem/`).
+- `records/`: the tables of the vault as JSON lines; the first line of each names the columns. A body that is a file in
+  `notes/` is given as `{"note": file, "start": characters before it}`.
+- `graph.jsonld`: documents, entities, facts and relations.
+- `settings.yaml`: the config file. `questions.jsonl`: questions with their answers, for the drill.
+- `manifest.json`: the schema version, and size and SHA-256 of every part.
+
+Make a vault from it: `clawmem restore FILE`. Prove that this would work: `clawmem restore FILE --drill`.
+"""
+
+
+class AskedQuestion(NamedTuple):
+    """A question, the first ten documents of its answer, and the retrievers that were missing."""
+
+    question: str
+    files: Sequence[str]
+    degraded: Sequence[str] = ()
+
+
+class BundleReport(NamedTuple):
+    """Number of documents, of forgotten places and of questions in a bundle."""
+
+    documents: int
+    forgotten: int
+    questions: int
+
+
+def write_bundle(
+    writer: BundleWriter,
+    vault: Vault,
+    records: VaultRecords,
+    selection: Selection,
+    *,
+    settings: str,
+    questions: Sequence[AskedQuestion],
+    asked_at: str,
+    receipts: bool,
+) -> BundleReport:
+    """
+    Write the *selection* of *vault*, a copy that is changed, and whose file *records* reads.
+
+    Args:
+        settings: The text of the config file.
+        asked_at: The time for which *questions* were asked.
+    """
+    notes: dict[str, dict[str, Value]] = {}
+    count = 0
+    for document, file in selected_files(vault, selection):
+        writer.add(f"{_NOTES}{file.name}", [file.text.encode("utf-8", "surrogatepass")])
+        notes.setdefault(document.hash, {"note": file.name, "start": file.start})
+        count += 1
+    records.keep(None if selection.is_everything else _kept(vault, selection), receipts=receipts)
+    for table in records.tables():
+        writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
+    writer.add(_GRAPH, (f"{line}\n".encode() for line in json_ld(whole_graph(vault))))
+    writer.add(_SETTINGS, [settings.encode()])
+    writer.add(_QUESTIONS, (_line(one._asdict()) for one in questions))
+    writer.add(_README, [_ABOUT.encode()])
+    withdrawn = vault.documents.latest(active=False)
+    forgotten = sum(one.inactive is InactiveReason.FORGOTTEN for one in withdrawn)
+    manifest = {
+        "format": FORMAT,
+        "version": VERSION,
+        "schema": records.schema(),
+        "sequences": dict(records.sequences()),
+        "collections": sorted(selection.collections),
+        "since": selection.since,
+        "asked_at": asked_at,
+        "documents": count,
+        "forgotten": forgotten,
+    }
+    writer.finish(manifest)
+    return BundleReport(count, forgotten, len(questions))
+
+
+def check_version(reader: BundleReader, schema: int) -> None:
+    """
+    Refuse a file that is no bundle of this clawmem, whose schema is *schema*, or of an earlier one.
+
+    Raises:
+        BundleDamaged: It is no bundle.
+        BundleTooNew: A later clawmem wrote it.
+    """
+    manifest = reader.manifest
+    found = [manifest.get("schema"), manifest.get("version")]
+    if manifest.get("format") != FORMAT or not all(isinstance(one, int) and one > 0 for one in found):
+        raise BundleDamaged(reader.location, "its manifest is not that of a clawmem bundle")
+    if manifest["schema"] > schema or manifest["version"] > VERSION:
+        raise BundleTooNew(reader.location, manifest["schema"], schema)
+
+
+def settings_in(reader: BundleReader) -> str:
+    """Return the text of the config file."""
+    return reader.content(_SETTINGS).decode()
+
+
+def questions_in(reader: BundleReader) -> list[AskedQuestion]:
+    """Return the questions of the drill; raise ValueError or TypeError if they cannot be read."""
+    return [AskedQuestion(**json.loads(line)) for line in reader.lines(_QUESTIONS)]
+
+
+def tables_in(reader: BundleReader) -> Iterator[RecordTable]:
+    """Yield the tables; reading them raises ValueError, TypeError or KeyError if a line cannot be read."""
+    for name in reader.names():
+        if name.startswith(_RECORDS):
+            lines = reader.lines(name)
+            columns = tuple(map(str, json.loads(next(lines, b""))))
+            rows = (tuple(_read(value, reader) for value in json.loads(line)) for line in lines)
+            table = name.removeprefix(_RECORDS).removesuffix(_LINES)
+            yield RecordTable(table, columns, map(_whole_body, rows) if table == CONTENT else rows)
+
+
+def _kept(vault: Vault, selection: Selection) -> list[int]:
+    served = (one.id for one in vault.documents.latest() if selection.holds(one))
+    return [*served, *(one.id for one in vault.documents.latest(active=False) if selection.holds_place(one))]
+
+
+def _lines(table: RecordTable, notes: Mapping[str, Mapping[str, Value]]) -> Iterator[bytes]:
+    yield _line(table.columns)
+    for row in table.rows:
+        if table.name == CONTENT and str(row[0]) in notes:
+            yield _line([row[0], notes[str(row[0])]])
+        else:
+            yield _line(list(map(_written, row)))
+
+
+def _written(value: Value) -> object:
+    return {"base64": b64encode(value).decode()} if isinstance(value, bytes) else value
+
+
+def _read(value: Any, reader: BundleReader) -> Value:
+    if not isinstance(value, dict):
+        return value if isinstance(value, str | int | float) else None
+    if "note" in value:
+        text = reader.content(f"{_NOTES}{value['note']}").decode("utf-8", "surrogatepass")
+        return text[int(value["start"]) :]
+    return b64decode(value["base64"], validate=True)
+
+
+def _whole_body(row: tuple[Value, ...]) -> tuple[Value, ...]:
+    digest, body = row
+    if not isinstance(body, str) or body_hash(body) != digest:
+        raise ValueError(f"the text of {digest!r} is another one")
+    return row
+
+
+def _line(value: object) -> bytes:
+    return f"{json.dumps(value, separators=(',', ':'), sort_keys=True)}\n".encode()

@@ -1,0 +1,262 @@
+"""Bundles: everything of a vault in one file, and the same vault from it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import apsw
+import pytest
+from command_line import Invoke, ask_json, read_json
+
+from clawmem.adapters.sqlite.migrations import LATEST
+
+REDIS, POSTGRES = "notes/decisions/2026-02-11-redis.md", "notes/decisions/2026-06-09-postgres.md"
+HARUKA = "notes/people/haruka.md"
+QUESTION = "where do login sessions live"
+Parts = dict[str, bytes]
+_SAMPLE: list[bytes] = []
+
+
+@pytest.fixture
+def used(remembered: Invoke) -> Invoke:
+    """A vault with a pin, a snooze, an entry of the diary, an entity, a question and a forgotten note."""
+    docid = ask_json(remembered, "--json", "get", HARUKA)["docid"]
+    for command in (
+        ("pin", REDIS),
+        ("snooze", POSTGRES, "--until", "2099-01-01"),
+        ("diary", "write", "We chose the blue ticket machine."),
+        ("forget", f"{docid} {HARUKA}", "--yes"),
+        ("query", QUESTION),  # forgetting takes receipts away
+    ):
+        done = remembered(*command)
+        assert done.exit_code == 0, done.output
+    return remembered
+
+
+@pytest.fixture
+def bundle(used: Invoke, home: Path) -> Path:
+    file = home / "all.zip"
+    done = used("export", "-o", file, "--receipts")
+    assert done.exit_code == 0, done.output
+    return file
+
+
+@pytest.fixture
+def sample(request: pytest.FixtureRequest, home: Path) -> Path:
+    """The bundle of a vault that other tests of this module share."""
+    if not _SAMPLE:
+        _SAMPLE.append(request.getfixturevalue("bundle").read_bytes())
+    return _file(home, _SAMPLE[0])
+
+
+@pytest.fixture
+def altered(sample: Path, home: Path) -> Callable[..., Path]:
+    """Make a copy of the sample with other parts; the manifest is changed with them if *honest*."""
+
+    def alter(change: Callable[[Parts, dict[str, Any]], None], *, honest: bool = True) -> Path:
+        with ZipFile(sample) as read:
+            parts = {name: read.read(name) for name in read.namelist()}
+        manifest = json.loads(parts.pop("manifest.json"))
+        change(parts, manifest)
+        if honest:
+            manifest["parts"] = {
+                name: {"bytes": len(part), "sha256": sha256(part).hexdigest()} for name, part in parts.items()
+            }
+        target = home / "altered.zip"
+        with ZipFile(target, "w", ZIP_DEFLATED) as written:
+            for name, part in {**parts, "manifest.json": json.dumps(manifest).encode()}.items():
+                written.writestr(name, part)
+        return target
+
+    return alter
+
+
+def rows(vault: Path) -> dict[str, list[Any]]:
+    """What a person has put into a vault, with the ids of documents."""
+    asked = {
+        "documents": "select id, collection, path, pinned, snoozed_until, inactive, hash, origin from documents",
+        "acts": "select document_id, act, by, at, why from acts",
+        "receipts": "select recall_id, content from receipts",
+        "forgotten": "select * from forgotten_texts",
+        "sequence": "select seq from sqlite_sequence where name = 'documents'",
+    }
+    with closing(apsw.Connection(str(vault), flags=apsw.SQLITE_OPEN_READONLY)) as read:
+        return {name: sorted(read.execute(sql), key=repr) for name, sql in asked.items()}
+
+
+def parts_of(file: Path) -> Parts:
+    with ZipFile(file) as read:
+        return {name: read.read(name) for name in read.namelist()}
+
+
+def test_the_same_vault_on_another_machine(used: Invoke, bundle: Path, vault_file: Path, home: Path) -> None:
+    """Ids, acts and answers are the same, forgotten notes stay forgotten, and a new export has the same bytes."""
+    answer = ask_json(used, "--json", "query", QUESTION)["results"]
+    elsewhere = home / "elsewhere" / "vault.sqlite"
+    before = {**rows(vault_file), "receipts": rows(vault_file)["receipts"][:1]}  # a question was asked since
+    made = read_json(used("--vault", elsewhere, "--json", "restore", bundle))
+
+    assert (made["forgotten"], made["config"]) == (1, None)
+    assert rows(elsewhere) == before
+    assert used("--vault", elsewhere, "export", "-o", home / "again.zip", "--receipts").exit_code == 0
+    assert parts_of(home / "again.zip") == parts_of(bundle)
+    assert (home / "again.zip").read_bytes() == bundle.read_bytes()
+    assert ask_json(used, "--vault", elsewhere, "--json", "query", QUESTION)["results"] == answer
+    assert "forgotten" in used("--vault", elsewhere, "get", HARUKA).output
+    assert elsewhere.with_name("vault.sqlite.forgotten").exists()
+
+
+def test_a_lost_vault(used: Invoke, bundle: Path, vault_file: Path, home: Path) -> None:
+    """The folder of the vault and its config are gone; the files of the notes are still indexed afterwards."""
+    before = rows(vault_file)
+    shutil.rmtree(vault_file.parent)
+    shutil.rmtree(home / ".config")
+
+    made = used("restore", bundle)
+
+    assert made.exit_code == 0, made.output
+    assert rows(vault_file) == before
+    updated = used("update")
+    assert updated.exit_code == 0, updated.output
+    assert {one[1:3] for one in rows(vault_file)["documents"]} == {one[1:3] for one in before["documents"]}
+    assert used("verify").exit_code == 0
+
+
+def test_the_drill(used: Invoke, bundle: Path, altered: Callable[..., Path], vault_file: Path) -> None:
+    """It asks recorded questions in a temporary place, and finds a bundle that would answer otherwise."""
+    before = rows(vault_file)
+    found = read_json(used("--json", "restore", bundle, "--drill"))
+
+    assert (found["drill"], found["differences"]) == (True, [])
+    assert found["questions"] >= 3
+    assert QUESTION.encode() in parts_of(bundle)["questions.jsonl"]
+
+    def answer_otherwise(parts: Parts, manifest: dict[str, Any]) -> None:
+        line = {"question": QUESTION, "files": [POSTGRES], "degraded": []}
+        parts["questions.jsonl"] = json.dumps(line).encode()
+
+    failed = used("restore", altered(answer_otherwise), "--drill")
+    assert failed.exit_code == 1
+    assert QUESTION in failed.output
+    assert rows(vault_file) == before
+
+
+def test_a_forgotten_text_is_in_no_part(sample: Path) -> None:
+    assert not any(b"ticket machines" in part for part in parts_of(sample).values())
+
+
+def test_the_machine_made_note_and_questions_without_receipts(used: Invoke, home: Path) -> None:
+    """Recorded questions leave the machine only if the user asks for them."""
+    assert used("export").exit_code == 0
+    parts = parts_of(home / "clawmem-bundle.zip")
+
+    assert any(
+        b"blue ticket machine" in part for name, part in parts.items() if name.startswith("notes/_clawmem")
+    )
+    assert QUESTION.encode() not in parts["questions.jsonl"]
+    assert "records/receipts.jsonl" not in parts
+
+
+def test_a_part_of_the_vault(used: Invoke, home: Path) -> None:
+    """One collection since a day: no text, no name and no act of another note goes along."""
+    file = home / "part.zip"
+    assert used("export", "-o", file, "-c", "notes", "--since", "2026-03-01").exit_code == 0
+    parts = parts_of(file)
+
+    assert {name for name in parts if name.startswith("notes/")} == {f"notes/{POSTGRES}"}
+    assert not any(b"blue" in part or b"Redis" in part for part in parts.values())
+    assert read_json(used("--json", "restore", file, "--drill"))["differences"] == []
+    made = read_json(used("--vault", home / "part.sqlite", "--json", "restore", file))
+    assert (made["documents"], made["forgotten"]) == (1, 1)
+
+
+def test_a_vault_with_notes_is_never_replaced(
+    used: Invoke, sample: Path, vault_file: Path, home: Path
+) -> None:
+    """Also not one whose notes are all forgotten; there is no option for it. An empty vault is replaced."""
+    for sql in ("select 1", "update documents set inactive = 'forgotten'"):
+        with closing(apsw.Connection(str(vault_file))) as vault:
+            vault.execute(sql)
+        before = rows(vault_file)
+        refused = used("restore", sample)
+
+        assert refused.exit_code == 5
+        assert "a bundle never replaces notes" in refused.output
+        assert rows(vault_file) == before
+    assert used("--vault", home / "empty.sqlite", "init").exit_code == 0
+    assert used("--vault", home / "empty.sqlite", "restore", sample).exit_code == 0
+
+
+def _truncated(sample: Path) -> Iterator[bytes]:
+    content = sample.read_bytes()
+    yield from (b"", b"PK", content[: len(content) // 2], content[:-10], b"no bundle at all")
+
+
+def test_a_truncated_file(invoke: Invoke, sample: Path, home: Path) -> None:
+    for content in _truncated(sample):
+        _refinvoke(invoke, home, content, "no whole ZIP file")
+
+
+def test_flipped_bits_never_pass(invoke: Invoke, sample: Path, home: Path) -> None:
+    """In whatever place: an error, or exactly the same vault where the bit means nothing."""
+    content = bytearray(sample.read_bytes())
+    for place in range(40, len(content), len(content) // 12):
+        content[place] ^= 0x10
+        made = invoke("restore", _file(home, bytes(content)), "--drill")
+        assert made.exit_code in (0, 5), made.output
+        content[place] ^= 0x10
+
+
+DAMAGES: dict[str, tuple[Callable[[Parts, dict[str, Any]], None], bool, str]] = {
+    "another text": (lambda parts, _: parts.update({f"notes/{REDIS}": b"# Keep\n"}), False, "differs from its hash"),
+    "another body": (lambda parts, _: parts.update({f"notes/{REDIS}": b"# Keep\n"}), True, "is another one"),
+    "a missing part": (lambda parts, _: parts.pop("records/documents.jsonl") and None, False, "no part"),
+    "a stray part": (lambda parts, _: parts.update({"../../evil": b"x"}), False, "does not name"),
+    "an unknown table": (
+        lambda parts, _: parts.update({"records/x; drop table content.jsonl": b'["a"]\n'}), True, "unknown table",
+    ),
+    "an unknown column": (lambda parts, _: parts.update({"records/acts.jsonl": b'["a b"]\n'}), True, "unknown table"),
+    "no JSON": (lambda parts, _: parts.update({"records/acts.jsonl": b"["}), True, "cannot be read"),
+    "a wrong row": (lambda parts, _: parts.update({"records/acts.jsonl": b'["id"]\n[1,2]\n'}), True, "cannot be read"),
+    "another program's": (lambda _, manifest: manifest.update(format="backup"), True, "not that of a clawmem bundle"),
+    "a later schema": (lambda _, manifest: manifest.update(schema=LATEST + 1), True, "newer than this clawmem"),
+    "a later format": (lambda _, manifest: manifest.update(version=99), True, "newer than this clawmem"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_bundle(invoke: Invoke, altered: Callable[..., Path], home: Path, damage: str) -> None:
+    change, honest, why = DAMAGES[damage]
+
+    _refinvoke(invoke, home, altered(change, honest=honest).read_bytes(), why)
+
+
+def test_a_bomb(invoke: Invoke, home: Path) -> None:
+    """A few kilobytes that unpack to a hundred megabytes are refused before they are unpacked."""
+    bomb = home / "bomb.zip"
+    with ZipFile(bomb, "w", ZIP_DEFLATED) as written:
+        written.writestr("manifest.json", bytes(100 << 20))
+
+    _refinvoke(invoke, home, bomb.read_bytes(), "which no export of notes does")
+
+
+def _file(home: Path, content: bytes) -> Path:
+    file = home / "bundle.zip"
+    file.write_bytes(content)
+    return file
+
+
+def _refinvoke(invoke: Invoke, home: Path, content: bytes, why: str) -> None:
+    target = home / "new" / "vault.sqlite"
+    refused = invoke("--vault", target, "restore", _file(home, content))
+
+    assert refused.exit_code == 5, refused.output
+    assert why in refused.output
+    assert not [*home.glob("new/*")]

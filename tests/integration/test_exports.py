@@ -1,0 +1,111 @@
+"""Exports that other programs read."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from command_line import Invoke
+
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.operations.memory_graph import (
+    NamedRelations,
+    NewEntities,
+    create_entities,
+    create_relations,
+)
+from clawmem.app.settings.model import load_settings
+
+POSTGRES, HARUKA = "notes/decisions/2026-06-09-postgres.md", "notes/people/haruka.md"
+
+
+def lines_of(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+
+
+def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, notes: Path, home: Path) -> None:
+    """The files of the user byte for byte, and what programs wrote with front matter; a second run adds nothing."""
+    remembered("diary", "write", "We chose the blue ticket machine.")
+    assert remembered("export", "--format", "markdown", "-o", "out").exit_code == 0
+
+    exported = {file.relative_to(home / "out").as_posix(): file for file in home.glob("out/**/*.md")}
+    for file in notes.rglob("*.md"):
+        assert exported.pop(f"notes/{file.relative_to(notes)}").read_bytes() == file.read_bytes()
+    (diary,) = exported.values()
+    assert "blue ticket machine" in diary.read_text("utf-8")
+    assert diary.read_text("utf-8").startswith('---\ntitle: "')
+    again = remembered("export", "--format", "markdown", "-o", "out")
+    assert (again.exit_code, "is a folder" in again.output) == (2, True)
+
+
+def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: Path) -> None:
+    """A path of a record never becomes a path outside of the folder."""
+    with apsw.Connection(str(vault_file)) as vault:
+        vault.execute(
+            "update documents set path = '../../evil<>' || char(10) || '.md' where path like '%redis%'"
+        )
+    assert remembered("export", "--format", "markdown", "-o", "out").exit_code == 0
+
+    assert {one.name for one in home.glob("out/**/*evil*")} == {"evil___.md"}
+    assert not [*home.parent.glob("**/evil*")] or all(
+        "out" in one.parts for one in home.parent.glob("**/evil*")
+    )
+
+
+def test_portable_ai_memory(remembered: Invoke, notes: Path, home: Path) -> None:
+    """The package of the format finds no fault, and each memory has its text, its time and its successor."""
+    file = notes / "decisions" / "2026-06-09-postgres.md"
+    file.write_text(
+        f"---\nsupersedes: decisions/2026-02-11-redis.md\n---\n{file.read_text('utf-8')}", "utf-8"
+    )
+    assert remembered("update").exit_code == 0
+    assert remembered("export", "--format", "pam").exit_code == 0
+    found = json.loads((home / "memory-store.json").read_text("utf-8"))
+
+    memories = {one["id"]: one for one in found["memories"]}
+    old = memories["notes/decisions/2026-02-11-redis.md"]
+    assert (old["status"], old["temporal"]["superseded_by"]) == ("superseded", POSTGRES)
+    assert old["temporal"]["created_at"].startswith("2026-02-11")
+    assert "Counts seconds." in memories[HARUKA]["content"]
+
+    package = pytest.importorskip("portable_ai_memory")
+    result = package.validate(package.load(home / "memory-store.json"))
+    assert [str(one) for one in result.issues] == []
+
+
+def test_memory_lines(remembered: Invoke, home: Path) -> None:
+    """Entities of the reference memory server are the same entities again; other notes have their path as name."""
+    entity = {"name": "Haruka", "entityType": "person", "observations": ["counts seconds"]}
+    relation = {"from": "Haruka", "to": "Ticket machine", "relationType": "designs"}
+    with open_services(load_settings(environ=dict(os.environ))) as services:
+        new = {"entities": [entity, {**entity, "name": "Ticket machine"}]}
+        create_entities(services, NewEntities.model_validate(new))
+        create_relations(services, NamedRelations.model_validate({"relations": [relation]}))
+    assert remembered("export", "--format", "jsonl").exit_code == 0
+    found = lines_of(home / "memory.jsonl")
+
+    assert {"type": "entity", **entity} in found
+    assert {"type": "relation", **relation} in found
+    (note,) = [one for one in found if one.get("name") == HARUKA]
+    assert "Designs ticket machines." in note["observations"][0]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (("--since", "someday"), "is no date"),
+        (("-c", "nowhere"), "No collection matches"),
+        (("--format", "pam", "--receipts"), "Only a bundle has receipts"),
+        (("-o", "missing/file"), "no folder"),
+    ],
+)
+def test_what_cannot_be_exported(remembered: Invoke, home: Path, options: tuple[str, ...], why: str) -> None:
+    refused = remembered("export", *options)
+
+    assert refused.exit_code != 0
+    assert why in refused.output
+    assert {*home.iterdir()} == {home / ".cache", home / ".config"}
