@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.ports.errors import ClawmemError
@@ -79,4 +78,4 @@ class ForeignStore(NamedTuple):
 
     name: str
     usual: tuple[str, ...]
-    read: Callable[[Path], Iterator[ForeignMemory | Unmatched]]
+    read: Callable[[str], Iterator[ForeignMemory | Unmatched]]

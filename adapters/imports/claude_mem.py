@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import database, found_in, text, words
+from clawmem.adapters.imports.reading import at_place, database, found_in, text, words
 from clawmem.ports.imports import ForeignMemory, ForeignStore, Unmatched
 
 TOOL = "claude-mem"
@@ -62,4 +62,4 @@ def _summary(row: Mapping[str, Any]) -> ForeignMemory:
     )
 
 
-STORES = (ForeignStore(TOOL, (".claude-mem",), read),)
+STORES = (ForeignStore(TOOL, (".claude-mem",), at_place(read)),)

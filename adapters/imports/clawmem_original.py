@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import database, found_in, share, text, words
+from clawmem.adapters.imports.reading import at_place, database, found_in, share, text, words
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, ForeignStore, Unmatched
 
 TOOL = "clawmem"
@@ -78,4 +78,4 @@ def _relation(row: Mapping[str, Any]) -> ForeignRelation:
     return ForeignRelation(str(row["target_id"]), text(row, "relation_type"), share(row["weight"], 1.0))
 
 
-STORES = (ForeignStore(TOOL, (".cache/clawmem",), read),)
+STORES = (ForeignStore(TOOL, (".cache/clawmem",), at_place(read)),)

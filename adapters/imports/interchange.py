@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import found_in, json_of, share, text, text_of, words
+from clawmem.adapters.imports.reading import at_place, found_in, json_of, share, text, text_of, words
 from clawmem.ports.imports import (
     ForeignFact,
     ForeignMemory,
@@ -135,7 +135,7 @@ def _object(one: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 STORES = (
-    ForeignStore(PAM, (), _pam),
-    ForeignStore(LINES, (), _lines),
-    ForeignStore(LETTA, (), _letta),
+    ForeignStore(PAM, (), at_place(_pam)),
+    ForeignStore(LINES, (), at_place(_lines)),
+    ForeignStore(LETTA, (), at_place(_letta)),
 )

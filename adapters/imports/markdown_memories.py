@@ -10,8 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.adapters.imports.reading import text_of
-from clawmem.domain.documents.frontmatter import split
+from clawmem.adapters.imports.reading import at_place, text_of
 from clawmem.ports.imports import (
     ForeignMemory,
     ForeignRelation,
@@ -20,6 +19,7 @@ from clawmem.ports.imports import (
     Unmatched,
 )
 
+_FENCE = "---\n"
 _FIELD = re.compile(r"([A-Za-z_]+):[ \t]*(.*)")
 _ITEM = re.compile(r"[ \t]*- (.+)")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -69,12 +69,18 @@ def _files(place: Path) -> Iterator[Path]:
 
 
 def _note(tool: str, place: Path, path: Path) -> _NoteFile:
-    parts = split(text_of(tool, place / path))
-    fields, tags = _fields(parts.text.split("\n"))
+    head, body = _parts(text_of(tool, place / path))
+    fields, tags = _fields(head.split("\n"))
     found = _DAY.search(path.name)
     day = next((fields[one] for one in _DATES if fields.get(one)), found[0] if found else "")
     changed = datetime.fromtimestamp((place / path).stat().st_mtime, UTC).isoformat()
-    return _NoteFile(path.as_posix(), fields, tags, parts.body, day or changed)
+    return _NoteFile(path.as_posix(), fields, tags, body, day or changed)
+
+
+def _parts(source: str) -> tuple[str, str]:
+    """Return the front matter and the body of a file."""
+    head, fence, body = source.removeprefix(_FENCE).partition(f"\n{_FENCE}")
+    return (head, body) if source.startswith(_FENCE) and fence else ("", source)
 
 
 def _fields(lines: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
@@ -119,7 +125,7 @@ def _is_openclaw(path: Path) -> bool:
 
 
 STORES = tuple(
-    ForeignStore(tool, usual, partial(_read, tool, selects))
+    ForeignStore(tool, usual, at_place(partial(_read, tool, selects)))
     for tool, usual, selects in (
         ("basic-memory", ("basic-memory",), _is_any),
         ("memsearch", (".memsearch/memory",), _is_any),

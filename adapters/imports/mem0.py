@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import database, found_in, text
+from clawmem.adapters.imports.reading import at_place, database, found_in, text
 from clawmem.ports.imports import ForeignMemory, ForeignStore, Unmatched
 
 TOOL = "mem0"
@@ -88,4 +88,4 @@ def _point(content: bytes) -> dict[str, Any]:
         return {}
 
 
-STORES = (ForeignStore(TOOL, (".mem0",), read),)
+STORES = (ForeignStore(TOOL, (".mem0",), at_place(read)),)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import apsw
 
-from clawmem.ports.imports import StoreUnreadable
+from clawmem.ports.imports import ForeignMemory, StoreUnreadable, Unmatched
 
 MOST_BYTES = 64 << 20  # of one file of text
 Row = dict[str, Any]
@@ -100,6 +100,13 @@ def found_in(tool: str, place: Path, *names: str) -> Path:
     if file := next((one for one in files if one.is_file()), None):
         return file
     raise StoreUnreadable(tool, str(place), f"the folder has no {' or '.join(names)}")
+
+
+def at_place(
+    read: Callable[[Path], Iterator[ForeignMemory | Unmatched]],
+) -> Callable[[str], Iterator[ForeignMemory | Unmatched]]:
+    """Return *read* for a place that is given as text."""
+    return lambda place: read(Path(place))
 
 
 def words(value: object) -> tuple[str, ...]:

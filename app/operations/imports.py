@@ -65,7 +65,7 @@ def import_memories(services: Services, request: ImportRequest) -> ImportedMemor
         request.path.expanduser().absolute() if request.path else _usual(services.settings.home, request.tool)
     )
     bring = ImportMemories(services.vault, services.clock, services.caller)
-    report = bring(store.name, store.read(place), dry_run=request.dry_run)
+    report = bring(store.name, store.read(str(place)), dry_run=request.dry_run)
     counts = {**report.outcomes, **report.details}
     names = (name for name, field in ImportedMemories.model_fields.items() if field.annotation is int)
     return ImportedMemories(

@@ -24,8 +24,8 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
 from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation
+from clawmem.ports.stores import Holdings
 from clawmem.ports.triples import Triple
-from clawmem.ports.vault import Vault
 
 _WHY = "imported"
 _LEAST_WEIGHT, _LEAST_CONFIDENCE = 0.01, 0.01
@@ -56,7 +56,7 @@ class ImportMemories:
     Secrets are replaced. Texts that the promptguard would not inject are counted; they are stored, and not injected.
     """
 
-    def __init__(self, vault: Vault, clock: Clock, caller: str) -> None:
+    def __init__(self, vault: Holdings, clock: Clock, caller: str) -> None:
         self._vault = vault
         self._clock = clock
         self._caller = caller
@@ -107,7 +107,7 @@ class ImportMemories:
         if known is None or known.inactive is None:
             if known and known.hash == digest:
                 return Outcome.UNCHANGED
-            if is_forgotten_text(self._vault, digest):
+            if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, digest):
                 return Outcome.FORGOTTEN
             others = [one for one in self._vault.documents.holding(digest) if one.inactive is None]
             if others or seen.get(digest, path) != path:
