@@ -29,6 +29,7 @@ VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "forgetting": ("forget",),
         "graph": ("graph",),
         "history": ("timeline", "sessions", "log"),
+        "imports": ("import",),
         "indexes": ("verify", "rebuild", "migrate"),
         "indexing": ("update", "reindex"),
         "knowledge": ("entities", "graph"),

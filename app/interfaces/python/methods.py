@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.forgetting import Forgotten
     from clawmem.app.operations.graph import CausalLinks, ExportedGraph, Graphs
     from clawmem.app.operations.history import Sessions, Timeline
+    from clawmem.app.operations.imports import ImportedMemories
     from clawmem.app.operations.indexes import Differences, Migrated, Rebuilt
     from clawmem.app.operations.indexing import Reading
     from clawmem.app.operations.knowledge import Entities, Evolution, Facts
@@ -283,6 +284,17 @@ class Methods:
     def session_log(self, *, limit: int = 10, as_of: str = "") -> Sessions:
         """List the latest sessions and their results."""
         found: Sessions = self._run("session_log", locals())
+        return found
+
+    def import_memories(
+        self, tool: str, *, path: Path | None = None, dry_run: bool = False
+    ) -> ImportedMemories:
+        """Import the memories of another tool, whose store is only read.
+
+        Original times stay, secrets are replaced, and imported texts are quoted and not trusted. Repeat it any time: only new
+        and changed memories are imported.
+        """
+        found: ImportedMemories = self._run("import_memories", locals())
         return found
 
     def verify(self) -> Differences:

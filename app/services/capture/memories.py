@@ -86,16 +86,17 @@ class Memories:
         tags: tuple[str, ...] = (),
         domain: str | None = None,
         sources: Iterable[Document] = (),
+        origin: Origin = Origin.ASSISTANT,
     ) -> int:
         """
         Store *body* at *path* of the own collection, replacing an earlier document; return its id.
 
-        Its origin is an assistant, or the least trusted of its *sources*.
+        Its origin is *origin*, or the least trusted of its *sources*.
 
         Raises:
             InvalidInput: the document at *path* was forgotten on request.
         """
-        origin = least_trusted([Origin.ASSISTANT, *(one.origin for one in sources)])
+        origin = least_trusted([origin, *(one.origin for one in sources)])
         return self._publish(
             path, title, body, content_type, confidence, authored_at, origin, *tags, domain=domain
         )

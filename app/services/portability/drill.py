@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.receipts import unpack_if_readable
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
-from clawmem.ports.stores import Recalled
+from clawmem.ports.stores import Catalogue, Recalled
 
 QUESTIONS = 50
 COMPARED = 10
@@ -32,7 +32,7 @@ def recorded_questions(vault: Recalled, *, receipts: bool) -> list[str]:
     return [*dict.fromkeys(one for one in found if one.strip() and len(one) <= MAX_QUERY)][:QUESTIONS]
 
 
-def newest_moment(vault: Recalled) -> str:
+def newest_moment(vault: Catalogue) -> str:
     """Return the time of the last change of a document, so that a later export asks the same questions."""
     return max((max(one.indexed_at, one.modified_at) for one in vault.documents.latest()), default="")
 
@@ -55,5 +55,5 @@ def _of_receipts(vault: Recalled) -> Iterator[str]:
             yield receipt.question
 
 
-def _titles(vault: Recalled) -> list[str]:
+def _titles(vault: Catalogue) -> list[str]:
     return [one.title for one in spread(sorted(vault.documents.latest(), key=_PLACE), QUESTIONS)]

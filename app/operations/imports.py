@@ -1,0 +1,119 @@
+"""Memories of other tools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.bootstrap.imports import TOOLS, foreign_store
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.output import plural
+from clawmem.app.services.imports.importing import ImportMemories
+from clawmem.ports.errors import NotFound
+from clawmem.ports.imports import StoreUnreadable
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+
+class ImportRequest(Request):
+    """The tool and the place of its memories."""
+
+    tool: Annotated[str, Field(description=f"{', '.join(TOOLS)}."), Option(metavar="TOOL", is_argument=True)]
+    path: Annotated[
+        Path | None,
+        Field(description="The store: a folder or file; by default where the tool has it."),
+        Option(metavar="PATH", is_argument=True),
+    ] = None
+    dry_run: Annotated[bool, Field(description="Report, and import nothing."), Option(("--dry-run",))] = False
+
+
+class ImportedMemories(Result):
+    """Counts of an import; ``unmatched`` are items without a counterpart by kind, ``suspicious`` look like orders."""
+
+    tool: str
+    place: str
+    dry_run: bool
+    imported: int
+    updated: int
+    unchanged: int
+    duplicates: int
+    forgotten: int = Field(description="Not imported: forgotten or archived in this vault.")
+    facts: int
+    relations: int
+    pinned: int
+    snoozed: int
+    redacted: int = Field(description="Memories with replaced secrets.")
+    suspicious: int = Field(description="Memories that hooks do not inject, because they give orders.")
+    unmatched: dict[str, int]
+
+
+def import_memories(services: Services, request: ImportRequest) -> ImportedMemories:
+    """
+    Import the memories of another tool, whose store is only read.
+
+    Original times stay, secrets are replaced, and imported texts are quoted and not trusted. Repeat it any time: only new
+    and changed memories are imported.
+    """
+    if request.tool not in TOOLS:
+        raise NotFound("tool", request.tool, suggestions=TOOLS)
+    store = foreign_store(request.tool)
+    place = (
+        request.path.expanduser().absolute() if request.path else _usual(services.settings.home, request.tool)
+    )
+    bring = ImportMemories(services.vault, services.clock, services.caller)
+    report = bring(store.name, store.read(str(place)), dry_run=request.dry_run)
+    counts = {**report.outcomes, **report.details}
+    names = (name for name, field in ImportedMemories.model_fields.items() if field.annotation is int)
+    return ImportedMemories(
+        tool=request.tool,
+        place=str(place),
+        dry_run=request.dry_run,
+        unmatched=dict(sorted(report.unmatched.items())),
+        **{name: counts.get(name, 0) for name in names},
+    )
+
+
+def _usual(home: Path, tool: str) -> Path:
+    usual = foreign_store(tool).usual
+    if not usual:
+        raise StoreUnreadable(tool, "its usual place", "it has none")
+    return next((home / one for one in usual if (home / one).exists()), home / usual[0])
+
+
+def _text(result: ImportedMemories) -> Iterator[str]:
+    verb = "Would import" if result.dry_run else "Imported"
+    yield f"{verb} {plural(result.imported, 'memory').replace('memorys', 'memories')} of {result.tool} from {result.place}."
+    counted = {
+        "updated": result.updated,
+        "unchanged": result.unchanged,
+        "duplicates of notes": result.duplicates,
+        "forgotten or archived here, not imported": result.forgotten,
+        "facts": result.facts,
+        "relations": result.relations,
+        "pinned": result.pinned,
+        "snoozed": result.snoozed,
+        "with replaced secrets": result.redacted,
+        "give orders, and are not injected": result.suspicious,
+    }
+    yield from (f"  {count} {what}" for what, count in counted.items() if count)
+    yield from (f"  no counterpart: {count} × {what}" for what, count in result.unmatched.items())
+
+
+OPERATIONS = (
+    Operation(
+        name="import_memories",
+        request=ImportRequest,
+        result=ImportedMemories,
+        run=import_memories,
+        effect=Effect.REPEATABLE,
+        commands=(Command("import"),),
+        text=_text,
+        is_tool=False,
+        opens=Opening.CREATED,
+        in_own_process=True,  # a relative path is that of the command
+    ),
+)

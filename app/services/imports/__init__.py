@@ -1,0 +1,1 @@
+"""Memories of other tools as documents of the vault."""

@@ -1,0 +1,200 @@
+"""Import of memories of other tools, which can be repeated and interrupted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import NamedTuple
+
+from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.indexing.moves import is_forgotten_text
+from clawmem.app.services.indexing.publish import apply_in_chunks
+from clawmem.domain.capture.imported import imported_kind, imported_path, imported_time, imported_title
+from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_words
+from clawmem.domain.security.promptguard import inspect
+from clawmem.domain.security.redaction import redact, redact_parts
+from clawmem.ports.clock import Clock
+from clawmem.ports.entities import Entity
+from clawmem.ports.errors import InvalidInput
+from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
+from clawmem.ports.journal import Act, ActEntry
+from clawmem.ports.origin import Origin
+from clawmem.ports.relations import Relation
+from clawmem.ports.stores import Holdings
+from clawmem.ports.triples import Triple
+
+_WHY = "imported"
+_LEAST_WEIGHT, _LEAST_CONFIDENCE = 0.01, 0.01
+
+
+class Outcome(StrEnum):
+    """Outcome of importing one memory."""
+
+    IMPORTED = "imported"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    DUPLICATE = "duplicates"  # a served document, or an earlier memory of the store, has the same text
+    FORGOTTEN = "forgotten"  # the memory or its text was forgotten or archived here
+
+
+class ImportReport(NamedTuple):
+    """Counts by outcome, of items without a counterpart by kind, and of properties of the imported memories."""
+
+    outcomes: Counter[str]
+    unmatched: Counter[str]
+    details: Counter[str]
+
+
+class ImportMemories:
+    """
+    Stores memories of other tools in ``_clawmem/imports``, with origin `Origin.IMPORTED` and their original times.
+
+    Secrets are replaced. Texts that the promptguard would not inject are counted; they are stored, and not injected.
+    """
+
+    def __init__(self, vault: Holdings, clock: Clock, caller: str) -> None:
+        self._vault = vault
+        self._clock = clock
+        self._caller = caller
+        self._memories = Memories(vault, clock)
+
+    def __call__(
+        self, tool: str, items: Iterable[ForeignMemory | Unmatched], *, dry_run: bool = False
+    ) -> ImportReport:
+        """
+        Import *items* of *tool*; a *dry_run* only counts. An interrupted import keeps the finished memories.
+
+        Raises:
+            StoreUnreadable: The store cannot be read on; the memories before are imported.
+        """
+        report = ImportReport(Counter(), Counter(), Counter())
+        seen: dict[str, str] = {}  # by the hash of a text, the path of the memory that has it
+        memories: list[ForeignMemory] = []
+        for item in items:
+            if isinstance(item, Unmatched):
+                report.unmatched[item.kind] += 1
+            else:
+                memories.append(_without_secrets(item, report))
+        numbers: dict[str, int] = {}
+
+        def take(memory: ForeignMemory) -> None:
+            path = imported_path(tool, memory)
+            outcome = self._outcome(path, memory, seen)
+            report.outcomes[outcome.value] += 1
+            seen.setdefault(body_hash(memory.text), path)
+            if outcome in (Outcome.IMPORTED, Outcome.UPDATED):
+                report.details["suspicious"] += inspect(memory.text).dropped
+                if not dry_run:
+                    self._store(path, memory, report, is_new=outcome is Outcome.IMPORTED)
+            if found := self._vault.documents.at(COLLECTION, path):
+                numbers[memory.id] = found.id
+
+        if dry_run:
+            for memory in memories:
+                take(memory)
+            return report
+        for _ in apply_in_chunks(self._vault, memories, take):
+            pass
+        self._relate(tool, memories, numbers, report)
+        return report
+
+    def _outcome(self, path: str, memory: ForeignMemory, seen: dict[str, str]) -> Outcome:
+        digest, known = body_hash(memory.text), self._vault.documents.at(COLLECTION, path)
+        if known is None or known.inactive is None:
+            if known and known.hash == digest:
+                return Outcome.UNCHANGED
+            if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, digest):
+                return Outcome.FORGOTTEN
+            others = [one for one in self._vault.documents.holding(digest) if one.inactive is None]
+            if others or seen.get(digest, path) != path:
+                return Outcome.DUPLICATE
+            return Outcome.UPDATED if known else Outcome.IMPORTED
+        return Outcome.FORGOTTEN
+
+    def _store(self, path: str, memory: ForeignMemory, report: ImportReport, *, is_new: bool) -> None:
+        number = self._memories.write(
+            path,
+            imported_title(memory),
+            memory.text,
+            memory.content_type,
+            memory.confidence,
+            imported_time(memory.authored_at, self._clock.now_ms()),
+            tags=tuple(dict.fromkeys(memory.tags)),
+            domain=memory.project or None,
+            origin=Origin.IMPORTED,
+        )
+        self._state(number, memory.facts, report)
+        if is_new:  # later changes of these marks are the user's
+            self._mark(number, memory, report)
+
+    def _mark(self, number: int, memory: ForeignMemory, report: ImportReport) -> None:
+        now_ms = self._clock.now_ms()
+        until = parse_iso(memory.snoozed_until)
+        if memory.pinned:
+            self._vault.documents.pin(number, True)
+            self._vault.acts.add([ActEntry(number, Act.PIN, self._caller, iso_utc(now_ms), _WHY)])
+            report.details["pinned"] += 1
+        if until is not None and until > now_ms:
+            self._vault.documents.snooze(number, iso_utc(until))
+            self._vault.acts.add([ActEntry(number, Act.SNOOZE, self._caller, iso_utc(now_ms), _WHY)])
+            report.details["snoozed"] += 1
+
+    def _state(self, number: int, facts: Iterable[ForeignFact], report: ImportReport) -> None:
+        self._vault.triples.forget(number)
+        mentioned: dict[str, Entity] = {}
+        for fact in facts:
+            if not (name_words(fact.subject) and fact.predicate):
+                report.unmatched["fact without a subject"] += 1
+                continue
+            subject = _entity(fact.subject, fact.kind)
+            mentioned[subject.id] = subject
+            said = f"{fact.subject} {fact.predicate} {fact.object}"
+            triple = Triple(
+                subject,
+                fact.predicate,
+                redact(fact.object).text,
+                number,
+                fact.valid_from,
+                fact.valid_to,
+                max(_LEAST_CONFIDENCE, fact.confidence),
+                redact(said).text,
+            )
+            try:
+                report.details["facts"] += self._vault.triples.add([triple])
+            except InvalidInput:  # for example an end before the beginning
+                report.unmatched["invalid fact"] += 1
+        if mentioned:
+            self._vault.entities.set_mentions(number, list(mentioned.values()))
+
+    def _relate(
+        self, tool: str, memories: Iterable[ForeignMemory], numbers: dict[str, int], report: ImportReport
+    ) -> None:
+        now = iso_utc(self._clock.now_ms())
+        relations = []
+        for memory in memories:
+            for one in memory.relations:
+                source, target = numbers.get(memory.id), numbers.get(one.target)
+                if source is None or target is None or source == target:
+                    report.unmatched["relation to an item without a counterpart"] += 1
+                    continue
+                kind, weight = imported_kind(one.kind), max(_LEAST_WEIGHT, one.weight)
+                said = {"reasoning": "", "kind": one.kind}
+                relations.append(Relation(source, target, kind, weight, f"import {tool}", now, said))
+        with self._vault.writing():
+            report.details["relations"] += self._vault.relations.put(relations)
+
+
+def _without_secrets(memory: ForeignMemory, report: ImportReport) -> ForeignMemory:
+    body = memory.text.encode("utf-8", "replace").decode()
+    text, title, *tags = redact_parts([body, memory.title, *memory.tags])
+    report.details["redacted"] += (text, title, tuple(tags)) != (body, memory.title, memory.tags)
+    return memory._replace(text=text, title=title, tags=tuple(tags))
+
+
+def _entity(name: str, kind: str) -> Entity:
+    known = kind.lower() if kind.lower() in KINDS else CONCEPT
+    return Entity(entity_id(name, known), name, known)
