@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
@@ -85,3 +85,26 @@ class SpellingIndex(Protocol):
 def unknown_words(index: object, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
     """Return the unknown words among *terms*; none if *index* cannot list its words."""
     return index.unknown_words(terms) if terms and isinstance(index, SpellingIndex) else {}
+
+
+Item = TypeVar("Item", bound=Hashable)
+
+# Scoring takes about a microsecond per match, and the most frequent terms are the least selective: once the terms
+# have this many matches, the remaining ones are omitted.
+MOST_MATCHES = 8_000
+
+
+def selective_terms(terms: Sequence[Item], held: Mapping[Item, int]) -> list[Item]:
+    """
+    Return the rarest of *terms* that together have at most `MOST_MATCHES` matches, and at least the rarest one.
+
+    *held* is the number of matches of each term.
+    """
+    kept: list[Item] = []
+    matches = 0
+    for term in sorted(terms, key=lambda term: held[term]):
+        matches += held[term]
+        if kept and matches > MOST_MATCHES:
+            break
+        kept.append(term)
+    return kept

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 from clawmem.adapters.lancedb.exact import EntrySizes, StemmedTerm, idf, sizes, stemmed_term
 from clawmem.adapters.lancedb.quick_table import QuickTable
 from clawmem.adapters.lancedb.vocabulary import beginning_with
+from clawmem.ports.lexical_index import selective_terms
 from clawmem.ports.records import Grain, LexicalQuery
-from clawmem.ports.term_selection import selective_terms
 
 # A prefix of more words than this says little; its most frequent words in a sample of lines represent the
 # rest.

@@ -6,10 +6,9 @@ from base64 import b64decode
 from collections.abc import Sequence
 
 from clawmem.adapters.llama.engine import IDLE_S, Engine
-from clawmem.adapters.llama.gguf_model import GgufModel
+from clawmem.adapters.llama.gguf_model import GgufModel, fitted, sendable
 from clawmem.adapters.llama.loading import Llama
 from clawmem.adapters.llama.refusals import checked
-from clawmem.adapters.llama.texts import fitted, sendable
 from clawmem.ports.errors import BadVector, ModelAnswerInvalid
 from clawmem.ports.model_profiles import Prompts, prompts_of
 from clawmem.ports.records import Vector

@@ -4,10 +4,9 @@ import time
 from typing import Any
 
 from clawmem.adapters.llama.engine import IDLE_S, Engine, IsCancelled
-from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel
+from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel, sendable
 from clawmem.adapters.llama.loading import Json, Llama
 from clawmem.adapters.llama.refusals import checked, unavailable
-from clawmem.adapters.llama.texts import sendable
 from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.generator import JsonSchema
 from clawmem.ports.model_profiles import without_thoughts

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from clawmem.adapters.llama import model_file
 from clawmem.adapters.llama.gguf import Role
 from clawmem.adapters.llama.model_file import ModelFacts
 from clawmem.adapters.llama.published import PublishedModel
-from clawmem.ports.errors import ConfigError, ExtraMissing
+from clawmem.ports.errors import ConfigError, ExtraMissing, InputTooLong
 
 if TYPE_CHECKING:
     from clawmem.adapters.llama.download import Progress
@@ -199,3 +199,34 @@ def require_llama() -> None:
     """Raise `ExtraMissing` if llama.cpp is not installed."""
     if find_spec("xllamacpp") is None:  # finds the package without importing it
         raise ExtraMissing("xllamacpp", extra=EXTRA)
+
+
+Made = TypeVar("Made")
+
+_CUTS = 4  # number of times that a text is shortened before giving up
+_MARGIN = 0.9  # tokens are not spread evenly over a text
+
+
+def sendable(text: str) -> str:
+    """Return *text* with question marks for characters that UTF-8 cannot encode (unpaired surrogates)."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def fitted(text: str, ask: Callable[[str], Made]) -> Made:
+    """
+    Return the result of *ask* for *text*, or for the longest beginning of it that the model accepts.
+
+    Raises:
+        InputTooLong: even the shortened text does not fit.
+    """
+    for _ in range(_CUTS):
+        try:
+            return ask(text)
+        except InputTooLong as error:
+            text = _shortened(text, error)
+    return ask(text)
+
+
+def _shortened(text: str, error: InputTooLong) -> str:
+    share = error.limit / error.tokens if error.limit and error.tokens else 0.5
+    return text[: max(1, int(len(text) * min(share, 1.0) * _MARGIN))]

@@ -5,10 +5,9 @@ import time
 from collections.abc import Sequence
 
 from clawmem.adapters.llama.engine import IDLE_S, Engine
-from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel
+from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel, fitted, sendable
 from clawmem.adapters.llama.loading import Llama
 from clawmem.adapters.llama.refusals import checked
-from clawmem.adapters.llama.texts import fitted, sendable
 from clawmem.ports.errors import ModelAnswerInvalid
 
 MAX_DOCUMENT_CHARS = 4000

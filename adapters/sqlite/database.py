@@ -23,8 +23,7 @@ from clawmem.adapters.sqlite.connections import (
     open_reader,
     open_writer,
 )
-from clawmem.adapters.sqlite.read_snapshot import ReadSnapshot
-from clawmem.adapters.sqlite.readers import ReaderPool, readers_of
+from clawmem.adapters.sqlite.readers import ReaderPool, ReadSnapshot, readers_of
 from clawmem.adapters.sqlite.sqlite_errors import explained
 from clawmem.ports.errors import VaultLocked
 from clawmem.ports.vault_errors import NotAVault

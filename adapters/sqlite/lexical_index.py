@@ -21,9 +21,8 @@ from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of
 from clawmem.adapters.sqlite.postings import Postings, postings, vocabulary
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.ports.lexical_index import TITLE_WEIGHT, UnknownWord
+from clawmem.ports.lexical_index import TITLE_WEIGHT, UnknownWord, selective_terms
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
-from clawmem.ports.term_selection import selective_terms
 
 _HOLDING = "select (select count(*) from {table} where {table} match asked.value) from json_each(?) as asked"
 # The docsize table has one row per entry; counting the virtual table would visit each of its rows.

@@ -1,4 +1,4 @@
-"""Comparison of FTS5 tables with the texts that they were made from, word by word."""
+"""Comparison of FTS5 tables with the texts that they were made from, word by word, in tables in memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands of the user's own config file."""
+"""Commands of the user's own config file, and the user's text editor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules and their pattern notation for detecting orders, with cheap tests before each expression."""
+"""Rules, vocabulary and pattern notation for detecting orders, with cheap tests before each expression."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secrets whose place in a command line, an address, a header or a file format gives them away."""
+"""Secrets given away by their place in a command line, an address or a file format, or by their own alphabet."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of the published files to the stored model."""
+"""Conversion of the published files to the stored model, and the encoder as an ONNX graph."""
 
 from __future__ import annotations
 

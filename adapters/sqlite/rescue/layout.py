@@ -1,4 +1,4 @@
-"""Layout of the tables of a vault, to recognize the records of each table."""
+"""Layout and B-trees of the tables of a vault, to recognize the records of each table."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from clawmem.domain.capture.remembering import (
     note_text,
     title_of,
 )
-from clawmem.domain.documents.restatement import restating_line
+from clawmem.domain.documents.likeness import restating_line
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact_parts

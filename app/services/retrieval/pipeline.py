@@ -1,4 +1,4 @@
-"""Pipelines: sequences of stages that record a trace."""
+"""Pipelines: sequences of stages that record a trace, for a question whose misspelt words are corrected."""
 
 from __future__ import annotations
 
