@@ -30,6 +30,7 @@ from clawmem.app.services.retrieval.stages.openclaw import (
     merge_passages,
     nearest_passages_retriever,
 )
+from clawmem.app.services.retrieval.stages.lean import lean_on_meaning
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
@@ -109,6 +110,7 @@ def query(
             "search": RunRetrievers(legs, at_hand=partial(local_retrievers, vault, embedder)),
             "fuse": fuse(vault.documents),
             **comparison_stage(vault, late, embedder),
+            "lean on meaning": lean_on_meaning(vault),
             "precise first": precise_first(vault.documents),
             **reranking_stages(vault, models),
             "judge": judge(vault),
