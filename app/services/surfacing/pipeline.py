@@ -18,7 +18,6 @@ from clawmem.app.services.retrieval.retrievers import (
 from clawmem.app.services.retrieval.scheduling import NamedThreads, RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut_by_note
 from clawmem.app.services.retrieval.stages.fuse import fuse, precise_first
-from clawmem.app.services.retrieval.stages.lean import lean_on_meaning
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_above, successors_first
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
@@ -78,7 +77,6 @@ def finding(vault: Searchable, means: RetrievalDependencies, choices: Choices) -
         "search": _asking(vault, means, embedder, profile),
         "fuse": fuse(vault.documents),
         **(comparison_stage(vault, means.late, embedder) if profile.by_meaning else {}),
-        "lean on meaning": lean_on_meaning(vault),
         "precise first": precise_first(vault.documents),
         "named files": about_named_files(vault),
         "judge": answering(vault, choices.prompt),

@@ -25,12 +25,12 @@ from clawmem.app.services.retrieval.stages.by_date import named_time_first, newe
 from clawmem.app.services.retrieval.stages.cut import cut, diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone, judge
+from clawmem.app.services.retrieval.stages.lean import lean_on_meaning
 from clawmem.app.services.retrieval.stages.openclaw import (
     every_word_retriever,
     merge_passages,
     nearest_passages_retriever,
 )
-from clawmem.app.services.retrieval.stages.lean import lean_on_meaning
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
