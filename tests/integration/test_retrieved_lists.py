@@ -116,6 +116,7 @@ class TestList:
                 [
                     "search",
                     "fuse",
+                    "lean on meaning",
                     "precise first",
                     "judge",
                     "score",

@@ -117,13 +117,13 @@ def likelihood(
 
 def evidence_of(lexical: LexicalIndex, work: Work, words: QuestionStatistics) -> Evidence:
     """Return the input of the relevance model from the hits of the retrievers."""
-    lines, vectors, documents = (work.legs.get(leg) for leg in (LINE, VECTOR, DOCUMENT))
+    lines, vectors = (work.legs.get(leg) for leg in (LINE, VECTOR))
     return Evidence(
         line=lines[0].score if lines else 0.0,
         unknown=words.unknown,
         entries=lexical.count(Grain.LINE) + lexical.count(Grain.PASSAGE),
         cosine=vectors[0].score if vectors else None,
-        coverage=documents[0].score / words.rarity if documents else 0.0,
+        coverage=best_coverage(work, words),
         words=words.looked_up,
         whole=bool(work.legs.get(PRECISE)),
     )
@@ -139,6 +139,12 @@ class QuestionStatistics(NamedTuple):
     looked_up: int
     unknown: float
     rarity: float
+
+
+def best_coverage(work: Work, words: QuestionStatistics) -> float:
+    """Return the BM25 of the best document as a share of the rarities of the question's words; see `Evidence`."""
+    documents = work.legs.get(DOCUMENT)
+    return documents[0].score / words.rarity if documents else 0.0
 
 
 def words_of(lexical: LexicalIndex, request: RetrievalRequest) -> QuestionStatistics:

@@ -1,0 +1,43 @@
+"""Weight of the vectors for a question in other words than the notes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.stages.judge import best_coverage, words_of
+from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
+from clawmem.domain.retrieval.grains import DOCUMENT, VECTOR
+from clawmem.domain.retrieval.meaning import by_meaning, meaning_share
+from clawmem.ports.errors import ClawmemError
+from clawmem.ports.stores import SearchIndexes
+
+
+def lean_on_meaning(vault: SearchIndexes) -> Stage:
+    """
+    Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
+
+    A question that names a time is left as it is: the time, not its words, tells which notes are meant. So is one without
+    vectors, or with an unavailable lexical index.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if not work.legs.get(VECTOR) or DOCUMENT not in work.legs or request.question.named_time:
+            return work
+        try:
+            coverage = best_coverage(work, words_of(vault.lexical, request))
+        except ClawmemError:  # an unavailable index has no statistics either; its retriever has reported it
+            return work
+        share = meaning_share(coverage, vault.embeddings.fingerprint() or "")
+        if not share:
+            return work
+        trace.stages[-1].notes.append(f"the notes hardly have its words: vectors count {share:.0%}")
+        return work.with_candidates(sorted(_leant(work, share), key=lambda c: (-c.relevance, c.best)))
+
+    return stage
+
+
+def _leant(work: Work, share: float) -> Iterator[Candidate]:
+    for one in work.candidates:
+        relevance = by_meaning(one.relevance, one.legs.get(VECTOR, 0.0), share)
+        yield one._replace(relevance=relevance, score=relevance)
