@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
 import socket
 import subprocess
@@ -18,8 +17,10 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from client_notes import ASKED, DECIDED, LATER, NOTES, OFF_TOPIC, QUEUE, write_program
 from command_line import write_notes
 from messages_api import Block, MessagesApi, Request, call, listening, text
 
@@ -29,35 +30,6 @@ pytestmark = pytest.mark.client
 
 PLUGIN = Path(__file__).parents[2] / "integrations" / "openclaw"
 PATIENCE_S = 300
-NOTES = {
-    "ferry.md": "# Ferry\n\nThe night ferry to Gotland leaves Nynäshamn at 21:15.\n",
-    "boiler.md": "# Boiler\n\nThe boiler pressure must stay below 1.8 bar.\n",
-    "hives.md": "# Beehives\n\nThe third beehive has a queen from 2025.\n",
-    "choir.md": "# Choir\n\nThe choir rehearses Fauré's Requiem on Mondays.\n",
-    "loom.md": "# Loom\n\nThe loom needs a reed with 40 dents for linen.\n",
-    "telescope.md": "# Telescope\n\nThe telescope mirror was coated again in March.\n",
-    "orchard.md": "# Orchard\n\nThe Gravenstein apples in the orchard ripen in August.\n",
-    "kiln.md": "# Kiln\n\nThe kiln fires stoneware at 1240 degrees.\n",
-}
-ASKED = {
-    "When does the night ferry to Gotland leave?": "21:15",
-    "How high may the boiler pressure be?": "1.8 bar",
-    "Which beehive has the queen from 2025?": "third beehive",
-    "What does the choir rehearse on Mondays?": "Requiem",
-    "Which reed does the loom need for linen?": "40 dents",
-    "When was the telescope mirror coated?": "March",
-    "When do the Gravenstein apples ripen?": "August",
-    "At how many degrees does the kiln fire stoneware?": "1240",
-}
-OFF_TOPIC = (
-    "Who won the football world cup in 1998?",
-    "Write a limerick about a penguin.",
-    "What is the capital of Mongolia?",
-    "Explain how a transistor works.",
-)
-DECIDED = "We decided to use Postgres for the ticket queue because one database is enough."
-QUEUE = "Where should the ticket queue live?"
-LATER = "Which database did we choose for the ticket queue?"
 
 
 class Gateway:
@@ -90,7 +62,7 @@ class Gateway:
             )  # fmt: skip
         try:
             until = time.monotonic() + PATIENCE_S
-            while "ready" not in log.read_text("utf-8", "replace"):
+            while "[gateway] ready" not in log.read_text("utf-8", "replace"):
                 assert process.poll() is None and time.monotonic() < until, log.read_text("utf-8", "replace")
                 time.sleep(1)
             yield
@@ -136,33 +108,29 @@ def openclaw() -> list[str]:
 
 @pytest.fixture(scope="module")
 def gateway(openclaw: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
-    """A gateway whose agent has a workspace, and whose plugin has the notes."""
-    home = tmp_path_factory.mktemp("gateway")
+    """A gateway whose plugin has the notes."""
+    with _started(openclaw, tmp_path_factory.mktemp("gateway"), tokenBudget=600) as world:
+        yield world
+
+
+@contextmanager
+def _started(openclaw: list[str], home: Path, **settings: Any) -> Iterator[Gateway]:
     write_notes(home / "notes", NOTES)
     write_notes(home / "workspace", {"MEMORY.md": "The workshop key hangs behind the clock.\n"})
-    binary = home / "bin" / "clawmem"
-    binary.parent.mkdir()
-    binary.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m clawmem "$@"\n', "utf-8")
-    binary.chmod(0o755)
+    write_program(home / "bin" / "clawmem")
     with listening() as api:
-        _configure(home, api.url)
+        _configure(home, api.url, settings)
         world = Gateway(home, api, openclaw)
         world.clawmem("bootstrap", str(home / "notes"))
         with world.running():
             yield world
 
 
-def _configure(home: Path, url: str) -> None:
-    model = {
-        "id": "m",
-        "name": "m",
-        "contextWindow": 200_000,
-        "maxTokens": 8_000,
-        "input": ["text"],
-        "reasoning": False,
-    }
+def _configure(home: Path, url: str, settings: dict[str, Any]) -> None:
+    limits = {"contextWindow": 200_000, "maxTokens": 8_000}
+    model = {"id": "m", "name": "m", **limits, "input": ["text"], "reasoning": False}
     provider = {"baseUrl": url, "apiKey": "none", "api": "anthropic-messages", "models": [model]}
-    entry = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": {"tokenBudget": 600}}
+    entry = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": settings}
     config = {
         "gateway": {"mode": "local"},
         "models": {"providers": {"mock": provider}},
@@ -221,3 +189,26 @@ def test_a_compaction_saves_the_state(gateway: Gateway) -> None:
     assert "memory_search" in json.dumps(report) and "before_compaction" in json.dumps(report)
     [state] = gateway.home.rglob("precompact-state.md")
     assert "Postgres" in state.read_text("utf-8")
+
+
+def test_the_memory_of_the_agent_alone(openclaw: list[str], tmp_path: Path) -> None:
+    """With the ranking of OpenClaw, the tools find memory files and sessions of the agent, and no note of the vault."""
+    questions = iter(("workshop key behind the clock", "kiln stoneware degrees", "ticket queue one database"))
+
+    def turn(request: Request) -> Sequence[Block]:
+        if request.results:
+            return [text(DECIDED)]
+        return [call("memory_search", query=next(questions), minScore=0)]
+
+    with _started(openclaw, tmp_path, ranking="openclaw", sessions=True, sessionNotes=True) as world:
+        world.api.turn = turn
+        results = [world.say("Look it up, please.", f"s{number}")[1].results[0] for number in range(3)]
+        world.run("gateway", "call", "sessions.reset", "--params", json.dumps({"key": "agent:main:s2"}))
+
+    assert "behind the clock" in results[0] and "MEMORY.md" in results[0]
+    assert "1240" not in results[1]
+    assert "sessions/" in results[2] and "Postgres" in results[2]
+    [note] = [
+        one for one in (tmp_path / "workspace" / "memory").iterdir() if "one database" in one.read_text()
+    ]
+    assert note.suffix == ".md"
