@@ -57,11 +57,11 @@ export default {
       },
     });
 
-    addHooks(api, command, settings, flushPlan);
+    addHooks(api, { command, settings, managers, flushPlan });
   },
 };
 
-function addHooks(api, command, settings, flushPlan) {
+function addHooks(api, { command, settings, managers, flushPlan }) {
   const greeted = new Set();
   const on = (hook, timeoutMs, handler) =>
     api.on(
@@ -82,6 +82,7 @@ function addHooks(api, command, settings, flushPlan) {
     if (prompt.length < LEAST || isAutomatic(ctx)) return undefined;
     const fields = { session_id: sessionOf(ctx), cwd: ctx.workspaceDir };
     const isFirst = !greeted.has(fields.session_id) && greeted.add(fields.session_id);
+    if (isFirst) managers.of(ctx.agentId, ctx.workspaceDir).begin();
     const blocks = await Promise.all([
       isFirst ? command.hook("SessionStart", { ...fields, source: "startup" }, { also: ["session-bootstrap"] }) : "",
       command.hook("UserPromptSubmit", { ...fields, prompt }),

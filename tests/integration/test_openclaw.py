@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
+from openclaw_record import record
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "integrations" / "openclaw"
@@ -41,7 +42,7 @@ def host(remembered: Invoke, program: Path, home: Path, environ: dict[str, str])
             capture_output=True,
             cwd=home,
             env=environ,
-            timeout=120,
+            timeout=600,
             check=True,
         )
         found: dict[str, Any] = json.loads(done.stdout)
@@ -242,6 +243,27 @@ def test_the_ranking_of_openclaw_searches_the_agent_alone(host: Host, tmp_path: 
         "Other keeps walruses.",
         None,
     )
+
+
+def test_a_new_session_finds_what_the_last_one_ended_with(host: Host, home: Path, tmp_path: Path) -> None:
+    """With the first prompt, sessions are indexed that grew by a few messages."""
+    write_notes(tmp_path / "main", {"MEMORY.md": "Boats.\n"})
+    agent = {"agentId": "main", "workspaceDir": str(tmp_path / "main")}
+    search = {
+        "do": "tool",
+        "name": "memory_search",
+        "params": {"query": "ferries need pilots", "corpus": "sessions"},
+    }
+    record(home, "s0", ["Hello.", "Hello."])
+    before = host(search, ranking="openclaw", sessions=True, agent=agent)["results"][0]
+    record(home, "s0", ["Hello.", "Hello.", "Our ferries need pilots."])
+
+    found = host(prompt(QUESTION, **agent), search, ranking="openclaw", sessions=True, agent=agent)[
+        "results"
+    ][1]
+
+    assert before["results"] == []
+    assert [one["path"] for one in found["results"]] == ["sessions/s0.jsonl"]
 
 
 def test_a_session_leaves_a_note(host: Host, tmp_path: Path) -> None:

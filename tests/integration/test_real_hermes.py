@@ -17,6 +17,7 @@ import pytest
 from client_notes import ASKED, DECIDED, LATER, NOTES, OFF_TOPIC, QUEUE, write_program
 from command_line import write_notes
 from messages_api import Block, MessagesApi, Request, call, listening, text
+from server_process import serving
 
 import clawmem
 
@@ -45,10 +46,9 @@ class Hermes:
             "PATH": os.pathsep.join((str(home / "bin"), str(Path(hermes).parent), os.environ["PATH"])),
             "HOME": str(home),
             "HERMES_HOME": str(home / ".hermes"),
-            "CLAWMEM_NO_SERVER": "1",
             "NO_PROXY": "127.0.0.1",
         }
-        self._ours = {**self.environ, "PYTHONPATH": os.pathsep.join(filter(None, packages))}
+        self.ours = {**self.environ, "PYTHONPATH": os.pathsep.join(filter(None, packages))}
 
     def say(self, prompt: str) -> list[Request]:
         """Let a user say *prompt* in a new session; return the requests that the model got."""
@@ -62,7 +62,7 @@ class Hermes:
 
     def clawmem(self, *words: str) -> str:
         """What a command of ours prints."""
-        return self._output([sys.executable, "-P", "-m", "clawmem", *words], self._ours)
+        return self._output([sys.executable, "-P", "-m", "clawmem", *words], self.ours)
 
     def _output(self, command: Sequence[str], environ: dict[str, str]) -> str:
         done = subprocess.run(
@@ -87,7 +87,8 @@ def hermes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hermes]:
         write_notes(home / ".hermes", {"config.yaml": CONFIG.format(url=api.url)})
         world = Hermes(home, api, command)
         world.clawmem("bootstrap", str(home / "notes"))
-        yield world
+        with serving(world.ours, home):
+            yield world
 
 
 def test_hermes_finds_the_provider(hermes: Hermes) -> None:

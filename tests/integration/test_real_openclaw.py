@@ -149,6 +149,7 @@ def test_notes_arrive_with_the_prompts_that_they_answer(gateway: Gateway) -> Non
     found = {question: gateway.say(question, "notes")[0].said for question in ASKED}
     others = [gateway.say(question, "other")[0].said for question in OFF_TOPIC]
 
+    assert '"answers": true' in gateway.clawmem("serve", "--status", "--json")  # the plugin started it
     missed = [question for question, answer in ASKED.items() if answer not in found[question]]
     assert not missed, {question: found[question][:2000] for question in missed}
     assert all("<vault-context>" in said for said in found.values())

@@ -67,6 +67,11 @@ export class AgentManager extends SearchManager {
     };
   }
 
+  /** A session begins: earlier ones have ended, and are indexed in the background, however little they grew. */
+  begin() {
+    this.index(["--all-sessions"]).catch(() => undefined);
+  }
+
   async sync({ force, sessions } = {}) {
     await this.index(force || sessions?.length ? ["--all-sessions"] : []).catch(() => undefined);
     await this.refresh();

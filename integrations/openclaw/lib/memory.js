@@ -105,6 +105,9 @@ export class SearchManager {
     return this.known;
   }
 
+  /** A session begins: nothing is to be done, as the vault is kept up to date elsewhere. */
+  begin() {}
+
   async sync() {
     await this.command.ask(["update"], { within: 60_000 }).catch(() => undefined);
     await this.refresh();
