@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.report import Report
     from clawmem.app.services.maintenance.status import Status
     from clawmem.app.services.maintenance.verify import Verify
-    from clawmem.app.services.openclaw.memory import AgentMemory, AgentSources
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.retrieval.receipts import Explain
@@ -87,7 +86,7 @@ class Services:
     @property
     def update(self) -> UpdateCollection:
         """Service that indexes one folder."""
-        return self._update(self.adapters.files())
+        return self.update_from(self.adapters.files())
 
     @property
     def sync(self) -> SyncFolder:
@@ -107,7 +106,7 @@ class Services:
         from clawmem.adapters.files.watching import WatchedFolders
         from clawmem.app.services.indexing.watching import VaultWatcher
 
-        return VaultWatcher(WatchedFolders(), self._update(LiveFiles()), self.lane("watch"))
+        return VaultWatcher(WatchedFolders(), self.update_from(LiveFiles()), self.lane("watch"))
 
     @property
     def embed(self) -> EmbedPending:
@@ -368,14 +367,6 @@ class Services:
             return {}
         return leftover_collections(self.vault.documents, self.settings.collections)
 
-    def agent_memory(self, sources: AgentSources, state: str, agent: str) -> AgentMemory:
-        """Return the memory of *agent*, whose sessions are below *state*, the folder of OpenClaw."""
-        from clawmem.adapters.sqlite.agent_sessions import OpenClawSessions
-        from clawmem.app.services.openclaw.memory import AgentMemory
-
-        files, sessions = self.adapters.files(), OpenClawSessions(state, agent)
-        return AgentMemory(self.vault, sources, self._update, files, sessions)
-
     def lane(self, name: str, *, lease_ms: int = LEASE_MS) -> Lane:
         """Return the lane *name*, in which one process works at a time."""
         from clawmem.app.environment.process_identity import is_gone
@@ -384,7 +375,8 @@ class Services:
         leases, holder = self.vault.leases, self.adapters.holder()
         return Lane(name, leases, self.clock, holder, is_gone, lease_ms=lease_ms)
 
-    def _update(self, files: FileSource) -> UpdateCollection:
+    def update_from(self, files: FileSource) -> UpdateCollection:
+        """Return the service that indexes one folder of *files*."""
         from clawmem.app.services.indexing.update import UpdateCollection
 
         agree = self.forgotten_places.agree

@@ -29,6 +29,7 @@ END_OF_HEAD = b"\r\n\r\n"
 # Variables that a client may set for its own call; all others are the server's.
 CHOICES = (
     "CLAWMEM_PROFILE",
+    "CLAWMEM_TOKEN_BUDGET",
     OPTIONAL_HOOKS_VARIABLE,
     "CLAWMEM_THRESHOLD_MODE",
     "CLAWMEM_SESSION_FOCUS",

@@ -96,6 +96,33 @@ def flush_plan(services: Services, request: FlushPlanRequest) -> FlushPlan:
     )
 
 
+class SessionNote(Request):
+    """The transcript of a session, and the workspace of its agent."""
+
+    transcript: Annotated[
+        str,
+        Field(min_length=1, max_length=4_000, description="Absolute path of the transcript, a .jsonl file."),
+    ]
+    workspace: Annotated[str, Field(min_length=1, max_length=4_000, description="Folder of the agent.")]
+
+
+class SavedSession(Result):
+    """The note of a session; ``path`` is empty for a session without messages."""
+
+    path: str
+
+
+def session_note(services: Services, request: SessionNote) -> SavedSession:
+    """
+    Save the last 15 messages of a session as memory/YYYY-MM-DD-SLUG.md of a workspace.
+
+    The slug is made of the words that are used most often. The same session is saved once, and no file is changed.
+    """
+    from clawmem.app.bootstrap.openclaw import save_session
+
+    return SavedSession(path=save_session(services)(request.transcript, request.workspace))
+
+
 class PrunedMessage(Request):
     """A message of a request to a model."""
 
@@ -171,6 +198,18 @@ OPERATIONS = (
         text=_plan_text,
         route="/openclaw/flush-plan",
         commands=(Command("openclaw flush-plan"),),
+        is_tool=False,
+        any_vault=False,
+        opens=Opening.NOTHING,
+    ),
+    Operation(
+        name="session_note",
+        request=SessionNote,
+        result=SavedSession,
+        run=session_note,
+        effect=Effect.REPEATABLE,
+        text=lambda saved: saved.path or "The session has no messages.",
+        commands=(Command("openclaw session-note"),),
         is_tool=False,
         any_vault=False,
         opens=Opening.NOTHING,

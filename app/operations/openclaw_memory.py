@@ -283,6 +283,7 @@ def _known(settings: Settings, request: AgentRequest) -> tuple[AgentFiles, Agent
 
 
 def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> AgentMemory:
+    from clawmem.app.bootstrap.openclaw import agent_memory
     from clawmem.app.services.openclaw.memory import AgentSources
 
     chunks = settings.chunking
@@ -290,7 +291,7 @@ def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> Ag
         settings.workspace, settings.extra, settings.sessions, chunks.tokens, chunks.overlap
     )
     state = state_of_openclaw(os.environ, services.settings.home)
-    return services.agent_memory(sources, str(state), agent)
+    return agent_memory(services, sources, str(state), agent)
 
 
 def _synced(

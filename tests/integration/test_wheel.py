@@ -15,7 +15,18 @@ import pytest
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
 LEAST_SETUPTOOLS = 77  # the first that knows `license-files` and a plain licence expression
-NOT_SOURCE = shutil.ignore_patterns(".*", "__pycache__", "build", "dist", "*.egg-info", "*.sqlite*")
+NOT_SOURCE = shutil.ignore_patterns(
+    ".git",
+    ".venv",
+    ".links",
+    ".*_cache",
+    ".hypothesis",
+    "__pycache__",
+    "build",
+    "dist",
+    "*.egg-info",
+    "*.sqlite*",
+)
 
 
 def _can_build() -> bool:
@@ -53,10 +64,11 @@ def test_every_module_is_in(names: set[str]) -> None:
     """Every module of every folder, the contracts for third parties among them."""
     modules = [*ROOT.glob("*.py"), *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))]
     wanted = {f"clawmem/{path.relative_to(ROOT).as_posix()}" for path in modules}
+    own = {name for name in names if not name.startswith("clawmem/integrations/")}
 
     assert "clawmem/contracts/base.py" in wanted
     assert not wanted - names
-    assert {name for name in names if name.endswith(".py")} == wanted
+    assert {name for name in own if name.endswith(".py")} == wanted
 
 
 def test_data_is_in(names: set[str]) -> None:
@@ -68,6 +80,20 @@ def test_data_is_in(names: set[str]) -> None:
 
     assert schema
     assert not (vectors | schema | {"clawmem/py.typed"}) - names
+
+
+def test_integrations_are_in(names: set[str]) -> None:
+    """`clawmem setup` connects agents with these files, also where there is no checkout."""
+    files = [path for path in (ROOT / "integrations").rglob("*") if path.is_file()]
+    wanted = {
+        f"clawmem/{path.relative_to(ROOT).as_posix()}" for path in files if "__pycache__" not in path.parts
+    }
+
+    assert {
+        "clawmem/integrations/openclaw/openclaw.plugin.json",
+        "clawmem/integrations/claude-code/.mcp.json",
+    } <= wanted
+    assert {name for name in names if name.startswith("clawmem/integrations/")} == wanted
 
 
 def test_nothing_else_is_in(names: set[str]) -> None:

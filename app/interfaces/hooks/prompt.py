@@ -43,7 +43,7 @@ def _surfaced(event: HookEvent, settings: SurfacingSettings, context: HookContex
         if turns.seen(event.prompt, now_ms, settings.dedupe_s):
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
-        profile = profile_named(settings.profile)
+        profile = profile_named(settings.profile, settings.budget)
         files = conversation_files(event.transcript_path)
         choices = Choices(
             profile,

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.listing import Listing
     from clawmem.app.operations.mining import Mined, Sources
     from clawmem.app.operations.models import CheckedModel, ChosenModel, LocalModel, LocalModels, RemovedModel
-    from clawmem.app.operations.openclaw import FlushPlan
+    from clawmem.app.operations.openclaw import FlushPlan, SavedSession
     from clawmem.app.operations.openclaw_memory import AgentAnswer, AgentFile, AgentStatus, IndexedAgent
     from clawmem.app.operations.portability import Backup, Export
     from clawmem.app.operations.profile import ProfilePage
@@ -527,6 +527,14 @@ class Methods:
     ) -> FlushPlan:
         """Return when and how an agent saves its memory before a compaction; once for each compaction."""
         found: FlushPlan = self._run("flush_plan", locals())
+        return found
+
+    def session_note(self, transcript: str, *, workspace: str) -> SavedSession:
+        """Save the last 15 messages of a session as memory/YYYY-MM-DD-SLUG.md of a workspace.
+
+        The slug is made of the words that are used most often. The same session is saved once, and no file is changed.
+        """
+        found: SavedSession = self._run("session_note", locals())
         return found
 
     def index_agent(

@@ -103,6 +103,7 @@ export class Command {
 function variables(settings) {
   const chosen = {
     INDEX_PATH: settings.vault,
+    CLAWMEM_TOKEN_BUDGET: settings.tokenBudget && String(settings.tokenBudget),
     CLAWMEM_EMBED_URL: settings.gpuEmbed,
     CLAWMEM_LLM_URL: settings.gpuLlm,
     CLAWMEM_RERANK_URL: settings.gpuRerank,

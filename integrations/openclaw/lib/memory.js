@@ -37,11 +37,12 @@ function asHit(one) {
   };
 }
 
-/** The search manager that OpenClaw asks; one for all agents. */
+/** The search manager that OpenClaw asks, over the user's vault. */
 export class SearchManager {
   constructor(command) {
     this.command = command;
     this.known = null;
+    this.absent = "clawmem has no vault. Run: clawmem bootstrap FOLDER";
   }
 
   async search(query, options = {}) {
@@ -56,7 +57,7 @@ export class SearchManager {
     const words = [...(first ? ["--from", String(first)] : []), ...(count ? ["--lines", String(count)] : [])];
     let note;
     try {
-      note = await this.command.ask(["get", ...words, "--", String(relPath)]);
+      note = await this.read(String(relPath), words);
     } catch (error) {
       if (error instanceof CommandFailed && error.notFound)
         return { status: "not_found", text: "", path: String(relPath) };
@@ -75,6 +76,10 @@ export class SearchManager {
       truncated,
       ...(truncated ? { nextFrom: next } : {}),
     };
+  }
+
+  async read(path, range) {
+    return this.command.ask(["get", ...range, "--", path]);
   }
 
   /** Return the last known status; `refresh` asks for it. */
@@ -99,6 +104,9 @@ export class SearchManager {
     this.known = await this.command.ask(["status"]).catch(() => this.known);
     return this.known;
   }
+
+  /** A session begins: nothing is to be done, as the vault is kept up to date elsewhere. */
+  begin() {}
 
   async sync() {
     await this.command.ask(["update"], { within: 60_000 }).catch(() => undefined);

@@ -43,15 +43,16 @@ def merge_passages(vault: Searchable) -> Stage:
         spans = vault.documents.spans(hit.key for hits in work.legs.values() for hit in hits)
         cosines = {hit.key: hit.score for hit in _passages(work, VECTOR, spans)}
         by_keyword = [hit.key for hit in _passages(work, PASSAGE, spans)]
-        most = request.limit * (CANDIDATES_PER_RESULT if request.unit is Unit.DOCUMENT else 1)
+        is_line = request.unit is Unit.LINE
+        most = request.limit * (1 if is_line else CANDIDATES_PER_RESULT)
         merged = ranked(cosines, by_keyword, most=most, least=request.min_score)
         documents = vault.documents.many({one.key.document_id for one in merged})
         served = [  # of active documents, as `spans` has no others
-            _candidate(one, spans[one.key])._replace(document=document)
+            _candidate(one)._replace(document=document, span=spans[one.key] if is_line else None)
             for one in merged
             if (document := documents.get(one.key.document_id))
         ]
-        if request.unit is Unit.DOCUMENT:
+        if not is_line:
             best: dict[int, Candidate] = {}
             for one in served:
                 best.setdefault(one.document_id, one)
@@ -67,7 +68,7 @@ def _passages(work: Work, leg: str, spans: dict[FragmentKey, Span]) -> list[Hit]
     return [hit for hit in found if hit.key in spans and spans[hit.key].kind is FragmentKind.PASSAGE]
 
 
-def _candidate(one: Ranked[FragmentKey], span: Span) -> Candidate:
+def _candidate(one: Ranked[FragmentKey]) -> Candidate:
     parts = {VECTOR: one.vector_score, PASSAGE: one.text_score}
     legs = {name: score for name, score in parts.items() if score is not None}
-    return Candidate(one.key.document_id, one.key, one.score, one.score, legs, span=span)
+    return Candidate(one.key.document_id, one.key, one.score, one.score, legs)

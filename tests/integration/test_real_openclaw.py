@@ -1,0 +1,215 @@
+"""
+The real OpenClaw gateway, offline: what its model gets to read, what is remembered, and the tools of the plugin.
+
+Run with ``pytest -m client``. ``OPENCLAW_FOLDER`` names a folder in which npm installed ``openclaw``, and ``NODE_FOLDER``
+the folder of a ``node`` that it accepts (24.16 or later).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from client_notes import ASKED, DECIDED, LATER, NOTES, OFF_TOPIC, QUEUE, write_program
+from command_line import write_notes
+from messages_api import Block, MessagesApi, Request, call, listening, text
+
+import clawmem
+
+pytestmark = pytest.mark.client
+
+PLUGIN = Path(__file__).parents[2] / "integrations" / "openclaw"
+PATIENCE_S = 300
+
+
+class Gateway:
+    """A running gateway with the plugin, a vault, and the model that it talks to."""
+
+    def __init__(self, home: Path, api: MessagesApi, openclaw: Sequence[str]) -> None:
+        self.home, self.api = home, api
+        self._openclaw = openclaw
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            self._port = listener.getsockname()[1]
+        packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
+        self.environ = {
+            "PATH": os.pathsep.join((str(Path(openclaw[0]).parent), str(home / "bin"), os.environ["PATH"])),
+            "HOME": str(home),
+            "PYTHONPATH": os.pathsep.join(filter(None, packages)),
+            "NO_PROXY": "127.0.0.1",
+            "OPENCLAW_GATEWAY_TOKEN": "token-of-the-test",
+            "OPENCLAW_GATEWAY_PORT": str(self._port),
+        }
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Start the gateway, and stop it with the server that the plugin started."""
+        options = ("gateway", "run", "--port", str(self._port), "--auth", "token", "--bind", "loopback")
+        log = self.home / "gateway.log"
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                [*self._openclaw, *options], stdout=out, stderr=out, stdin=subprocess.DEVNULL,
+                cwd=self.home, env=self.environ,
+            )  # fmt: skip
+        try:
+            until = time.monotonic() + PATIENCE_S
+            while "[gateway] ready" not in log.read_text("utf-8", "replace"):
+                assert process.poll() is None and time.monotonic() < until, log.read_text("utf-8", "replace")
+                time.sleep(1)
+            yield
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
+            subprocess.run(
+                [sys.executable, "-P", "-m", "clawmem", "serve", "--stop"], env=self.environ, check=False
+            )
+
+    def say(self, prompt: str, session: str) -> list[Request]:
+        """Let a user say *prompt*; return the requests that the model got."""
+        before = len(self.api.requests)
+        self.run("agent", "--session-key", f"agent:main:{session}", "-m", prompt)
+        return self.api.requests[before:]
+
+    def run(self, *words: str) -> str:
+        """What a command of OpenClaw prints that has to go well."""
+        return self._output([*self._openclaw, *words])
+
+    def clawmem(self, *words: str) -> str:
+        """What a command of ours prints."""
+        return self._output([sys.executable, "-P", "-m", "clawmem", *words])
+
+    def _output(self, command: Sequence[str]) -> str:
+        done = subprocess.run(
+            command, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            cwd=self.home, env=self.environ, timeout=PATIENCE_S,
+        )  # fmt: skip
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def openclaw() -> list[str]:
+    """The command of the real OpenClaw."""
+    script = Path(os.environ.get("OPENCLAW_FOLDER", "")) / "node_modules" / "openclaw" / "openclaw.mjs"
+    node = shutil.which("node", path=os.environ.get("NODE_FOLDER") or os.environ["PATH"])
+    if not node or not script.is_file():
+        pytest.skip("Needs OpenClaw: OPENCLAW_FOLDER and NODE_FOLDER say where it is")
+    return [node, str(script)]
+
+
+@pytest.fixture(scope="module")
+def gateway(openclaw: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gateway]:
+    """A gateway whose plugin has the notes."""
+    with _started(openclaw, tmp_path_factory.mktemp("gateway"), tokenBudget=600) as world:
+        yield world
+
+
+@contextmanager
+def _started(openclaw: list[str], home: Path, **settings: Any) -> Iterator[Gateway]:
+    write_notes(home / "notes", NOTES)
+    write_notes(home / "workspace", {"MEMORY.md": "The workshop key hangs behind the clock.\n"})
+    write_program(home / "bin" / "clawmem")
+    with listening() as api:
+        _configure(home, api.url, settings)
+        world = Gateway(home, api, openclaw)
+        world.clawmem("bootstrap", str(home / "notes"))
+        with world.running():
+            yield world
+
+
+def _configure(home: Path, url: str, settings: dict[str, Any]) -> None:
+    limits = {"contextWindow": 200_000, "maxTokens": 8_000}
+    model = {"id": "m", "name": "m", **limits, "input": ["text"], "reasoning": False}
+    provider = {"baseUrl": url, "apiKey": "none", "api": "anthropic-messages", "models": [model]}
+    entry = {"enabled": True, "hooks": {"allowConversationAccess": True}, "config": settings}
+    config = {
+        "gateway": {"mode": "local"},
+        "models": {"providers": {"mock": provider}},
+        "agents": {"defaults": {"model": {"primary": "mock/m"}, "workspace": str(home / "workspace")}},
+        "plugins": {
+            "load": {"paths": [str(PLUGIN)]},
+            "slots": {"memory": "clawmem"},
+            "entries": {"clawmem": entry},
+        },
+    }
+    write_notes(home / ".openclaw", {"openclaw.json": json.dumps(config)})
+
+
+def test_notes_arrive_with_the_prompts_that_they_answer(gateway: Gateway) -> None:
+    """Eight of eight, and none with four prompts about something else."""
+    found = {question: gateway.say(question, "notes")[0].said for question in ASKED}
+    others = [gateway.say(question, "other")[0].said for question in OFF_TOPIC]
+
+    assert '"answers": true' in gateway.clawmem("serve", "--status", "--json")  # the plugin started it
+    missed = [question for question, answer in ASKED.items() if answer not in found[question]]
+    assert not missed, {question: found[question][:2000] for question in missed}
+    assert all("<vault-context>" in said for said in found.values())
+    assert not [said for said in others if "<vault-context>" in said]
+
+
+def test_a_decision_is_known_in_the_next_session(gateway: Gateway) -> None:
+    """The end of a turn captures it; another session gets it with a question about it."""
+    gateway.api.turn = lambda request: [text(DECIDED if QUEUE in request.said else "Fine.")]
+    gateway.say(QUEUE, "first")
+
+    [asked, *_] = gateway.say(LATER, "second")
+
+    assert "<vault-context>" in asked.said and "Postgres" in asked.said
+
+
+def test_the_tools_answer(gateway: Gateway) -> None:
+    """They are offered at once, and a call returns the note."""
+
+    def turn(request: Request) -> Sequence[Block]:
+        if request.results:
+            return [text("Found.")]
+        return [call("memory_search", query="kiln stoneware degrees", maxResults=2)]
+
+    gateway.api.turn = turn
+    first, second = gateway.say("Look it up, please: the kiln.", "tools")[:2]
+
+    assert {"memory_search", "memory_get", "clawmem_search"} <= set(first.tools)
+    assert "1240 degrees" in second.results[0] and "kiln.md" in second.results[0]
+
+
+def test_a_compaction_saves_the_state(gateway: Gateway) -> None:
+    """OpenClaw reports the hooks of the plugin, and one of them runs before the compaction."""
+    report = json.loads(gateway.run("plugins", "inspect", "clawmem", "--runtime", "--json"))
+
+    gateway.run("sessions", "compact", "agent:main:first")
+
+    assert "memory_search" in json.dumps(report) and "before_compaction" in json.dumps(report)
+    [state] = gateway.home.rglob("precompact-state.md")
+    assert "Postgres" in state.read_text("utf-8")
+
+
+def test_the_memory_of_the_agent_alone(openclaw: list[str], tmp_path: Path) -> None:
+    """With the ranking of OpenClaw, the tools find memory files and sessions of the agent, and no note of the vault."""
+    questions = iter(("workshop key behind the clock", "kiln stoneware degrees", "ticket queue one database"))
+
+    def turn(request: Request) -> Sequence[Block]:
+        if request.results:
+            return [text(DECIDED)]
+        return [call("memory_search", query=next(questions), minScore=0)]
+
+    with _started(openclaw, tmp_path, ranking="openclaw", sessions=True, sessionNotes=True) as world:
+        world.api.turn = turn
+        results = [world.say("Look it up, please.", f"s{number}")[1].results[0] for number in range(3)]
+        world.run("gateway", "call", "sessions.reset", "--params", json.dumps({"key": "agent:main:s2"}))
+
+    assert "behind the clock" in results[0] and "MEMORY.md" in results[0]
+    assert "1240" not in results[1]
+    assert "sessions/" in results[2] and "Postgres" in results[2]
+    [note] = [
+        one for one in (tmp_path / "workspace" / "memory").iterdir() if "one database" in one.read_text()
+    ]
+    assert note.suffix == ".md"
