@@ -10,7 +10,6 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.imports import TOOLS, foreign_store
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
-from clawmem.app.operations.output import plural
 from clawmem.app.services.imports.importing import ImportMemories
 from clawmem.ports.errors import NotFound
 from clawmem.ports.imports import StoreUnreadable
@@ -86,7 +85,7 @@ def _usual(home: Path, tool: str) -> Path:
 
 def _text(result: ImportedMemories) -> Iterator[str]:
     verb = "Would import" if result.dry_run else "Imported"
-    yield f"{verb} {plural(result.imported, 'memory').replace('memorys', 'memories')} of {result.tool} from {result.place}."
+    yield f"{verb} {result.imported} {'memory' if result.imported == 1 else 'memories'} of {result.tool} from {result.place}."
     counted = {
         "updated": result.updated,
         "unchanged": result.unchanged,

@@ -55,6 +55,7 @@ SAID: dict[str, Any] = {
 MORE: dict[str, Any] = {"all": True, "path": "/memories"}
 # Verbs of the command line with what they need; those that take away come last.
 VERBS: dict[str, list[str]] = {
+    "import": ["memory-jsonl", "memory.jsonl", "--dry-run"],
     "init": [],
     "status": [],
     "doctor": [],
@@ -131,6 +132,7 @@ OF_NO_VAULT = {
     "repair",
     "openclaw",
 }
+COPYING = {"backup", "export", "restore"}  # they open copies; test_backup and test_bundle name the vault
 
 
 REQUIRED = {  # values of required parameters, by name
@@ -251,10 +253,14 @@ class TestVerbs:
         """A new one has to be put into a table here."""
         verbs = {verb for several in (*FAMILIES.values(), *OPERATION_VERBS.values()) for verb in several}
 
-        assert verbs == {*VERBS, *REFUSED, *OF_NO_VAULT}
+        assert verbs == {*VERBS, *REFUSED, *OF_NO_VAULT, *COPYING}
 
-    def test_of_a_named_vault(self, world: World) -> None:
+    def test_of_a_named_vault(
+        self, world: World, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Every verb says and changes nothing of another vault."""
+        monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+        Path("memory.jsonl").write_text('{"type": "entity", "name": "Nobody"}\n', "utf-8")
         for verb, arguments in VERBS.items():
             with world.opening(OPEN):
                 done = told(world, "--vault", OPEN, verb, *arguments)
