@@ -1,0 +1,331 @@
+"""Parts of a client's configuration that setup adds and removes: hooks, servers, single values, files and links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from clawmem.app.services.setup.hooks import (
+    HOOKS,
+    Group,
+    group_faults,
+    has_plugin,
+    installed_options,
+    own_handlers,
+    shown_group,
+)
+from clawmem.app.services.setup.json_text import Path as KeyPath
+from clawmem.app.services.setup.mcp import command_of, is_ours, own_servers
+from clawmem.app.services.setup.settings_file import JSON, Document, Format, SettingsFile
+from clawmem.app.services.setup.text_file import TextFile
+from clawmem.ports.errors import ConfigError
+
+
+class Part(Protocol):
+    """Entries of clawmem in one document. Methods raise `ConfigError` or `ValueError` if its shape does not fit."""
+
+    def install(self, document: Document) -> Document:
+        """Add the entries, replacing older ones."""
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """Remove the entries; *original* is the document before the first change."""
+
+    def is_in(self, document: Document) -> bool:
+        """Whether *document* contains entries of clawmem."""
+
+    def shown(self) -> Iterator[str]:
+        """Yield a line for each entry."""
+
+
+@dataclass(frozen=True)
+class HookGroups:
+    """
+    Hooks, by event.
+
+    Args:
+        groups: Returns the groups by event, from the options of the installed entries.
+    """
+
+    groups: Callable[[Mapping[str, str]], Mapping[str, Group]]
+
+    def install(self, document: Document) -> Document:
+        """See `Part`. Raises `ConfigError` if the plugin of Claude Code already includes the hooks."""
+        if has_plugin(document.value):
+            raise ConfigError(
+                "The clawmem plugin is switched on and brings the same hooks; every prompt would get them "
+                "twice. Switch it off (/plugin in Claude Code), or leave the settings alone."
+            )
+        wanted = self.groups(installed_options(_hooks(document)))
+        if [document.get(*place) for place in own_handlers(_hooks(document))] == [
+            handler for group in wanted.values() for handler in group["hooks"]
+        ] and all(group in _hooks(document).get(event, []) for event, group in wanted.items()):
+            return document
+        document = self.remove(document, document)
+        for event, group in wanted.items():
+            document = document.add((HOOKS, event), group)
+        return document
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`: groups and events that become empty are removed."""
+        for place in reversed([*own_handlers(_hooks(document))]):
+            document = document.drop(place)
+            group = place[:-2]
+            if document.get(*group, "hooks") is None and document.get(*group) is not None:
+                document = document.drop(group, original)
+        return document
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        return any(True for _ in own_handlers(_hooks(document)))
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        for event, group in self.groups({}).items():
+            yield f"{HOOKS}.{event}: {shown_group(group)}"
+
+
+def _hooks(document: Document) -> dict[str, Any]:
+    hooks = document.value.get(HOOKS, {})
+    for key, expected in group_faults(hooks):
+        raise ValueError(f"{key} must be {expected}")
+    return hooks  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """MCP server *name* in the object *member*."""
+
+    member: str
+    name: str
+    entry: Mapping[str, Any]
+
+    def install(self, document: Document) -> Document:
+        """See `Part`. Raises `ConfigError` if a server of another program has the name."""
+        other = self._servers(document).get(self.name)
+        if other is not None and not is_ours(other):
+            raise ValueError(f"another server is called {self.name!r}. Give it another name")
+        return document.put((self.member, self.name), dict(self.entry))
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`."""
+        for name in self.ours(document):
+            document = document.drop((self.member, name), original)
+        return document
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        return bool(self.ours(document))
+
+    def ours(self, document: Document) -> dict[str, Any]:
+        """Return the servers of clawmem in *document*."""
+        return own_servers(self._servers(document))
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        yield f"{self.member}.{self.name}: {' '.join(command_of(self.entry))}"
+
+    def _servers(self, document: Document) -> dict[str, Any]:
+        found = document.value.get(self.member, {})
+        if not isinstance(found, dict):
+            raise ValueError(f"{self.member!r} is no object")  # noqa: TRY004  the file is wrong
+        return found
+
+
+@dataclass(frozen=True)
+class SingleValue:
+    """A value that removal sets back to its original."""
+
+    path: KeyPath
+    value: Any
+
+    def install(self, document: Document) -> Document:
+        """See `Part`."""
+        return document.put(self.path, self.value)
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`."""
+        if not self.is_in(document):
+            return document
+        before = original.get(*self.path) if original else None
+        return document.drop(self.path, original) if before is None else document.put(self.path, before)
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        found = document.get(*self.path)
+        return found is not None and (found == self.value or isinstance(self.value, Mapping))
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        yield f"{'.'.join(map(str, self.path))}: {self.value}"
+
+
+@dataclass(frozen=True)
+class ListElement:
+    """An element of a list; elements with the same end, such as the folder of another version, are replaced."""
+
+    path: KeyPath
+    value: str
+    end: str
+
+    def install(self, document: Document) -> Document:
+        """See `Part`."""
+        if self._places(document) and document.get(*self._places(document)[0]) == self.value:
+            return document
+        return self.remove(document, document).add(self.path, self.value)
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`."""
+        for place in reversed(self._places(document)):
+            document = document.drop(place, original)
+        return document
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        return bool(self._places(document))
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        yield f"{'.'.join(map(str, self.path))}: {self.value}"
+
+    def _places(self, document: Document) -> list[KeyPath]:
+        found = document.get(*self.path)
+        listed = found if isinstance(found, list) else []
+        return [(*self.path, at) for at, one in enumerate(listed) if str(one).endswith(self.end)]
+
+
+@dataclass
+class Change:
+    """The change of a file, made or planned: its new content, empty if it is deleted, and the new backup."""
+
+    file: str
+    changed: bool
+    text: str
+    entries: list[str] = field(default_factory=list)
+    backup: str = ""
+
+
+class FileEdit:
+    """Parts in one settings file. `plan` reads the file, `apply` writes what was planned."""
+
+    def __init__(self, file: Path, parts: Sequence[Part], format_: Format = JSON) -> None:
+        self._path, self._parts, self._format = file, parts, format_
+
+    def plan(self, *, remove: bool = False) -> Change:
+        """
+        Return the change.
+
+        Raises:
+            ConfigError: the file cannot be read, or its shape is unknown.
+        """
+        self._remove, self._file = remove, SettingsFile(self._path, self._format)
+        self._now = after = self._file.document
+        original = self._file.original
+        try:
+            for part in self._parts:
+                after = part.remove(after, original) if remove else part.install(after)
+            self._after, values = after, after.value
+        except (ValueError, TypeError, KeyError) as error:
+            raise ConfigError(
+                f"{self._file.file}: {error}. The file was not changed. Correct it, then try again."
+            ) from error
+        assert isinstance(values, dict)
+        changed = after.text != self._now.text
+        entries = [line for part in self._parts for line in part.shown()]
+        self._change = Change(str(self._file.file), changed, after.text, entries)
+        return self._change
+
+    def apply(self) -> None:
+        """Write the planned change. Raises `ConfigError` if the file cannot be written."""
+        if not self._change.changed:
+            return
+        if self._remove:
+            self._file.restore(self._after)
+        else:
+            fresh = not any(part.is_in(self._now) for part in self._parts)
+            self._change.backup = self._file.write(self._after.text, fresh=fresh)
+
+    def is_installed(self) -> bool:
+        """Whether the file contains entries of clawmem."""
+        document = SettingsFile(self._path, self._format).document
+        return any(part.is_in(document) for part in self._parts)
+
+
+class WholeFile:
+    """A file of clawmem in a folder of the client, recognised by *mark*."""
+
+    def __init__(self, file: Path, text: str, mark: str) -> None:
+        self._file, self._text, self._mark = TextFile(file), text, mark
+
+    def plan(self, *, remove: bool = False) -> Change:
+        """Return the change. Raises `ConfigError` if the file is not from clawmem, or cannot be read."""
+        self._remove, before = remove, self._ours()
+        changed = before is not None if remove else before != self._text
+        entries = ["the file"]
+        self._change = Change(str(self._file.path), changed, "" if remove else self._text, entries)
+        return self._change
+
+    def apply(self) -> None:
+        """Write or delete the file. Raises `ConfigError` if that fails."""
+        if self._change.changed:
+            self._file.delete() if self._remove else self._file.write(self._text)
+
+    def is_installed(self) -> bool:
+        """Whether the file exists."""
+        return self._ours() is not None
+
+    def _ours(self) -> str | None:
+        text = self._file.read()
+        if text is not None and self._mark not in text:
+            raise ConfigError(f"{self._file.path} is not ours. Move it away, then try again.")
+        return text
+
+
+class Link:
+    """A symbolic link from a folder of the client to a folder of clawmem."""
+
+    def __init__(self, link: Path, target: Path) -> None:
+        self._link, self._target = link, target
+
+    def plan(self, *, remove: bool = False) -> Change:
+        """Return the change. Raises `ConfigError` if something else has the name."""
+        if self._link.exists() and not self._link.is_symlink():
+            raise ConfigError(f"{self._link} is not a link of ours. Move it away, then try again.")
+        self._remove, now = remove, self._link.readlink() if self._link.is_symlink() else None
+        changed = now is not None if remove else now != self._target
+        self._change = Change(str(self._link), changed, "", [f"a link to {self._target}"])
+        return self._change
+
+    def apply(self) -> None:
+        """Create or delete the link. Raises `ConfigError` if that fails."""
+        if not self._change.changed:
+            return
+        try:
+            self._link.parent.mkdir(parents=True, exist_ok=True)
+            self._link.unlink(missing_ok=True)
+            if not self._remove:
+                self._link.symlink_to(self._target, target_is_directory=True)
+        except OSError as error:
+            raise ConfigError(f"{self._link} cannot be changed: {error.strerror}.") from error
+
+    def is_installed(self) -> bool:
+        """Whether the link exists."""
+        return self._link.is_symlink()
+
+
+Step = FileEdit | WholeFile | Link
+
+
+def run_steps(steps: Sequence[Step], *, remove: bool = False, dry_run: bool = False) -> list[Change]:
+    """
+    Plan all *steps*, then apply them unless *dry_run*; return the changes.
+
+    Raises:
+        ConfigError: a file cannot be edited. Nothing was written if the plan failed.
+    """
+    changes = [step.plan(remove=remove) for step in steps]
+    if not dry_run:
+        for step in steps:
+            step.apply()
+    return changes
