@@ -106,5 +106,7 @@ def call_named(name: str, optional: str = "") -> HookCall | None:
     if event not in EVENTS:
         return None
     also = {one.strip() for one in optional.split(",")}
-    of_event = (one for one, hook in HOOKS.items() if hook.event == event and (hook.is_default or one in also))
+    of_event = (
+        one for one, hook in HOOKS.items() if hook.event == event and (hook.is_default or one in also)
+    )
     return HookCall(name, tuple(of_event))

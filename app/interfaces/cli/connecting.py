@@ -64,7 +64,9 @@ def request_of(ctx: typer.Context, **chosen: Any) -> Request:
 
     named = _named_vault(ctx)
     vault = str(named.resolve()) if named else ""
-    return Request(**{"environ": os.environ, "start": start_of_command(), "server": {}, "vault": vault, **chosen})
+    return Request(
+        **{"environ": os.environ, "start": start_of_command(), "server": {}, "vault": vault, **chosen}
+    )
 
 
 def _complete_request(ctx: typer.Context, name: str, **chosen: Any) -> Request:
@@ -179,12 +181,14 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
 
 def check_clients(ctx: typer.Context) -> None:
     """Start the configured commands of every connected client, and print whether they answer."""
+    from dataclasses import asdict
+
     from clawmem.app.bootstrap.client_checks import client_answers
     from clawmem.app.interfaces.cli.rendering import show, show_json
 
     findings = client_answers(lambda name: _complete_request(ctx, name))
     if wants_json(ctx):
-        show_json({"ok": all(one.ok for one in findings), "findings": [one._asdict() for one in findings]})
+        show_json({"ok": all(one.ok for one in findings), "findings": [asdict(one) for one in findings]})
     else:
         for one in findings:
             remedy = f" {one.way_out}" if one.way_out and not one.ok else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,7 +21,6 @@ from clawmem.app.services.setup.client_names import CLIENT_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any
 
     from clawmem.app.services.setup.curator import CuratorChange
     from clawmem.app.services.setup.parts import Change
@@ -44,7 +43,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the change; write 
 class SetupVerbs(Verbs):
     """The group; without arguments it looks for installed agents."""
 
-    def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super(Verbs, self).parse_args(ctx, args)
 
 
@@ -180,8 +179,9 @@ def mcp(
     from clawmem.app.interfaces.cli.connecting import server_entry
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_servers
+    from clawmem.app.services.setup.json_text import read_json
     from clawmem.app.services.setup.parts import ServerEntry, run_steps
-    from clawmem.app.services.setup.settings_file import Document, read_json
+    from clawmem.app.services.setup.settings_file import Document
 
     chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
     one_of("--client", client, ("claude-code", *SHOWN_SERVERS))
@@ -189,7 +189,9 @@ def mcp(
     if client in SHOWN_SERVERS:
         title, file, form, member = SHOWN_SERVERS[client]
         entry = server_entry(ctx, chosen, starts_clean=client == "codex")
-        shown = "" if remove else ServerEntry(member, name, entry).install(Document(form, "")).text.rstrip("\n")
+        shown = (
+            "" if remove else ServerEntry(member, name, entry).install(Document(form, "")).text.rstrip("\n")
+        )
         if wants_json(ctx):
             show_json({"client": client, "file": file, "config": shown})
             return
@@ -274,7 +276,8 @@ def _show_codex_hooks(ctx: typer.Context, chosen: Mapping[str, str]) -> None:
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.hooks import CODEX_STYLE
 
-    groups = request_of(ctx, **chosen).hooks(CODEX_STYLE).groups({})
+    entries = request_of(ctx, **chosen).hooks(CODEX_STYLE).groups({})
+    groups = {event: [group] for event, group in entries.items()}
     shown, file = json.dumps({"hooks": groups}, ensure_ascii=False, indent=2), "~/.codex/hooks.json"
     if wants_json(ctx):
         show_json({"client": "codex", "file": file, "config": shown})

@@ -18,16 +18,19 @@ from clawmem.app.services.setup.hooks import (
     PROFILE,
     VAULT,
     WITH,
+    Group,
     Style,
     hook_groups,
 )
 from clawmem.app.services.setup.mcp import SERVERS, Entry, as_list
 from clawmem.app.services.setup.parts import (
+    ConfiguredCommand,
     FileEdit,
     HookGroups,
     Link,
     ListElement,
     Part,
+    PluginSettings,
     ServerEntry,
     SingleValue,
     Step,
@@ -70,29 +73,10 @@ class Request(NamedTuple):
         return HookGroups(partial(_groups, self, style))
 
 
-def _groups(request: Request, style: Style, kept: Mapping[str, str]) -> Mapping[str, Mapping[str, object]]:
-    options = {
-        VAULT: request.vault or kept.get(VAULT),
-        PROFILE: request.profile or kept.get(PROFILE),
-    }
-    start = request.start
-    groups = hook_groups(style, start, options, request.optional or kept.get(WITH, ""))
-    extra = [word for name, value in sorted(request.places.items()) for word in ("--env", f"{name}={value}")]
-    return groups if not extra else _extended(groups, extra)
-
-
-def _extended(
-    groups: Mapping[str, Mapping[str, object]], extra: Sequence[str]
-) -> Mapping[str, Mapping[str, object]]:
-    import shlex
-
-    for group in groups.values():
-        [handler] = group["hooks"]  # type: ignore[misc]
-        if "args" in handler:
-            handler["args"] = [*handler["args"], *extra]
-        else:
-            handler["command"] = f"{handler['command']} {shlex.join(extra)}"
-    return groups
+def _groups(request: Request, style: Style, kept: Mapping[str, str]) -> Mapping[str, Group]:
+    options = {VAULT: request.vault or kept.get(VAULT), PROFILE: request.profile or kept.get(PROFILE)}
+    places = [f"{name}={value}" for name, value in sorted(request.places.items())]
+    return hook_groups(style, request.start, options, request.optional or kept.get(WITH, ""), places)
 
 
 class Client(NamedTuple):
@@ -148,7 +132,7 @@ def _codex_folder(request: Request) -> Path:
 
 def _gemini(request: Request) -> list[Step]:
     folder = request.project / ".gemini" if request.project else request.below("~/.gemini")
-    parts = [request.hooks(GEMINI_STYLE), _server(request)]
+    parts: list[Part] = [request.hooks(GEMINI_STYLE), _server(request)]
     return [FileEdit(folder / "settings.json", parts, JSON_WITH_COMMENTS)]
 
 
@@ -182,8 +166,8 @@ def _openclaw(request: Request) -> list[Step]:
     parts: list[Part] = [
         ListElement(("plugins", "load", "paths"), plugin, "integrations/openclaw"),
         SingleValue(("plugins", "slots", "memory"), "clawmem"),
+        PluginSettings((*entry, "config"), {**settings, **profile}, "clawmemBin", entry),
         SingleValue((*entry, "enabled"), True),
-        SingleValue((*entry, "config"), {**settings, **profile}),
     ]
     if request.allowed:
         parts.append(SingleValue((*entry, "hooks", "allowConversationAccess"), True))
@@ -212,10 +196,9 @@ def _hermes(request: Request) -> list[Step]:
     folder = _hermes_folder(request)
     chosen = {"bin": _program(request), **({"vault": request.vault} if request.vault else {})}
     profile = {"profile": request.profile} if request.profile else {}
-    values = [SingleValue((name,), value) for name, value in {**chosen, **profile}.items()]
     return [
         Link(folder / "plugins" / "clawmem", INTEGRATIONS / "hermes" / "clawmem"),
-        FileEdit(folder / "clawmem.json", values),
+        FileEdit(folder / "clawmem.json", [PluginSettings((), {**chosen, **profile}, "bin")]),
         FileEdit(folder / "config.yaml", [SingleValue(("memory", "provider"), "clawmem")], YAML),
     ]
 
@@ -320,8 +303,6 @@ def found_clients(request: Request) -> list[str]:
     return [name for name, client in CLIENTS.items() if client.is_here(request)]
 
 
-def is_connected(name: str, request: Request) -> bool:
-    """Whether the settings of the client *name* contain entries of clawmem. Raises `ConfigError`."""
-    return any(step.is_installed() for step in steps_of(name, request))
-
-
+def configured_commands(name: str, request: Request) -> list[ConfiguredCommand]:
+    """Return the commands that the client *name* starts for clawmem. Raises `ConfigError`."""
+    return [command for step in steps_of(name, request) for command in step.commands()]

@@ -27,7 +27,7 @@ _VARIABLES = {"CLAWMEM_PROFILE": "--profile", "INDEX_PATH": "--vault"}  # set in
 _SERVED = re.compile(r"https?://[^/]+/hooks/([A-Za-z-]+)")
 
 _TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
-PROFILE, VAULT, WITH = "--profile", "--vault", "--with"  # options of an entry
+PROFILE, VAULT, WITH, ENV = "--profile", "--vault", "--with", "--env"  # options of an entry
 
 
 class Style(NamedTuple):
@@ -62,7 +62,11 @@ GEMINI_STYLE = Style(
 
 
 def hook_groups(
-    style: Style, start: Sequence[str], options: Mapping[str, str | None], optional: str = ""
+    style: Style,
+    start: Sequence[str],
+    options: Mapping[str, str | None],
+    optional: str = "",
+    places: Sequence[str] = (),
 ) -> dict[str, Group]:
     """
     Return one entry for each event of a client.
@@ -71,7 +75,9 @@ def hook_groups(
         start: The start of a command of clawmem.
         options: Options of every entry; the profile is left out where it has no effect.
         optional: Optional hooks, with commas.
+        places: Variables that the client may not pass on, as ``NAME=VALUE``.
     """
+    variables = [word for place in places for word in (ENV, place)]
     groups: dict[str, Group] = {}
     for event, name in style.events.items():
         call = call_named(event, optional)
@@ -82,7 +88,7 @@ def hook_groups(
         if "context-surfacing" not in call.hooks:
             given.pop(PROFILE, None)
         words = (word for option, value in given.items() if value for word in (option, value))
-        groups[name] = style.group(call, (*start, "hook", name, *words))
+        groups[name] = style.group(call, (*start, "hook", name, *words, *variables))
     return groups
 
 

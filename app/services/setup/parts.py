@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from clawmem.app.services.setup.hooks import (
     HOOKS,
@@ -22,6 +24,19 @@ from clawmem.app.services.setup.settings_file import JSON, Document, Format, Set
 from clawmem.app.services.setup.text_file import TextFile
 from clawmem.ports.errors import ConfigError
 
+_PLUGIN_LINE = re.compile(r"^const settings = (\{.*\});$", re.MULTILINE)
+
+
+class ConfiguredCommand(NamedTuple):
+    """A command that a client starts: a line for a shell, or words. ``is_server`` says that it speaks MCP."""
+
+    command: str | Sequence[str]
+    environ: Mapping[str, str] = {}
+    is_server: bool = False
+
+
+PROMPT = ("UserPromptSubmit", "BeforeAgent")  # events of a prompt
+
 
 class Part(Protocol):
     """Entries of clawmem in one document. Methods raise `ConfigError` or `ValueError` if its shape does not fit."""
@@ -37,6 +52,9 @@ class Part(Protocol):
 
     def shown(self) -> Iterator[str]:
         """Yield a line for each entry."""
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """Yield the commands that the client starts because of the entries in *document*."""
 
 
 @dataclass(frozen=True)
@@ -62,7 +80,7 @@ class HookGroups:
             handler for group in wanted.values() for handler in group["hooks"]
         ] and all(group in _hooks(document).get(event, []) for event, group in wanted.items()):
             return document
-        document = self.remove(document, document)
+        document = self.remove(document, None)
         for event, group in wanted.items():
             document = document.add((HOOKS, event), group)
         return document
@@ -84,6 +102,14 @@ class HookGroups:
         """See `Part`."""
         for event, group in self.groups({}).items():
             yield f"{HOOKS}.{event}: {shown_group(group)}"
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """See `Part`: the command of prompts."""
+        for place in own_handlers(_hooks(document)):
+            if place[1] in PROMPT:
+                handler = document.get(*place)
+                command, args = str(handler.get("command")), handler.get("args")
+                yield ConfiguredCommand([command, *args] if isinstance(args, list) else command)
 
 
 def _hooks(document: Document) -> dict[str, Any]:
@@ -126,6 +152,12 @@ class ServerEntry:
         """See `Part`."""
         yield f"{self.member}.{self.name}: {' '.join(command_of(self.entry))}"
 
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """See `Part`."""
+        for entry in self.ours(document).values():
+            environ = entry.get("env") or entry.get("environment") or {}
+            yield ConfiguredCommand(command_of(entry), environ, is_server=True)
+
     def _servers(self, document: Document) -> dict[str, Any]:
         found = document.value.get(self.member, {})
         if not isinstance(found, dict):
@@ -133,8 +165,64 @@ class ServerEntry:
         return found
 
 
+class _Silent:
+    """Part that starts nothing."""
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """See `Part`."""
+        yield from ()
+
+
 @dataclass(frozen=True)
-class SingleValue:
+class PluginSettings:
+    """
+    Settings of a plugin at *path*, to which settings of the user may have been added.
+
+    ``program`` is the name of the setting for the program. Removal sets *entry* back to its original, or removes the
+    settings alone if *entry* is empty.
+    """
+
+    path: KeyPath
+    settings: Mapping[str, str]
+    program: str
+    entry: KeyPath = ()
+
+    def install(self, document: Document) -> Document:
+        """See `Part`."""
+        for name, value in self.settings.items():
+            document = document.put((*self.path, name), value)
+        return document
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`."""
+        if not self.is_in(document):
+            return document
+        if self.entry:
+            before = original.get(*self.entry) if original else None
+            return document.put(self.entry, before) if before else document.drop(self.entry, original)
+        for name in self.settings:
+            document = document.drop((*self.path, name), original)
+        return document
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        return document.get(*self.path, self.program) is not None
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        for name, value in self.settings.items():
+            yield f"{'.'.join(map(str, (*self.path, name)))}: {value}"
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """See `Part`: a hook, as the plugin runs it."""
+        if self.is_in(document):
+            vault = document.get(*self.path, "vault")
+            command = [str(document.get(*self.path, self.program)), "hook", PROMPT[0]]
+            yield ConfiguredCommand(command, {"INDEX_PATH": vault} if vault else {})
+
+
+@dataclass(frozen=True)
+class SingleValue(_Silent):
     """A value that removal sets back to its original."""
 
     path: KeyPath
@@ -154,7 +242,7 @@ class SingleValue:
     def is_in(self, document: Document) -> bool:
         """See `Part`."""
         found = document.get(*self.path)
-        return found is not None and (found == self.value or isinstance(self.value, Mapping))
+        return bool(found == self.value)
 
     def shown(self) -> Iterator[str]:
         """See `Part`."""
@@ -162,7 +250,7 @@ class SingleValue:
 
 
 @dataclass(frozen=True)
-class ListElement:
+class ListElement(_Silent):
     """An element of a list; elements with the same end, such as the folder of another version, are replaced."""
 
     path: KeyPath
@@ -173,7 +261,7 @@ class ListElement:
         """See `Part`."""
         if self._places(document) and document.get(*self._places(document)[0]) == self.value:
             return document
-        return self.remove(document, document).add(self.path, self.value)
+        return self.remove(document, None).add(self.path, self.value)
 
     def remove(self, document: Document, original: Document | None) -> Document:
         """See `Part`."""
@@ -246,10 +334,11 @@ class FileEdit:
             fresh = not any(part.is_in(self._now) for part in self._parts)
             self._change.backup = self._file.write(self._after.text, fresh=fresh)
 
-    def is_installed(self) -> bool:
-        """Whether the file contains entries of clawmem."""
+    def commands(self) -> Iterator[ConfiguredCommand]:
+        """Yield the commands that the client starts because of entries in the file. Raises `ConfigError`."""
         document = SettingsFile(self._path, self._format).document
-        return any(part.is_in(document) for part in self._parts)
+        for part in self._parts:
+            yield from part.commands(document)
 
 
 class WholeFile:
@@ -271,9 +360,12 @@ class WholeFile:
         if self._change.changed:
             self._file.delete() if self._remove else self._file.write(self._text)
 
-    def is_installed(self) -> bool:
-        """Whether the file exists."""
-        return self._ours() is not None
+    def commands(self) -> Iterator[ConfiguredCommand]:
+        """Yield the command in the settings of the file, which are one line of JSON."""
+        found = _PLUGIN_LINE.search(self._ours() or "")
+        if found:
+            settings = json.loads(found[1])
+            yield ConfiguredCommand([*settings["command"], "hook", PROMPT[0]], settings["environment"])
 
     def _ours(self) -> str | None:
         text = self._file.read()
@@ -309,9 +401,9 @@ class Link:
         except OSError as error:
             raise ConfigError(f"{self._link} cannot be changed: {error.strerror}.") from error
 
-    def is_installed(self) -> bool:
-        """Whether the link exists."""
-        return self._link.is_symlink()
+    def commands(self) -> Iterator[ConfiguredCommand]:
+        """Yield nothing: a link starts no command."""
+        yield from ()
 
 
 Step = FileEdit | WholeFile | Link

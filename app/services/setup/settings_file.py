@@ -73,17 +73,23 @@ class Document(NamedTuple):
 
     def put(self, path: KeyPath, value: Any) -> Document:
         """Set the value at *path*."""
-        return self if self.get(*path) == value else self._replace(text=self.format.put(self.text, path, value))
+        return (
+            self if self.get(*path) == value else self._replace(text=self.format.put(self.text, path, value))
+        )
 
     def add(self, path: KeyPath, value: Any) -> Document:
         """Append *value* to the list at *path*, which only JSON supports."""
         return self._replace(text=with_json_element(self.text, path, value))
 
     def drop(self, path: KeyPath, original: Document | None = None) -> Document:
-        """Remove the value at *path*, and parents that are empty then and were not part of *original*."""
+        """Remove the value at *path*, and parents that are empty then and were not so in *original*."""
         dropped = self._replace(text=self.format.drop(self.text, path))
         parent = path[:-1]
-        if parent and dropped.get(*parent) in ({}, []) and (original is None or original.get(*parent) is None):
+        if (
+            parent
+            and dropped.get(*parent) in ({}, [])
+            and (original is None or original.get(*parent) is None)
+        ):
             return dropped.drop(parent, original)
         return dropped
 
@@ -127,7 +133,8 @@ class SettingsFile:
             ConfigError: the file cannot be written, or another program changed it in the meantime.
         """
         marked = self._before is not None and self._before.startswith(_MARK.encode())
-        return self._done(lambda: self._rewritten(f"{_MARK if marked else ''}{text}".encode(), fresh))
+        content = f"{_MARK if marked else ''}{text}".encode()
+        return str(self._done(lambda: self._rewritten(content, fresh)))
 
     def restore(self, document: Document) -> None:
         """

@@ -65,7 +65,8 @@ def _deepest(text: str, path: Path) -> tuple[Any, int]:
     root = YAML(pure=True).compose(text) if text.strip() else None
     if not isinstance(root, MappingNode):
         return None, 0
-    box, depth = root, 0
+    box: Any = root
+    depth = 0
     for key in path:
         found = _children(box).get(str(key))
         if not found:
