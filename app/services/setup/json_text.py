@@ -186,9 +186,13 @@ def without_json(text: str, path: Path) -> str:
     gap = text[last.node.end : child.start]
     if child.comma < 0:
         gap = gap[: last.comma - last.node.end] + gap[last.comma - last.node.end + 1 :]
-    if "\n" not in text[box.start : box.children[0].start] and not after.strip():
-        after = ""
-    return text[: last.node.end] + gap.rstrip() + after + text[box.end - 1 :]
+    begin = text[box.start + 1 : box.children[0].start]
+    if "\n" not in begin and not begin.strip() and not after.strip():
+        after = begin  # as the list or object was written in one line
+    gap = gap.rstrip()
+    if "//" in gap.rpartition("\n")[2] and "\n" not in after:  # or the comment would include the bracket
+        after = f"{_end_of_line(text)}{_line_indent(text, box.start)}"
+    return text[: last.node.end] + gap + after + text[box.end - 1 :]
 
 
 def _read(text: str, comments: bool) -> Node:
@@ -220,7 +224,7 @@ def _inserted(text: str, box: Node, value: Any, name: str = "") -> str:
         before = text[: last.node.end] + ("," if last.comma < 0 else "") + text[last.node.end : at]
         rest = text[at : box.end - 1]
     if "\n" not in rest:
-        rest = f"{_end_of_line(text)}{outer}"
+        rest = f"{rest.rstrip()}{_end_of_line(text)}{outer}"
     return before + written + comma + rest + text[box.end - 1 :]
 
 

@@ -76,9 +76,9 @@ class HookGroups:
                 "twice. Switch it off (/plugin in Claude Code), or leave the settings alone."
             )
         wanted = self.groups(installed_options(_hooks(document)))
-        if [document.get(*place) for place in own_handlers(_hooks(document))] == [
-            handler for group in wanted.values() for handler in group["hooks"]
-        ] and all(group in _hooks(document).get(event, []) for event, group in wanted.items()):
+        hooks = _hooks(document)
+        is_same = len([*own_handlers(hooks)]) == len(wanted)
+        if is_same and all(group in hooks.get(event, []) for event, group in wanted.items()):
             return document
         document = self.remove(document, None)
         for event, group in wanted.items():

@@ -85,11 +85,8 @@ class Document(NamedTuple):
         """Remove the value at *path*, and parents that are empty then and were not so in *original*."""
         dropped = self._replace(text=self.format.drop(self.text, path))
         parent = path[:-1]
-        if (
-            parent
-            and dropped.get(*parent) in ({}, [])
-            and (original is None or original.get(*parent) is None)
-        ):
+        was_empty = original is not None and original.get(*parent) in ({}, [])
+        if parent and dropped.get(*parent) in ({}, []) and not was_empty:
             return dropped.drop(parent, original)
         return dropped
 
@@ -211,4 +208,5 @@ class SettingsFile:
 
 
 def _squeezed(text: str) -> str:
-    return "".join(text.split())
+    squeezed = "".join(text.split())
+    return "" if squeezed == "{}" else squeezed

@@ -14,7 +14,11 @@ from clawmem.app.services.setup.json_text import Path
 
 def read_toml(text: str) -> dict[str, Any]:
     """Return the values in *text*. Raises `ValueError`, whose message says where the text is wrong."""
-    return tomllib.loads(text)
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        last = f"at line {text.count(chr(10)) + 1}, the end"
+        raise ValueError(str(error).replace("at end of document", last)) from error
 
 
 def with_toml(text: str, path: Path, value: Any) -> str:

@@ -54,6 +54,8 @@ def without_yaml(text: str, path: Path) -> str:
     box, depth = _deepest(text, path)
     if depth < len(path):
         return text
+    if len(path) > 1 and len(box.value) == 1:
+        return without_yaml(text, path[:-1])  # a key without a value is no empty mapping
     key, node = _children(box)[str(path[-1])]
     start = text.rfind("\n", 0, key.start_mark.index) + 1
     end = text.find("\n", node.end_mark.index if node.start_mark.index < node.end_mark.index else start)
