@@ -188,7 +188,7 @@ def check_clients(ctx: typer.Context) -> None:
     from clawmem.app.bootstrap.client_checks import client_answers
     from clawmem.app.interfaces.cli.rendering import show, show_json
 
-    findings = client_answers(lambda name: _complete_request(ctx, name))
+    findings = client_answers(os.environ)
     if wants_json(ctx):
         show_json({"ok": all(one.ok for one in findings), "findings": [asdict(one) for one in findings]})
     else:

@@ -179,17 +179,10 @@ def _openclaw_folder(request: Request) -> Path:
 
 
 def _program(request: Request) -> str:
-    """
-    Return the program ``clawmem`` for clients that start one file.
-
-    Raises:
-        ConfigError: there is none.
-    """
+    """Return the program ``clawmem`` for clients that start one file."""
     beside = Path(request.start[0]).with_name("clawmem")
-    found = str(beside) if beside.exists() else shutil.which("clawmem", path=request.environ.get("PATH", ""))
-    if not found:
-        raise ConfigError("There is no program 'clawmem' on the PATH. Install the package, then try again.")
-    return found
+    found = shutil.which("clawmem", path=request.environ.get("PATH", ""))
+    return str(beside) if beside.exists() else found or "clawmem"
 
 
 def _hermes(request: Request) -> list[Step]:
