@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from clawmem.app.services.setup.hooks import call_of
-from clawmem.app.services.setup.parts import Change, FileEdit, HookGroups, ServerEntry, run_steps
+from clawmem.app.services.setup.parts import HookGroups, ServerEntry
+from clawmem.app.services.setup.steps import Change, FileEdit, run_steps
 
 OLD_PROGRAM = ("/opt/python", "-I", "-m", "clawmem", "hook", "feedback-loop")
 

@@ -16,7 +16,7 @@ from command_line import Invoke
 from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.services.setup.hooks import call_of, installed
 from clawmem.app.services.setup.json_text import with_json
-from clawmem.app.services.setup.parts import run_steps
+from clawmem.app.services.setup.steps import run_steps
 from clawmem.ports.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from clawmem.app.services.maintenance.machine_checks import hook_check
 from clawmem.app.services.setup.hooks import installed
 from clawmem.app.services.setup.json_text import read_json, with_json, without_json
-from clawmem.app.services.setup.parts import run_steps
+from clawmem.app.services.setup.steps import run_steps
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 

@@ -17,7 +17,7 @@ from clawmem.app.interfaces.cli.session import settings_of, wants_json
 if TYPE_CHECKING:
     from clawmem.app.client.tool_sets import ToolSet
     from clawmem.app.services.setup.clients import Request
-    from clawmem.app.services.setup.parts import Change
+    from clawmem.app.services.setup.steps import Change
 
 # Variables that choose files; agents that are started by a desktop do not have those of a shell.
 PLACES = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
@@ -99,7 +99,7 @@ def connect(
     """Connect the client *name*, or disconnect it, and print what changed."""
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import CLIENTS, steps_of
-    from clawmem.app.services.setup.parts import run_steps
+    from clawmem.app.services.setup.steps import run_steps
 
     allowed = name == "openclaw" and (remove or _is_allowed(yes=yes or dry_run))
     folder = {"project": Path.cwd()} if project else {}
@@ -150,7 +150,7 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.client_names import CLIENT_TITLES
     from clawmem.app.services.setup.clients import found_clients, steps_of
-    from clawmem.app.services.setup.parts import run_steps
+    from clawmem.app.services.setup.steps import run_steps
     from clawmem.ports.errors import ConfigError
 
     found = found_clients(request_of(ctx))

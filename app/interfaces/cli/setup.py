@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from clawmem.app.services.setup.curator import CuratorChange
-    from clawmem.app.services.setup.parts import Change
+    from clawmem.app.services.setup.steps import Change
 
 PROFILES = ("speed", "balanced", "deep")
 Profile = Annotated[
@@ -135,7 +135,7 @@ def hooks(
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import claude_hooks
     from clawmem.app.services.setup.hooks import names_in
-    from clawmem.app.services.setup.parts import run_steps
+    from clawmem.app.services.setup.steps import run_steps
     from clawmem.ports.errors import InvalidInput
 
     if http:
@@ -180,8 +180,9 @@ def mcp(
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_servers
     from clawmem.app.services.setup.json_text import read_json
-    from clawmem.app.services.setup.parts import ServerEntry, run_steps
+    from clawmem.app.services.setup.parts import ServerEntry
     from clawmem.app.services.setup.settings_file import Document
+    from clawmem.app.services.setup.steps import run_steps
 
     chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
     one_of("--client", client, ("claude-code", *SHOWN_SERVERS))
@@ -291,7 +292,7 @@ def installed(ctx: typer.Context) -> list[str]:
     """Install the default hooks; return the result as lines."""
     from clawmem.app.interfaces.cli.connecting import choose_server
     from clawmem.app.services.setup.clients import claude_hooks
-    from clawmem.app.services.setup.parts import run_steps
+    from clawmem.app.services.setup.steps import run_steps
 
     [change] = run_steps([claude_hooks(request_of(ctx))])
     return [_told(change), *filter(None, [choose_server(None)])]

@@ -25,18 +25,15 @@ from clawmem.app.services.setup.hooks import (
 from clawmem.app.services.setup.mcp import SERVERS, Entry, as_list
 from clawmem.app.services.setup.parts import (
     ConfiguredCommand,
-    FileEdit,
     HookGroups,
-    Link,
     ListElement,
     Part,
     PluginSettings,
     ServerEntry,
     SingleValue,
-    Step,
-    WholeFile,
 )
 from clawmem.app.services.setup.settings_file import JSON, JSON_WITH_COMMENTS, TOML, YAML, Format
+from clawmem.app.services.setup.steps import FileEdit, Link, Step, WholeFile
 from clawmem.ports.errors import ConfigError
 
 INTEGRATIONS = Path(__file__).parents[3] / "integrations"
