@@ -11,6 +11,8 @@ from threading import Thread
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+import model_apis
+
 Block = Mapping[str, Any]
 USAGE = {"input_tokens": 10, "output_tokens": 5}
 
@@ -104,13 +106,17 @@ class _Door(BaseHTTPRequestHandler):
         self._send(b"")
 
     def do_GET(self) -> None:
-        """Nothing else is offered here."""
-        self._send(b"{}", status=404)
+        """A list of models, as far as a client asks for one."""
+        models = {"object": "list", "data": [{"id": "mock", "object": "model"}], "models": []}
+        self._send(json.dumps(models).encode(), status=200 if "/models" in self.path else 404)
 
     def do_POST(self) -> None:
         """One request for the model; a question for the number of tokens gets a number."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])) or b"{}")
-        if not self.path.split("?")[0].endswith("/messages"):
+        path = self.path.split("?")[0]
+        if (other := model_apis.messages_body(path, body)) is not None:
+            return self._answer_other(path, other)
+        if not path.endswith("/messages"):
             return self._send(json.dumps({"input_tokens": USAGE["input_tokens"]}).encode())
         api: MessagesApi = self.server.api  # type: ignore[attr-defined]
         message = _message(body, api.answer(Request(body)))
@@ -118,6 +124,13 @@ class _Door(BaseHTTPRequestHandler):
             events = "".join(f"event: {one['type']}\ndata: {json.dumps(one)}\n\n" for one in _events(message))
             return self._send(events.encode(), kind="text/event-stream")
         return self._send(json.dumps(message).encode())
+
+    def _answer_other(self, path: str, body: Mapping[str, Any]) -> None:
+        api: MessagesApi = self.server.api  # type: ignore[attr-defined]
+        blocks = api.answer(Request(body))
+        if path.endswith(":generateContent"):
+            return self._send(json.dumps(model_apis.generated(blocks)).encode())
+        return self._send(model_apis.events_of(path, blocks).encode(), kind="text/event-stream")
 
     def _send(self, content: bytes, *, status: int = 200, kind: str = "application/json") -> None:
         self.send_response(status)

@@ -55,6 +55,8 @@ HOOKS = {
     ),
 }
 EVENTS = tuple(dict.fromkeys(hook.event for hook in HOOKS.values()))
+# Events of other clients, with the event of Claude Code at which the same hooks run.
+ALIASES = {"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "PreCompress": "PreCompact"}
 OPTIONAL_HOOKS = tuple(name for name, hook in HOOKS.items() if not hook.is_default)
 
 
@@ -95,13 +97,16 @@ def call_named(name: str, optional: str = "") -> HookCall | None:
     Return the call of an event or of one hook; ``None`` for an unknown name.
 
     Args:
-        name: An event, which runs all its hooks, or a hook.
+        name: An event of any client, which runs all its hooks, or a hook.
         optional: The optional hooks to run with their event, separated by commas.
     """
     if name in HOOKS:
         return HookCall(HOOKS[name].event, (name,), filters=False)
-    if name not in EVENTS:
+    event = ALIASES.get(name, name)
+    if event not in EVENTS:
         return None
     also = {one.strip() for one in optional.split(",")}
-    of_event = (one for one, hook in HOOKS.items() if hook.event == name and (hook.is_default or one in also))
+    of_event = (
+        one for one, hook in HOOKS.items() if hook.event == event and (hook.is_default or one in also)
+    )
     return HookCall(name, tuple(of_event))

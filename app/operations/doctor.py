@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clawmem.app.bootstrap.client_checks import client_answers
 from clawmem.app.environment.places import client_folder, client_servers
 from clawmem.app.environment.private_files import files_of_vault
 from clawmem.app.operations.indexing import PERSON
@@ -42,7 +43,9 @@ def doctor(services: Services, request: NoParameters) -> Examination:
     private = permission_finding(kept)
     project = Path.cwd() if services.caller == PERSON else None
     clients = client_findings(client_folder(os.environ), client_servers(os.environ), project)
-    findings = [*disk_findings(settings.vault), *services.doctor(), private, *clients]
+    # Agents of a person alone: a request to the server must not start programs.
+    agents = client_answers(os.environ) if services.caller == PERSON else []
+    findings = [*disk_findings(settings.vault), *services.doctor(), private, *clients, *agents]
     return Examination(ok=all(one.ok for one in findings), findings=findings)
 
 

@@ -43,6 +43,7 @@ HARMLESS = {
     "models use static",
     "openclaw index --agent",
     "serve --status",
+    "setup",
     "setup hooks",
     "setup hooks --remove",
     "setup mcp",

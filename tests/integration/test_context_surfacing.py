@@ -50,7 +50,7 @@ def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.Comple
 def context_of(done: subprocess.CompletedProcess[str]) -> str:
     """What a client adds to the prompt."""
     assert done.returncode == 0, done.stderr
-    context: str = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    context: str = json.loads(done.stdout)["hookSpecificOutput"].get("additionalContext", "")
     return context
 
 

@@ -43,7 +43,7 @@ def loaded(environ: dict[str, str], home: Path, prompt: str, profile: str) -> tu
         cwd=home,
         env={**environ, "CLAWMEM_PROFILE": profile},
     )
-    told = json.loads(done.stdout)["hookSpecificOutput"]["additionalContext"]
+    told = json.loads(done.stdout)["hookSpecificOutput"].get("additionalContext", "")
     return told, set(done.stderr.decode().split())
 
 

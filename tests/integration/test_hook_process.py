@@ -80,7 +80,7 @@ def test_standard_input_that_never_ends(environ: dict[str, str], home: Path) -> 
         answer = json.loads(process.stdout.readline())
 
         assert time.monotonic() - began < HOOKS["pretool-inject"].patience_s + 3
-        assert answer["hookSpecificOutput"] == {"hookEventName": "PreToolUse", "additionalContext": ""}
+        assert answer["hookSpecificOutput"] == {"hookEventName": "PreToolUse"}
         assert process.wait() == 0
 
 
@@ -108,7 +108,7 @@ runner.run_process(["pretool-inject"])
         )  # fmt: skip
         (line,) = done.stdout.splitlines()
         assert done.returncode == 0
-        assert json.loads(line)["hookSpecificOutput"]["additionalContext"] == context, what
+        assert json.loads(line)["hookSpecificOutput"].get("additionalContext", "") == context, what
 
 
 def test_a_subagent_s_stop_is_not_captured(remembered: Invoke, environ: dict[str, str], home: Path) -> None:

@@ -10,17 +10,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from client_files import edit_hooks, group_of
 from command_line import Invoke
 
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.services.setup.client_settings import ClientSettings, with_member
-from clawmem.app.services.setup.hooks import (
-    Entry,
-    SetUpHooks,
-    call_of,
-    installed,
-    with_entries,
-)
+from clawmem.app.services.setup.hooks import call_of, installed
+from clawmem.app.services.setup.json_text import with_json
+from clawmem.app.services.setup.steps import run_steps
 from clawmem.ports.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -35,9 +31,6 @@ SOMEBODY = """{
     "env": {"LANG": "de_DE", "NOTE": "größe \\u00e9", "big": 1.50}
 }
 """
-
-
-ENTRY = Entry("Stop", "", ("/opt/python", "-I", "-m", "clawmem", "hook", "feedback-loop"), 30)
 
 
 OLD_FORM = {"type": "command", "command": "/usr/local/bin/clawmem hook decision-extractor", "timeout": 10}
@@ -153,9 +146,9 @@ def test_an_installation_of_one_entry_for_each_hook_is_migrated(run: Run, settin
                 *(["--profile", "deep"] * (name == "context-surfacing")),
             ]
             command = ("/opt/python", "-I", "-m", "clawmem", "hook", name, *options)
-            group = Entry(hook.event, hook.matcher, command, hook.patience_s).group()
+            group = group_of(command, hook.matcher, hook.patience_s)
             old["hooks"].setdefault(hook.event, []).append(group)
-    settings.write_text(with_member(SOMEBODY, "hooks", old["hooks"]), "utf-8")
+    settings.write_text(with_json(SOMEBODY, ("hooks",), old["hooks"]), "utf-8")
     before = settings.read_text("utf-8")
 
     assert run("setup", "hooks").returncode == 0
@@ -232,7 +225,7 @@ def test_a_dry_run_shows_the_file_and_leaves_it(run: Run, settings: Path) -> Non
 
 
 def test_without_settings_they_are_made(run: Run, home: Path) -> None:
-    """Readable by their owner alone; and taken out again nothing but an empty object is left."""
+    """Readable by their owner alone; taken out again, no file is left."""
     run("setup", "hooks")
 
     file = home / ".claude" / "settings.json"
@@ -240,7 +233,7 @@ def test_without_settings_they_are_made(run: Run, home: Path) -> None:
     if sys.platform != "win32":
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
     run("setup", "hooks", "--remove")
-    assert json.loads(file.read_text("utf-8")) == {}
+    assert not file.exists()
 
 
 def test_the_client_s_own_variable_counts(run: Run, settings: Path, home: Path) -> None:
@@ -294,7 +287,7 @@ def test_the_copy_of_the_settings_is_named_when_it_is_made(invoke: Invoke, setti
 
     assert copy in invoke("setup", "hooks").stdout
     assert "before-clawmem" not in invoke("setup", "hooks", "--remove").stdout
-    Path(copy).unlink()
+    assert not Path(copy).exists()
     assert json.loads(invoke("--json", "setup", "hooks").stdout)["backup"] == copy
     (settings.parent.parent / ".claude.json").write_text("{}", "utf-8")
     assert ".claude.json.before-clawmem" in invoke("setup", "mcp").stdout
@@ -335,7 +328,7 @@ def test_line_ends_and_marks_stay(settings: Path) -> None:
     """As an editor of another system wrote them."""
     settings.write_bytes(b"\xef\xbb\xbf" + SOMEBODY.replace("\n", "\r\n").encode())
 
-    SetUpHooks(settings.parent).install([ENTRY])
+    run_steps([edit_hooks(settings.parent, group_of())])
 
     content = settings.read_bytes()
     assert content.startswith(b"\xef\xbb\xbf{\r\n")
@@ -344,11 +337,12 @@ def test_line_ends_and_marks_stay(settings: Path) -> None:
 
 def test_what_somebody_else_writes_meanwhile_is_not_lost(settings: Path) -> None:
     """The client may save its settings between our reading and our writing."""
-    mine = ClientSettings(settings.parent)
+    mine = edit_hooks(settings.parent, group_of())
+    mine.plan()
     settings.write_text('{"model": "haiku"}', "utf-8")
 
     with pytest.raises(ConfigError, match="another program"):
-        mine.write(mine.changed(with_entries(mine.hooks, [ENTRY])))
+        mine.apply()
 
     assert settings.read_text("utf-8") == '{"model": "haiku"}'
     assert not list(settings.parent.glob(".*"))
@@ -357,12 +351,13 @@ def test_what_somebody_else_writes_meanwhile_is_not_lost(settings: Path) -> None
 def test_a_folder_that_cannot_be_written(settings: Path) -> None:
     """A sentence, and nothing half-written: a folder stands where the draft would."""
     (settings.parent / "settings.json.before-clawmem").write_text("kept")
-    set_up = SetUpHooks(settings.parent)
+    edit = edit_hooks(settings.parent, group_of())
+    edit.plan()
     settings.unlink()
     settings.mkdir()
 
     with pytest.raises(ConfigError):
-        set_up.install([ENTRY])
+        edit.apply()
 
 
 @pytest.mark.parametrize(

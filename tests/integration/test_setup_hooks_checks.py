@@ -10,17 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client_files import edit_hooks, group_of, put_hooks
 from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.app.services.maintenance.machine_checks import hook_check
-from clawmem.app.services.setup.client_settings import read_object, with_member, without_member
-from clawmem.app.services.setup.hooks import (
-    Entry,
-    SetUpHooks,
-    installed,
-    without_entries,
-)
+from clawmem.app.services.setup.hooks import installed
+from clawmem.app.services.setup.json_text import read_json, with_json, without_json
+from clawmem.app.services.setup.steps import run_steps
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
@@ -34,9 +31,6 @@ SOMEBODY = """{
     "env": {"LANG": "de_DE", "NOTE": "größe \\u00e9", "big": 1.50}
 }
 """
-
-
-ENTRY = Entry("Stop", "", ("/opt/python", "-I", "-m", "clawmem", "hook", "feedback-loop"), 30)
 
 
 OLD_FORM = {"type": "command", "command": "/usr/local/bin/clawmem hook decision-extractor", "timeout": 10}
@@ -80,7 +74,7 @@ def test_a_plugin_that_is_switched_off_does_not_count(run: Run, settings: Path) 
 
 def test_doctor_names_a_program_that_is_gone(settings: Path) -> None:
     """An environment that was deleted leaves entries behind; the client would only say that a hook failed."""
-    SetUpHooks(settings.parent).install([ENTRY])
+    put_hooks(settings.parent, group_of())
 
     found = hook_check(settings.parent)()
 
@@ -92,11 +86,11 @@ def test_doctor_names_a_program_that_is_gone(settings: Path) -> None:
 def test_doctor_sees_an_entry_of_either_form(settings: Path) -> None:
     """An event and one of its hooks, each with an entry: the hook runs twice."""
     command = (sys.executable, "-m", "clawmem", "hook")
-    event = ENTRY._replace(command=(*command, "Stop"))
-    SetUpHooks(settings.parent).install([event])
+    event = group_of((*command, "Stop"))
+    put_hooks(settings.parent, event)
     assert "decision-extractor, handoff-generator, feedback-loop" in hook_check(settings.parent)().detail
 
-    SetUpHooks(settings.parent).install([event, ENTRY._replace(command=(*command, "feedback-loop"))])
+    put_hooks(settings.parent, event, group_of((*command, "feedback-loop")))
 
     assert "has feedback-loop more than once" in hook_check(settings.parent)().detail
 
@@ -105,15 +99,13 @@ def test_doctor_looks_into_the_project(settings: Path, tmp_path: Path) -> None:
     """A project that brings the hooks as well; the very same entry counts once, as it does for the client."""
     program = tmp_path / "clawmem"
     program.touch()
-    mine, other = (
-        ENTRY._replace(command=(str(one), "hook", "feedback-loop")) for one in (program, "clawmem")
-    )
+    mine, other = (group_of((str(one), "hook", "feedback-loop")) for one in (program, "clawmem"))
     project = tmp_path / "project"
-    SetUpHooks(settings.parent).install([mine])
+    put_hooks(settings.parent, mine)
 
-    SetUpHooks(project / ".claude").install([mine])
+    put_hooks(project / ".claude", mine)
     assert hook_check(settings.parent, project)().ok
-    SetUpHooks(project / ".claude").install([other])
+    put_hooks(project / ".claude", other)
     twice = hook_check(settings.parent, project)()
 
     assert not twice.ok
@@ -159,35 +151,36 @@ def test_one_member_changes_and_no_other(
     """However the file is written; and what is put in can be taken out again."""
     text = json.dumps(whole, indent=indent)
 
-    changed = with_member(text, name, value)
+    changed = with_json(text, (name,), value)
 
-    assert read_object(changed) == {**whole, name: value}
-    assert list(read_object(changed)) == list({**whole, name: value})
+    assert read_json(changed) == {**whole, name: value}
+    assert list(read_json(changed)) == list({**whole, name: value})
     without = {key: kept for key, kept in whole.items() if key != name}
-    assert read_object(without_member(changed, name)) == without
-    assert without_member(text, "absent") == text
+    assert read_json(without_json(changed, (name,))) == without
+    assert without_json(text, ("absent",)) == text
 
 
-def test_whose_an_entry_is() -> None:
+def test_whose_an_entry_is(tmp_path: Path) -> None:
     """Ours are told by what they run, not by where they stand."""
     hooks = {
         "Stop": [
             {"hooks": [OLD_FORM, {"command": "my-clawmem-notifier"}]},
             {"hooks": [{"command": "clawmem", "args": ["hook", "handoff-generator"]}]},
             {"hooks": [{"command": "echo", "args": ["clawmem", "status"]}]},
-            "something else",
         ],
-        "Odd": {"not": "a list"},
+        "Odd": [],
     }
 
     assert [name for name, _ in installed(hooks)] == ["decision-extractor", "handoff-generator"]
-    assert without_entries(hooks) == {
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"hooks": hooks}), "utf-8")
+    run_steps([edit_hooks(tmp_path)], remove=True)
+    assert json.loads(file.read_text("utf-8"))["hooks"] == {
         "Stop": [
             {"hooks": [{"command": "my-clawmem-notifier"}]},
             {"hooks": [{"command": "echo", "args": ["clawmem", "status"]}]},
-            "something else",
         ],
-        "Odd": {"not": "a list"},
+        "Odd": [],
     }
 
 

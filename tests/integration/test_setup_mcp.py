@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from client_files import install_server, remove_servers
 from command_line import Invoke
 
 from clawmem.app.services.maintenance.machine_checks import server_check
-from clawmem.app.services.setup.mcp import SetUpMcp, as_toml, entry_of
+from clawmem.app.services.setup.mcp import entry_of
+from clawmem.app.services.setup.toml_text import with_toml
 from clawmem.ports.errors import ConfigError
 
 THEIRS = """{
@@ -36,14 +38,15 @@ def servers_in(file: Path) -> Any:
 def test_in_again_and_out(file: Path) -> None:
     file.write_text(THEIRS, "utf-8")
 
-    assert SetUpMcp(file).install("clawmem", ENTRY).changed
+    assert install_server(file, "clawmem", ENTRY).changed
     assert servers_in(file)["clawmem"] == ENTRY and "weather" in servers_in(file)
-    assert not SetUpMcp(file).install("clawmem", ENTRY).changed
+    assert not install_server(file, "clawmem", ENTRY).changed
     moved = entry_of(["/new/clawmem", "mcp"])
-    assert SetUpMcp(file).install("clawmem-files", moved).servers == ("clawmem", "clawmem-files")
-    assert SetUpMcp(file).remove().servers == ()
-    assert json.loads(file.read_text("utf-8")) == json.loads(THEIRS)
-    assert file.with_name(".claude.json.before-clawmem").read_text("utf-8") == THEIRS
+    install_server(file, "clawmem-files", moved)
+    assert {"clawmem", "clawmem-files"} <= servers_in(file).keys()
+    assert remove_servers(file).changed
+    assert file.read_text("utf-8") == THEIRS
+    assert not file.with_name(".claude.json.before-clawmem").exists()
 
 
 def test_what_is_not_ours_stays(file: Path) -> None:
@@ -51,8 +54,8 @@ def test_what_is_not_ours_stays(file: Path) -> None:
     file.write_text(json.dumps({"mcpServers": other}), "utf-8")
 
     with pytest.raises(ConfigError, match="another server is called 'clawmem'"):
-        SetUpMcp(file).install("clawmem", ENTRY)
-    assert not SetUpMcp(file).remove().changed
+        install_server(file, "clawmem", ENTRY)
+    assert not remove_servers(file).changed
     assert servers_in(file) == other
 
 
@@ -61,7 +64,7 @@ def test_a_file_that_cannot_be_edited(file: Path, text: str) -> None:
     file.write_text(text, "utf-8")
 
     with pytest.raises(ConfigError):
-        SetUpMcp(file).install("clawmem", ENTRY)
+        install_server(file, "clawmem", ENTRY)
     assert file.read_text("utf-8") == text
 
 
@@ -71,12 +74,12 @@ def test_doctor_sees_what_is_offered_twice(file: Path, tmp_path: Path) -> None:
     check = server_check(client, file, project)
     assert check().ok and "setup mcp" in check().detail
     entry = entry_of([sys.executable, "-m", "clawmem", "mcp"])
-    SetUpMcp(file).install("clawmem", entry)
-    SetUpMcp(file).install("clawmem-files", {**entry, "args": [*entry["args"], "--tools", "files"]})
-    SetUpMcp(project / ".mcp.json").install("clawmem", {**entry, "command": "clawmem"})  # in the place of it
+    install_server(file, "clawmem", entry)
+    install_server(file, "clawmem-files", {**entry, "args": [*entry["args"], "--tools", "files"]})
+    install_server(project / ".mcp.json", "clawmem", {**entry, "command": "clawmem"})  # in the place of it
     assert check().ok
 
-    SetUpMcp(project / ".mcp.json").install("clawmem-2", entry)
+    install_server(project / ".mcp.json", "clawmem-2", entry)
     assert not check().ok and "clawmem and clawmem-2" in check().detail
     assert server_check(client, file)().ok
     client.mkdir()
@@ -87,7 +90,7 @@ def test_doctor_sees_what_is_offered_twice(file: Path, tmp_path: Path) -> None:
 
 
 def test_doctor_names_a_server_that_is_gone(file: Path) -> None:
-    SetUpMcp(file).install("clawmem", ENTRY)
+    install_server(file, "clawmem", ENTRY)
 
     found = server_check(file.parent / ".claude", file)()
 
@@ -125,7 +128,7 @@ def test_clients_whose_files_are_theirs_to_edit(invoke: Invoke, home: Path) -> N
 def test_a_path_that_wants_quotes() -> None:
     odd = entry_of(['C:\\Program Files\\"x"\\python', "mcp"])
 
-    assert tomllib.loads(as_toml("clawmem", odd))["mcp_servers"]["clawmem"] == odd
+    assert tomllib.loads(with_toml("", ("mcp_servers", "clawmem"), odd))["mcp_servers"]["clawmem"] == odd
 
 
 def test_codex_is_given_the_environment_that_it_drops(

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "First steps": {
         "bootstrap": "Add a folder, and index and embed its notes.",
-        "setup": "Connect a client: hooks, MCP, the curator.",
+        "setup": "Connect agents: context, capture, tools.",
         "status": "Show the content of the vault and its vectors.",
         "doctor": "Check the vault and its environment.",
     },

@@ -1,45 +1,115 @@
-"""Integration into clients: setup hooks, setup mcp, setup curator."""
+"""Integration into clients: one command for each, and setup hooks, setup mcp, setup curator."""
 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
+from clawmem.app.interfaces.cli.connecting import (
+    backup_sentence,
+    check_clients,
+    connect,
+    offer_clients,
+    request_of,
+    vault_options,
+)
+from clawmem.app.interfaces.cli.session import one_of, wants_json
+from clawmem.app.services.setup.client_names import CLIENT_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
     from clawmem.app.services.setup.curator import CuratorChange
-    from clawmem.app.services.setup.hooks import Change, Entry
-    from clawmem.app.services.setup.mcp import McpChange
-
-cli = typer.Typer(rich_markup_mode=None)
-setup = typer.Typer(cls=Verbs, rich_markup_mode=None, help="Put the memory into a client, or take it out.")
-cli.add_typer(setup, name="setup")
+    from clawmem.app.services.setup.steps import Change
 
 PROFILES = ("speed", "balanced", "deep")
+Profile = Annotated[
+    str | None,
+    typer.Option(help="Amount of context for a prompt: speed, balanced or deep.", show_default=False),
+]
+Also = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--with", help="More hooks, with commas: session-bootstrap, staleness-check, pretool-inject."
+    ),
+]
+Remove = Annotated[bool, typer.Option("--remove", help="Remove everything that setup added.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")]
+
+
+class SetupVerbs(Verbs):
+    """The group; without arguments it looks for installed agents."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super(Verbs, self).parse_args(ctx, args)
+
+
+cli = typer.Typer(rich_markup_mode=None)
+setup = typer.Typer(cls=SetupVerbs, rich_markup_mode=None)
+cli.add_typer(setup, name="setup")
+
+
+@setup.callback(invoke_without_command=True)
+def agents(
+    ctx: typer.Context,
+    check: Annotated[
+        bool, typer.Option("--check", help="Start what is configured, and report whether it answers.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Connect all agents found, without asking.")] = False,
+) -> None:
+    """
+    Connect clawmem to agents, or take it out.
+
+    Without a command: find installed agents, show the changes and ask.
+    """
+    if ctx.invoked_subcommand is None:
+        check_clients(ctx) if check else offer_clients(ctx, yes=yes)
+
+
+def _client_command(name: str, title: str) -> None:
+    """Add the command of one client."""
+
+    def command(
+        ctx: typer.Context,
+        profile: Profile = None,
+        also: Also = None,
+        project: Annotated[
+            bool, typer.Option("--project", help="Change the settings of the current folder instead.")
+        ] = False,
+        yes: Annotated[bool, typer.Option("--yes", help="Permit what would be asked.")] = False,
+        remove: Remove = False,
+        dry_run: DryRun = False,
+    ) -> None:
+        chosen = _chosen(profile, also)
+        connect(ctx, name, chosen, project=project, yes=yes, remove=remove, dry_run=dry_run)
+
+    command.__doc__ = f"Connect {title}: context, capture and tools, as far as it supports them."
+    setup.command(name)(command)
+
+
+for _name, _title in CLIENT_TITLES.items():
+    _client_command(_name, _title)
+
+
+def _chosen(profile: str | None, also: Sequence[str] | None) -> dict[str, str]:
+    """Return the profile and the optional hooks of a command line; raise `InvalidInput` for unknown ones."""
+    from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
+
+    optional = [one_of("--with", one, OPTIONAL_HOOKS) for one in ",".join(also or ()).split(",") if one]
+    return {
+        "profile": one_of("--profile", profile, PROFILES) if profile else "",
+        "optional": ",".join(optional),
+    }
 
 
 @setup.command("hooks")
 def hooks(
     ctx: typer.Context,
-    profile: Annotated[
-        str | None,
-        typer.Option(help="Amount of context for a prompt: speed, balanced or deep.", show_default=False),
-    ] = None,
-    also: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--with", help="More hooks, with commas: session-bootstrap, staleness-check, pretool-inject."
-        ),
-    ] = None,
+    profile: Profile = None,
+    also: Also = None,
     http: Annotated[str, typer.Option(hidden=True, show_default=False)] = "",
     client: Annotated[
         str, typer.Option(help="claude-code, whose settings are changed, or codex, whose file is shown.")
@@ -56,14 +126,16 @@ def hooks(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
 ) -> None:
     """
-    Install the hooks of clawmem in Claude Code, or show them for Codex.
+    Install the hooks of clawmem in Claude Code alone, or show them for Codex.
 
     One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
     hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
     """
-    from clawmem.app.environment.places import client_folder
+    from clawmem.app.interfaces.cli.connecting import choose_server
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.hooks import SetUpHooks
+    from clawmem.app.services.setup.clients import claude_hooks
+    from clawmem.app.services.setup.hooks import names_in
+    from clawmem.app.services.setup.steps import run_steps
     from clawmem.ports.errors import InvalidInput
 
     if http:
@@ -72,21 +144,22 @@ def hooks(
             "--http was removed: hooks over HTTP print an error at every turn while no server runs. "
             "Run clawmem setup hooks without it: its commands use a running server and work without one.",
         )
+    chosen = _chosen(profile, also)
     if one_of("--client", client, ("claude-code", "codex")) == "codex":
-        _show_codex_hooks(ctx, profile, also)
+        _show_codex_hooks(ctx, chosen)
         return
-    set_up = SetUpHooks(client_folder(os.environ), dry_run=dry_run)
-    change = set_up.remove() if remove else set_up.install(_entries(ctx, set_up.options, profile, also))
-    chosen = "" if remove else _choose_server(server, dry_run=dry_run)
+    step = claude_hooks(request_of(ctx, **chosen))
+    [change] = run_steps([step], remove=remove, dry_run=dry_run)
+    started = "" if remove else choose_server(server, dry_run=dry_run)
     if wants_json(ctx):
-        hooks_now = {"hooks": change.hooks, "changed": change.changed, "dry_run": dry_run}
+        hooks_now = {"hooks": names_in(change.text), "changed": change.changed, "dry_run": dry_run}
         show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
     elif dry_run:
         show(change.text.rstrip("\n"))
     else:
         show(_told(change))
-    if chosen:
-        typer.echo(chosen, err=True)
+    if started:
+        typer.echo(started, err=True)
 
 
 @setup.command("mcp")
@@ -103,33 +176,44 @@ def mcp(
 ) -> None:
     """Register clawmem as an MCP server of an assistant."""
     from clawmem.app.client.tool_sets import ToolSet
-    from clawmem.app.environment.places import client_servers
+    from clawmem.app.interfaces.cli.connecting import server_entry
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.mcp import CLIENTS, EDITED, SetUpMcp, entry_of, with_environment
+    from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_servers
+    from clawmem.app.services.setup.json_text import read_json
+    from clawmem.app.services.setup.parts import ServerEntry
+    from clawmem.app.services.setup.settings_file import Document
+    from clawmem.app.services.setup.steps import run_steps
 
     chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
-    known = CLIENTS[one_of("--client", client, tuple(CLIENTS))]
-    name, entry = _server_name(chosen), entry_of(_server_command(ctx, chosen))
-    if known.starts_clean:
-        entry = with_environment(entry, os.environ, settings_of(ctx).vault)
-    if client != EDITED:
-        shown = "" if remove else known.written(name, entry)
+    one_of("--client", client, ("claude-code", *SHOWN_SERVERS))
+    name = "clawmem" if chosen == "clawmem" else f"clawmem-{chosen}"
+    if client in SHOWN_SERVERS:
+        title, file, form, member = SHOWN_SERVERS[client]
+        entry = server_entry(ctx, chosen, starts_clean=client == "codex")
+        shown = (
+            "" if remove else ServerEntry(member, name, entry).install(Document(form, "")).text.rstrip("\n")
+        )
         if wants_json(ctx):
-            show_json({"client": client, "file": known.file, "config": shown})
+            show_json({"client": client, "file": file, "config": shown})
             return
         what = f"Take out what is called {name}." if remove else "Put this in:"
         # On stderr, so that stdout holds only the text for the file.
-        typer.echo(f"{known.title} keeps its servers in {known.file}. {what}", err=True)
+        typer.echo(f"{title} keeps its servers in {file}. {what}", err=True)
         if shown:
             show(shown)
         return
-    set_up = SetUpMcp(client_servers(os.environ), dry_run=dry_run)
-    change = set_up.remove() if remove else set_up.install(name, entry)
+    request = request_of(ctx, server=server_entry(ctx, chosen), server_name=name)
+    [change] = run_steps([claude_servers(request)], remove=remove, dry_run=dry_run)
+    ours = _own_servers(read_json(change.text))
     if wants_json(ctx):
-        servers_now = {"servers": change.servers, "changed": change.changed, "dry_run": dry_run}
+        servers_now = {"servers": [*ours], "changed": change.changed, "dry_run": dry_run}
         show_json({"file": change.file, **servers_now, **_backup_member(change.backup)})
+    elif dry_run:
+        import json
+
+        show(json.dumps({"mcpServers": ours}, ensure_ascii=False, indent=2))
     else:
-        show(change.shown if dry_run else _told_of_servers(change))
+        show(_told_of_servers(change, [*ours]))
 
 
 @setup.command("curator")
@@ -144,12 +228,13 @@ def curator(
     It works when the user says "curate memory".
     """
     from clawmem.app.environment.places import client_folder
+    from clawmem.app.interfaces.cli.connecting import start_of_command
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.curator import SetUpCurator, page_of
 
     set_up = SetUpCurator(client_folder(os.environ), dry_run=dry_run)
     change = (
-        set_up.remove() if remove else set_up.install(page_of([*start_of_command(), *_vault_options(ctx)]))
+        set_up.remove() if remove else set_up.install(page_of([*start_of_command(), *vault_options(ctx)]))
     )
     if wants_json(ctx):
         show_json({"file": change.file, "changed": change.changed, "dry_run": dry_run})
@@ -157,12 +242,6 @@ def curator(
         show(change.text.rstrip("\n"))
     else:
         show(_told_of_curator(change))
-
-
-def _vault_options(ctx: typer.Context) -> list[str]:
-    vault = _named_vault(ctx)
-    # A named vault is passed by its name, because the collections of the config file do not belong to it.
-    return ["--vault", settings_of(ctx).named or str(vault.resolve())] if vault else []
 
 
 def _told_of_curator(change: CuratorChange) -> str:
@@ -175,36 +254,32 @@ def _told_of_curator(change: CuratorChange) -> str:
     )
 
 
-def _server_name(chosen: str) -> str:
-    return "clawmem" if chosen == "clawmem" else f"clawmem-{chosen}"
+def _own_servers(settings: Mapping[str, Any]) -> dict[str, Any]:
+    from clawmem.app.services.setup.mcp import SERVERS, own_servers
+
+    return own_servers(settings.get(SERVERS, {}))
 
 
-def _server_command(ctx: typer.Context, chosen: str) -> list[str]:
-    return [
-        *start_of_command(),
-        "mcp",
-        *_vault_options(ctx),
-        *([] if chosen == "clawmem" else ["--tools", chosen]),
-    ]
-
-
-def _told_of_servers(change: McpChange) -> str:
+def _told_of_servers(change: Change, names: Sequence[str]) -> str:
     if not change.changed:
         return f"{change.file}: nothing to change."
-    if not change.servers:
-        return f"{change.file}: the servers are out.{_backup_sentence(change.backup)}"
-    names = ", ".join(change.servers)
+    if not names:
+        return f"{change.file}: the servers are out.{backup_sentence(change.backup)}"
     return (
-        f"{change.file}: {names}. From the next session on. Undo: clawmem setup mcp --remove"
-        f"{_backup_sentence(change.backup)}"
+        f"{change.file}: {', '.join(names)}. From the next session on. Undo: clawmem setup mcp --remove"
+        f"{backup_sentence(change.backup)}"
     )
 
 
-def _show_codex_hooks(ctx: typer.Context, profile: str | None, also: Sequence[str] | None) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.hooks import codex_hooks
+def _show_codex_hooks(ctx: typer.Context, chosen: Mapping[str, str]) -> None:
+    import json
 
-    shown, file = codex_hooks(_entries(ctx, {}, profile, also)), "~/.codex/hooks.json"
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.services.setup.hooks import CODEX_STYLE
+
+    entries = request_of(ctx, **chosen).hooks(CODEX_STYLE).groups({})
+    groups = {event: [group] for event, group in entries.items()}
+    shown, file = json.dumps({"hooks": groups}, ensure_ascii=False, indent=2), "~/.codex/hooks.json"
     if wants_json(ctx):
         show_json({"client": "codex", "file": file, "config": shown})
         return
@@ -215,110 +290,26 @@ def _show_codex_hooks(ctx: typer.Context, profile: str | None, also: Sequence[st
 
 def installed(ctx: typer.Context) -> list[str]:
     """Install the default hooks; return the result as lines."""
-    from clawmem.app.environment.places import client_folder
-    from clawmem.app.services.setup.hooks import SetUpHooks
+    from clawmem.app.interfaces.cli.connecting import choose_server
+    from clawmem.app.services.setup.clients import claude_hooks
+    from clawmem.app.services.setup.steps import run_steps
 
-    set_up = SetUpHooks(client_folder(os.environ))
-    lines = [_told(set_up.install(_entries(ctx, set_up.options)))]
-    return [*lines, *filter(None, [_choose_server(None)])]
-
-
-def _choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
-    """
-    Write to the config file whether hooks start a server; return what changed as a sentence.
-
-    Args:
-        wanted: The choice; ``None`` keeps the one in the config file, and chooses yes if there is none.
-    """
-    from clawmem.app.client.autostart import AUTO, MANUAL, SETTING
-    from clawmem.app.environment.places import config_folder
-    from clawmem.app.settings.config_file import choose, find_config, read_config
-
-    file = find_config(config_folder(os.environ))
-    now = read_config(file).get(SETTING)
-    value = (now or AUTO) if wanted is None else AUTO if wanted else MANUAL
-    if value == now:
-        return ""
-    if dry_run:
-        return f"{file} would get: {SETTING}: {value}"
-    choose(file, SETTING, value)
-    if value == MANUAL:
-        return f"{file}: hooks start no server any more. Stop a running one with: clawmem serve --stop"
-    return (
-        f"{file}: the first hook that finds no server starts one; it exits when it is idle. "
-        "Undo: clawmem setup hooks --no-server"
-    )
-
-
-def _entries(
-    ctx: typer.Context, kept: Mapping[str, str], profile: str | None = None, also: Sequence[str] | None = None
-) -> list[Entry]:
-    """
-    Return one entry for each event, with the commands of this installation.
-
-    Args:
-        kept: Options of the installed entries, for those that are not given.
-        also: Optional hooks.
-    """
-    from clawmem.app.client.hook_registry import EVENTS, OPTIONAL_HOOKS, call_named
-    from clawmem.app.services.setup.hooks import PROFILE, VAULT, WITH, Entry
-
-    profile = one_of(PROFILE, profile, PROFILES) if profile else kept.get(PROFILE)
-    optional = ",".join(
-        one_of(WITH, name, OPTIONAL_HOOKS) for name in ",".join(also or ()).split(",") if name
-    ) or kept.get(WITH, "")
-    named = _named_vault(ctx)
-    vault = str(named.resolve()) if named else kept.get(VAULT)
-    start = start_of_command()
-    entries = []
-    for event in EVENTS:
-        call = call_named(event, optional)
-        if call is None or not call.hooks:
-            continue
-        added = [name for name in call.hooks if name in OPTIONAL_HOOKS]
-        options = {
-            VAULT: vault,
-            PROFILE: profile if "context-surfacing" in call.hooks else None,
-            WITH: ",".join(added),
-        }
-        given = (word for option, value in options.items() if value for word in (option, value))
-        entries.append(Entry(event, call.matcher, (*start, "hook", event, *given), call.patience_s))
-    return entries
-
-
-def start_of_command() -> tuple[str, ...]:
-    """
-    Return the start of a command that runs this package with this interpreter in any folder.
-
-    A project that Claude Code works on may contain a ``json.py``: nothing may be imported from its folder.
-    """
-    isolated = (sys.executable, "-I", "-m", "clawmem")
-    tried = subprocess.run([*isolated, "--version"], check=False, capture_output=True)
-    if tried.returncode == 0:
-        return isolated
-    return (sys.executable, "-P", "-m", "clawmem")  # installed for one user, or found through PYTHONPATH
-
-
-def _named_vault(ctx: typer.Context) -> Path | None:
-    """Return the vault of the command line; ``None`` if it names none, because hooks then find the same vault."""
-    return settings_of(ctx).vault if getattr(ctx.obj, "vault", None) else None
+    [change] = run_steps([claude_hooks(request_of(ctx))])
+    return [_told(change), *filter(None, [choose_server(None)])]
 
 
 def _told(change: Change) -> str:
+    from clawmem.app.services.setup.hooks import names_in
+
     if not change.changed:
         return f"{change.file}: nothing to change."
-    backup = _backup_sentence(change.backup)
-    if not change.hooks:
+    backup, names = backup_sentence(change.backup), names_in(change.text)
+    if not names:
         return f"{change.file}: the hooks are out. Sessions that are open keep them until they end.{backup}"
-    names = ", ".join(change.hooks)
     return (
-        f"{change.file}: {names}.\n"
+        f"{change.file}: {', '.join(names)}.\n"
         f"They work from the next session on. Undo: clawmem setup hooks --remove{backup}"
     )
-
-
-def _backup_sentence(backup: str) -> str:
-    return f"\nThe file as it was before is kept as {backup}" if backup else ""
 
 
 def _backup_member(backup: str) -> dict[str, str]:

@@ -13,6 +13,7 @@ from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import LEASE_MS, Job
 from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts, without_secrets
 from clawmem.app.services.capture.session import Session
+from clawmem.ports.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -58,13 +59,20 @@ class CaptureJobs:
         jobs[job.hook](session)
 
     def _decisions(self, session: Session) -> None:
-        from clawmem.app.services.capture.decisions import DecisionExtractor
+        from clawmem.app.services.capture.decisions import NOTHING, DecisionExtractor
 
         parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
         extract = DecisionExtractor(
             *parts, redact=without_secrets, is_echo=self._is_echo(session), left=self._left
         )
-        extract(session)
+        if extract(session) == NOTHING:
+            self._refuse_unknown_format(session)
+
+    def _refuse_unknown_format(self, session: Session) -> None:
+        """Raise `SourceUnreadable` for a transcript without any message, which a newer client may write."""
+        part = self._transcripts.read(session.transcript)
+        if part.end.offset and not (part.messages or part.sidechains):
+            raise SourceUnreadable(session.transcript, "no line is a message in a known format")
 
     def _handoff(self, session: Session) -> None:
         from clawmem.app.services.briefing.profile import Profile

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_CHARACTERS = 9_500
 
 # For other events a client rejects `hookSpecificOutput`, or takes it for a reason to continue the turn.
-CARRY_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "PreToolUse"})
+CARRY_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "PreToolUse", "BeforeAgent"})
 
 # For these events a client discards the answer, but prints it in the user's terminal.
 PRINTS_STDOUT = frozenset({"PreCompact", "PostCompact"})
@@ -105,7 +105,9 @@ class HookOutput(NamedTuple):
             answer["systemMessage"] = self.system_message
         name = self.answers or event_name
         if name in CARRY_CONTEXT:
-            answer["hookSpecificOutput"] = {"hookEventName": name, "additionalContext": self.context}
+            # Codex makes a message of an empty context, too.
+            context = {"additionalContext": self.context} if self.context else {}
+            answer["hookSpecificOutput"] = {"hookEventName": name, **context}
         return json.dumps(answer, ensure_ascii=False)
 
 
@@ -133,6 +135,7 @@ def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
         field: _name(raw, field) for field in _NAME_FIELDS
     }
     strings["name"] = _name(raw, "hook_event_name")
+    strings["last_assistant_message"] = strings["last_assistant_message"] or _string(raw, "prompt_response")
     strings["session_id"] = strings["session_id"] or _session_in(environ)
     given = _value(raw, "tool_input")
     return HookEvent(**strings, tool_input=given if isinstance(given, dict) else {}, raw=raw)

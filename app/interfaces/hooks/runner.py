@@ -62,6 +62,8 @@ _MODULES = {
 # Options of the command, and the environment variables that they set.
 _OPTIONS = {"--vault": "INDEX_PATH", "--profile": "CLAWMEM_PROFILE", "--with": OPTIONAL_HOOKS_VARIABLE}
 
+_ENV = "--env"  # NAME=VALUE, for a client that does not pass the variables of `PLACES` on
+
 
 def run_process(arguments: Sequence[str]) -> NoReturn:
     """Run the hooks that the first of *arguments* names: read the event, write the answer, and exit."""
@@ -188,8 +190,16 @@ def handler_of(name: str) -> Callable[[HookEvent, HookContext], HookOutput]:
 
 def _variables_of(options: Sequence[str]) -> dict[str, str]:
     """Return the environment variables of *options*. Unknown options are ignored silently."""
-    waiting = iter(options)
-    return {_OPTIONS[option]: next(waiting, "") for option in waiting if option in _OPTIONS}
+    waiting, variables = iter(options), dict[str, str]()
+    for option in waiting:
+        if option in _OPTIONS:
+            variables[_OPTIONS[option]] = next(waiting, "")
+        elif option == _ENV:
+            from clawmem.app.client.announcement import PLACES
+
+            name, _, value = next(waiting, "").partition("=")
+            variables |= {name: value} if name in PLACES else {}
+    return variables
 
 
 def _own_output() -> int:

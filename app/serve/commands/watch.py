@@ -95,7 +95,7 @@ def install_service(
 
 
 def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
-    from clawmem.app.interfaces.cli.setup import start_of_command
+    from clawmem.app.interfaces.cli.connecting import start_of_command
     from clawmem.app.services.setup.service_units import ONE_HEAP, Service
     from clawmem.ports.errors import InvalidInput
 

@@ -1,19 +1,20 @@
-"""Hooks in the settings of clients: their entries, and their installation."""
+"""Hooks in the settings of clients: their entries, and how entries of clawmem are recognised."""
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.app.client.hook_registry import OPTIONAL_HOOKS, HookCall, call_named
-from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.ports.errors import ConfigError
+from clawmem.app.client.hook_registry import ALIASES, EVENTS, OPTIONAL_HOOKS, HookCall, call_named
+from clawmem.app.services.setup.json_text import read_json
 
+HOOKS, PLUGINS = "hooks", "enabledPlugins"
+OUR_PLUGIN = "clawmem"
+
+Group = Mapping[str, Any]
+"""A matcher with a list of handlers."""
 Hooks = Mapping[str, Any]
 """Maps an event name to a list of groups, each a matcher with a list of handlers."""
 
@@ -26,33 +27,69 @@ _VARIABLES = {"CLAWMEM_PROFILE": "--profile", "INDEX_PATH": "--vault"}  # set in
 _SERVED = re.compile(r"https?://[^/]+/hooks/([A-Za-z-]+)")
 
 _TOKEN_VARIABLE = "CLAWMEM_API_TOKEN"
-PROFILE, VAULT, WITH = "--profile", "--vault", "--with"  # options of an entry
+PROFILE, VAULT, WITH, ENV = "--profile", "--vault", "--with", "--env"  # options of an entry
 
 
-class Entry(NamedTuple):
+class Style(NamedTuple):
     """
-    One entry to install.
+    Format of the entries of a client.
 
-    ``command`` is the program with its arguments, run without a shell; ``timeout_s`` the time that the client waits.
+    ``events`` maps our events to those of the client; others are left out. ``in_shell`` says that the client passes the
+    command to a shell; ``milliseconds`` is the unit of time-outs, ``with_matcher`` whether an event may name values.
     """
 
-    event: str
-    matcher: str
-    command: tuple[str, ...]
-    timeout_s: int
+    events: Mapping[str, str]
+    in_shell: bool = True
+    milliseconds: bool = False
+    with_matcher: bool = True
 
-    def group(self) -> dict[str, Any]:
-        """Return the entry in the format of Claude Code's settings."""
-        program, *arguments = self.command
-        return self._group({"command": program, "args": arguments})
+    def group(self, call: HookCall, command: Sequence[str]) -> Group:
+        """Return the entry of *command*."""
+        program, *arguments = command
+        run = {"command": shlex.join(command)} if self.in_shell else {"command": program, "args": arguments}
+        timeout = call.patience_s * (1000 if self.milliseconds else 1)
+        handler = {"type": "command", **run, "timeout": timeout}
+        return {**({"matcher": call.matcher} if self.with_matcher else {}), "hooks": [handler]}
 
-    def shell_group(self) -> dict[str, Any]:
-        """Return the entry in the format of Codex, which runs the command in a shell."""
-        return self._group({"command": shlex.join(self.command)})
 
-    def _group(self, command: Mapping[str, Any]) -> dict[str, Any]:
-        handler = {"type": "command", **command, "timeout": self.timeout_s}
-        return {"matcher": self.matcher, "hooks": [handler]}
+_SAME = {event: event for event in EVENTS}
+CLAUDE_STYLE = Style(_SAME, in_shell=False)
+CODEX_STYLE = Style(_SAME)
+GEMINI_STYLE = Style(
+    {event: name for name, event in ALIASES.items()} | {"SessionStart": "SessionStart"},
+    milliseconds=True, with_matcher=False,
+)  # fmt: skip
+
+
+def hook_groups(
+    style: Style,
+    start: Sequence[str],
+    options: Mapping[str, str | None],
+    optional: str = "",
+    places: Sequence[str] = (),
+) -> dict[str, Group]:
+    """
+    Return one entry for each event of a client.
+
+    Args:
+        start: The start of a command of clawmem.
+        options: Options of every entry; the profile is left out where it has no effect.
+        optional: Optional hooks, with commas.
+        places: Variables that the client may not pass on, as ``NAME=VALUE``.
+    """
+    variables = [word for place in places for word in (ENV, place)]
+    groups: dict[str, Group] = {}
+    for event, name in style.events.items():
+        call = call_named(event, optional)
+        if call is None or not call.hooks:
+            continue
+        added = [one for one in call.hooks if one in OPTIONAL_HOOKS]
+        given = {**options, WITH: ",".join(added)}
+        if "context-surfacing" not in call.hooks:
+            given.pop(PROFILE, None)
+        words = (word for option, value in given.items() if value for word in (option, value))
+        groups[name] = style.group(call, (*start, "hook", name, *words, *variables))
+    return groups
 
 
 def call_of(handler: Any) -> HookCall | None:
@@ -82,44 +119,53 @@ def installed_options(hooks: Hooks) -> dict[str, str]:
     return {**found, WITH: ",".join(dict.fromkeys(optional))}
 
 
+def names_in(text: str) -> tuple[str, ...]:
+    """Return the names of the clawmem hooks in the JSON settings *text*."""
+    return tuple(name for name, _ in installed(read_json(text).get(HOOKS, {})))
+
+
 def is_over_http(target: str) -> bool:
     """Whether a *target* from `installed` is a URL instead of a command."""
     return _SERVED.fullmatch(target) is not None
 
 
-def with_entries(hooks: Hooks, entries: Sequence[Entry]) -> dict[str, Any]:
-    """Return *hooks* with *entries* replacing all clawmem hooks; hooks of other programs are unchanged."""
-    merged = without_entries(hooks)
-    for entry in entries:
-        merged[entry.event] = [*merged.get(entry.event, []), entry.group()]
-    return merged
+def own_handlers(hooks: Hooks) -> Iterator[tuple[str | int, ...]]:
+    """Yield the path of each handler of clawmem in a document with *hooks*."""
+    for event, groups in hooks.items():
+        for at, group in enumerate(groups if isinstance(groups, list) else []):
+            for number, handler in enumerate(_handlers(group)):
+                if call_of(handler):
+                    yield (HOOKS, event, at, "hooks", number)
 
 
-def codex_hooks(entries: Sequence[Entry]) -> str:
-    """Return the content of a ``hooks.json`` of Codex with *entries*."""
-    groups = {entry.event: [entry.shell_group()] for entry in entries}
-    return json.dumps({"hooks": groups}, ensure_ascii=False, indent=2)
-
-
-def without_entries(hooks: Hooks) -> dict[str, Any]:
-    """Return *hooks* without those of clawmem; groups and events that become empty are removed."""
-    kept: dict[str, Any] = {}
+def group_faults(hooks: Any) -> Iterator[tuple[str, str]]:
+    """Yield the path of each member of *hooks* with a shape that no client reads, and the expected shape."""
+    if not isinstance(hooks, Mapping):
+        yield HOOKS, "an object"
+        return
     for event, groups in hooks.items():
         if not isinstance(groups, list):
-            kept[event] = groups
+            yield f"{HOOKS}.{event}", "a list"
             continue
-        others = [other for group in groups if (other := _without_ours(group)) is not None]
-        if others or not groups:
-            kept[event] = others
-    return kept
+        for number, group in enumerate(groups):
+            place = f"{HOOKS}.{event}[{number}]"
+            if not isinstance(group, dict):
+                yield place, "an object"
+            elif not isinstance(group.get("hooks", []), list):
+                yield f"{place}.hooks", "a list"
 
 
-def _without_ours(group: Any) -> Any:
-    handlers = _handlers(group)
-    others = [handler for handler in handlers if call_of(handler) is None]
-    if len(others) == len(handlers):
-        return group
-    return {**group, "hooks": others} if others else None
+def has_plugin(settings: Mapping[str, Any]) -> bool:
+    """Whether the clawmem plugin of Claude Code is enabled, which includes the hooks."""
+    plugins = settings.get(PLUGINS)
+    switched_on = [name for name, on in plugins.items() if on] if isinstance(plugins, dict) else []
+    return any(name.split("@")[0] == OUR_PLUGIN for name in switched_on)
+
+
+def shown_group(group: Group) -> str:
+    """Return the command of *group*."""
+    [handler] = group["hooks"]
+    return " ".join([handler["command"], *handler.get("args", ())])
 
 
 def _named(handler: Any) -> tuple[str, dict[str, str]]:
@@ -161,61 +207,3 @@ def _every_handler(hooks: Hooks) -> Iterator[Any]:
 def _handlers(group: Any) -> list[Any]:
     handlers = group.get("hooks") if isinstance(group, Mapping) else None
     return handlers if isinstance(handlers, list) else []
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """
-    The change to a settings file, made or planned.
-
-    ``hooks`` are the names of installed clawmem hooks after the change; ``text`` is the whole file. ``backup`` is the
-    path of the copy of the original file, if one was made now.
-    """
-
-    file: str
-    hooks: tuple[str, ...]
-    changed: bool
-    text: str
-    backup: str = ""
-
-
-class SetUpHooks:
-    """
-    Edits the clawmem hooks in the client settings in *folder*, and nothing else.
-
-    Repeating a call changes nothing. With *dry_run* nothing is written.
-    """
-
-    def __init__(self, folder: Path, *, dry_run: bool = False) -> None:
-        self._settings = ClientSettings(folder)
-        self._dry_run = dry_run
-
-    @property
-    def options(self) -> dict[str, str]:
-        """The options of the installed entries, see `installed_options`."""
-        return installed_options(self._settings.hooks)
-
-    def install(self, entries: Sequence[Entry]) -> Change:
-        """
-        Install *entries*, replacing all clawmem hooks.
-
-        Raises:
-            ConfigError: the plugin already includes the hooks, or the file cannot be read or written.
-        """
-        if self._settings.has_plugin:
-            raise ConfigError(
-                "The clawmem plugin is switched on and brings the same hooks; every prompt would get them "
-                "twice. Switch it off (/plugin in Claude Code), or leave the settings alone."
-            )
-        return self._write(with_entries(self._settings.hooks, entries))
-
-    def remove(self) -> Change:
-        """Remove all clawmem hooks. Raises `ConfigError` when the file cannot be read or written."""
-        return self._write(without_entries(self._settings.hooks))
-
-    def _write(self, hooks: dict[str, Any]) -> Change:
-        text = self._settings.changed(hooks)
-        changed = text != self._settings.text
-        backup = self._settings.write(text) if changed and not self._dry_run else ""
-        names = tuple(name for name, _ in installed(hooks))
-        return Change(str(self._settings.file), names, changed, text, backup)

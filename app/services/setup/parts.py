@@ -1,0 +1,277 @@
+"""Parts of a client's configuration that setup adds and removes: hooks, servers, single values, files and links."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from clawmem.app.services.setup.hooks import (
+    HOOKS,
+    Group,
+    group_faults,
+    has_plugin,
+    installed_options,
+    own_handlers,
+    shown_group,
+)
+from clawmem.app.services.setup.json_text import Path as KeyPath
+from clawmem.app.services.setup.mcp import command_of, is_ours, own_servers
+from clawmem.app.services.setup.settings_file import Document
+from clawmem.ports.errors import ConfigError
+
+
+class ConfiguredCommand(NamedTuple):
+    """A command that a client starts: a line for a shell, or words. ``is_server`` says that it speaks MCP."""
+
+    command: str | Sequence[str]
+    environ: Mapping[str, str] = {}
+    is_server: bool = False
+
+
+PROMPT = ("UserPromptSubmit", "BeforeAgent")  # events of a prompt
+
+
+class Part(Protocol):
+    """Entries of clawmem in one document. Methods raise `ConfigError` or `ValueError` if its shape does not fit."""
+
+    def install(self, document: Document) -> Document:
+        """Add the entries, replacing older ones."""
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """Remove the entries; *original* is the document before the first change."""
+
+    def is_in(self, document: Document) -> bool:
+        """Whether *document* contains entries of clawmem."""
+
+    def shown(self) -> Iterator[str]:
+        """Yield a line for each entry."""
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """Yield the commands that the client starts because of the entries in *document*."""
+
+
+@dataclass(frozen=True)
+class HookGroups:
+    """
+    Hooks, by event.
+
+    Args:
+        groups: Returns the groups by event, from the options of the installed entries.
+    """
+
+    groups: Callable[[Mapping[str, str]], Mapping[str, Group]]
+
+    def install(self, document: Document) -> Document:
+        """See `Part`. Raises `ConfigError` if the plugin of Claude Code already includes the hooks."""
+        if has_plugin(document.value):
+            raise ConfigError(
+                "The clawmem plugin is switched on and brings the same hooks; every prompt would get them "
+                "twice. Switch it off (/plugin in Claude Code), or leave the settings alone."
+            )
+        wanted = self.groups(installed_options(_hooks(document)))
+        hooks = _hooks(document)
+        is_same = len([*own_handlers(hooks)]) == len(wanted)
+        if is_same and all(group in hooks.get(event, []) for event, group in wanted.items()):
+            return document
+        document = self.remove(document, None)
+        for event, group in wanted.items():
+            document = document.add((HOOKS, event), group)
+        return document
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`: groups and events that become empty are removed."""
+        for place in reversed([*own_handlers(_hooks(document))]):
+            document = document.drop(place)
+            group = place[:-2]
+            if document.get(*group, "hooks") is None and document.get(*group) is not None:
+                document = document.drop(group, original)
+        return document
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        return any(True for _ in own_handlers(_hooks(document)))
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        for event, group in self.groups({}).items():
+            yield f"{HOOKS}.{event}: {shown_group(group)}"
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """See `Part`: the command of prompts."""
+        for place in own_handlers(_hooks(document)):
+            if place[1] in PROMPT:
+                handler = document.get(*place)
+                command, args = str(handler.get("command")), handler.get("args")
+                yield ConfiguredCommand([command, *args] if isinstance(args, list) else command)
+
+
+def _hooks(document: Document) -> dict[str, Any]:
+    hooks = document.value.get(HOOKS, {})
+    for key, expected in group_faults(hooks):
+        raise ValueError(f"{key} must be {expected}")
+    return hooks  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class ServerEntry:
+    """MCP server *name* in the object *member*."""
+
+    member: str
+    name: str
+    entry: Mapping[str, Any]
+
+    def install(self, document: Document) -> Document:
+        """See `Part`. Raises `ConfigError` if a server of another program has the name."""
+        other = self._servers(document).get(self.name)
+        if other is not None and not is_ours(other):
+            raise ValueError(f"another server is called {self.name!r}. Give it another name")
+        return document.put((self.member, self.name), dict(self.entry))
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`."""
+        for name in self.ours(document):
+            document = document.drop((self.member, name), original)
+        return document
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        return bool(self.ours(document))
+
+    def ours(self, document: Document) -> dict[str, Any]:
+        """Return the servers of clawmem in *document*."""
+        return own_servers(self._servers(document))
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        yield f"{self.member}.{self.name}: {' '.join(command_of(self.entry))}"
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """See `Part`."""
+        for entry in self.ours(document).values():
+            environ = entry.get("env") or entry.get("environment") or {}
+            yield ConfiguredCommand(command_of(entry), environ, is_server=True)
+
+    def _servers(self, document: Document) -> dict[str, Any]:
+        found = document.value.get(self.member, {})
+        if not isinstance(found, dict):
+            raise ValueError(f"{self.member!r} is no object")  # noqa: TRY004  the file is wrong
+        return found
+
+
+class _Silent:
+    """Part that starts nothing."""
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """See `Part`."""
+        yield from ()
+
+
+@dataclass(frozen=True)
+class PluginSettings:
+    """
+    Settings of a plugin at *path*, to which settings of the user may have been added.
+
+    ``program`` is the name of the setting for the program. Removal sets *entry* back to its original, or removes the
+    settings alone if *entry* is empty.
+    """
+
+    path: KeyPath
+    settings: Mapping[str, str]
+    program: str
+    entry: KeyPath = ()
+
+    def install(self, document: Document) -> Document:
+        """See `Part`."""
+        for name, value in self.settings.items():
+            document = document.put((*self.path, name), value)
+        return document
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`."""
+        if not self.is_in(document):
+            return document
+        if self.entry:
+            before = original.get(*self.entry) if original else None
+            return document.put(self.entry, before) if before else document.drop(self.entry, original)
+        for name in self.settings:
+            document = document.drop((*self.path, name), original)
+        return document
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        return document.get(*self.path, self.program) is not None
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        for name, value in self.settings.items():
+            yield f"{'.'.join(map(str, (*self.path, name)))}: {value}"
+
+    def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
+        """See `Part`: a hook, as the plugin runs it."""
+        if self.is_in(document):
+            vault = document.get(*self.path, "vault")
+            command = [str(document.get(*self.path, self.program)), "hook", PROMPT[0]]
+            yield ConfiguredCommand(command, {"INDEX_PATH": vault} if vault else {})
+
+
+@dataclass(frozen=True)
+class SingleValue(_Silent):
+    """A value that removal sets back to its original."""
+
+    path: KeyPath
+    value: Any
+
+    def install(self, document: Document) -> Document:
+        """See `Part`."""
+        return document.put(self.path, self.value)
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`."""
+        if not self.is_in(document):
+            return document
+        before = original.get(*self.path) if original else None
+        return document.drop(self.path, original) if before is None else document.put(self.path, before)
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        found = document.get(*self.path)
+        return bool(found == self.value)
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        yield f"{'.'.join(map(str, self.path))}: {self.value}"
+
+
+@dataclass(frozen=True)
+class ListElement(_Silent):
+    """An element of a list; elements with the same end, such as the folder of another version, are replaced."""
+
+    path: KeyPath
+    value: str
+    end: str
+
+    def install(self, document: Document) -> Document:
+        """See `Part`."""
+        if self._places(document) and document.get(*self._places(document)[0]) == self.value:
+            return document
+        return self.remove(document, None).add(self.path, self.value)
+
+    def remove(self, document: Document, original: Document | None) -> Document:
+        """See `Part`."""
+        for place in reversed(self._places(document)):
+            document = document.drop(place, original)
+        return document
+
+    def is_in(self, document: Document) -> bool:
+        """See `Part`."""
+        return bool(self._places(document))
+
+    def shown(self) -> Iterator[str]:
+        """See `Part`."""
+        yield f"{'.'.join(map(str, self.path))}: {self.value}"
+
+    def _places(self, document: Document) -> list[KeyPath]:
+        found = document.get(*self.path)
+        listed = found if isinstance(found, list) else []
+        return [(*self.path, at) for at, one in enumerate(listed) if str(one).endswith(self.end)]

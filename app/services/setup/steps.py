@@ -1,0 +1,156 @@
+"""Steps of a client's connection: a change to one file or link, planned first and then applied."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from clawmem.app.services.setup.parts import PROMPT, ConfiguredCommand, Part
+from clawmem.app.services.setup.settings_file import JSON, Format, SettingsFile
+from clawmem.app.services.setup.text_file import TextFile
+from clawmem.ports.errors import ConfigError
+
+_PLUGIN_LINE = re.compile(r"^const settings = (\{.*\});$", re.MULTILINE)
+
+
+@dataclass
+class Change:
+    """The change of a file, made or planned: its new content, empty if it is deleted, and the new backup."""
+
+    file: str
+    changed: bool
+    text: str
+    entries: list[str] = field(default_factory=list)
+    backup: str = ""
+
+
+class FileEdit:
+    """Parts in one settings file. `plan` reads the file, `apply` writes what was planned."""
+
+    def __init__(self, file: Path, parts: Sequence[Part], format_: Format = JSON) -> None:
+        self._path, self._parts, self._format = file, parts, format_
+
+    def plan(self, *, remove: bool = False) -> Change:
+        """
+        Return the change.
+
+        Raises:
+            ConfigError: the file cannot be read, or its shape is unknown.
+        """
+        self._remove, self._file = remove, SettingsFile(self._path, self._format)
+        self._now = after = self._file.document
+        original = self._file.original
+        try:
+            for part in self._parts:
+                after = part.remove(after, original) if remove else part.install(after)
+            self._after, values = after, after.value
+        except (ValueError, TypeError, KeyError) as error:
+            raise ConfigError(
+                f"{self._file.file}: {error}. The file was not changed. Correct it, then try again."
+            ) from error
+        assert isinstance(values, dict)
+        changed = after.text != self._now.text
+        entries = [line for part in self._parts for line in part.shown()]
+        self._change = Change(str(self._file.file), changed, after.text, entries)
+        return self._change
+
+    def apply(self) -> None:
+        """Write the planned change. Raises `ConfigError` if the file cannot be written."""
+        if not self._change.changed:
+            return
+        if self._remove:
+            self._file.restore(self._after)
+        else:
+            fresh = not any(part.is_in(self._now) for part in self._parts)
+            self._change.backup = self._file.write(self._after.text, fresh=fresh)
+
+    def commands(self) -> Iterator[ConfiguredCommand]:
+        """Yield the commands that the client starts because of entries in the file. Raises `ConfigError`."""
+        document = SettingsFile(self._path, self._format).document
+        for part in self._parts:
+            yield from part.commands(document)
+
+
+class WholeFile:
+    """A file of clawmem in a folder of the client, recognised by *mark*."""
+
+    def __init__(self, file: Path, text: str, mark: str) -> None:
+        self._file, self._text, self._mark = TextFile(file), text, mark
+
+    def plan(self, *, remove: bool = False) -> Change:
+        """Return the change. Raises `ConfigError` if the file is not from clawmem, or cannot be read."""
+        self._remove, before = remove, self._ours()
+        changed = before is not None if remove else before != self._text
+        entries = ["the file"]
+        self._change = Change(str(self._file.path), changed, "" if remove else self._text, entries)
+        return self._change
+
+    def apply(self) -> None:
+        """Write or delete the file. Raises `ConfigError` if that fails."""
+        if self._change.changed:
+            self._file.delete() if self._remove else self._file.write(self._text)
+
+    def commands(self) -> Iterator[ConfiguredCommand]:
+        """Yield the command in the settings of the file, which are one line of JSON."""
+        found = _PLUGIN_LINE.search(self._ours() or "")
+        if found:
+            settings = json.loads(found[1])
+            yield ConfiguredCommand([*settings["command"], "hook", PROMPT[0]], settings["environment"])
+
+    def _ours(self) -> str | None:
+        text = self._file.read()
+        if text is not None and self._mark not in text:
+            raise ConfigError(f"{self._file.path} is not ours. Move it away, then try again.")
+        return text
+
+
+class Link:
+    """A symbolic link from a folder of the client to a folder of clawmem."""
+
+    def __init__(self, link: Path, target: Path) -> None:
+        self._link, self._target = link, target
+
+    def plan(self, *, remove: bool = False) -> Change:
+        """Return the change. Raises `ConfigError` if something else has the name."""
+        if self._link.exists() and not self._link.is_symlink():
+            raise ConfigError(f"{self._link} is not a link of ours. Move it away, then try again.")
+        self._remove, now = remove, self._link.readlink() if self._link.is_symlink() else None
+        changed = now is not None if remove else now != self._target
+        self._change = Change(str(self._link), changed, "", [f"a link to {self._target}"])
+        return self._change
+
+    def apply(self) -> None:
+        """Create or delete the link. Raises `ConfigError` if that fails."""
+        if not self._change.changed:
+            return
+        try:
+            self._link.parent.mkdir(parents=True, exist_ok=True)
+            self._link.unlink(missing_ok=True)
+            if not self._remove:
+                self._link.symlink_to(self._target, target_is_directory=True)
+        except OSError as error:
+            raise ConfigError(f"{self._link} cannot be changed: {error.strerror}.") from error
+
+    def commands(self) -> Iterator[ConfiguredCommand]:
+        """Yield nothing: a link starts no command."""
+        yield from ()
+
+
+Step = FileEdit | WholeFile | Link
+
+
+def run_steps(steps: Sequence[Step], *, remove: bool = False, dry_run: bool = False) -> list[Change]:
+    """
+    Plan all *steps*, then apply them unless *dry_run*; return the changes.
+
+    Raises:
+        ConfigError: a file cannot be edited. Nothing was written if the plan failed.
+    """
+    changes = [step.plan(remove=remove) for step in steps]
+    if not dry_run:
+        for step in steps:
+            step.apply()
+    return changes

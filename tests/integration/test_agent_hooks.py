@@ -1,0 +1,108 @@
+"""Events field for field as each agent sends them, answered in this process by the hooks that setup installs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Invoke, ask_json
+
+from clawmem.app.client.hook_registry import call_named
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.protocol import joined, read_event
+from clawmem.app.interfaces.hooks.runner import call
+from clawmem.app.interfaces.hooks.spool import JobsFailed
+
+EVENTS = json.loads((Path(__file__).parents[1] / "data" / "agent_events.json").read_text("utf-8"))
+QUESTION = "Where do login sessions live, and for how many days?"
+OFF_TOPIC = "who won the football world cup?"
+DECIDED = "We decided to use Postgres for the queue because one database is enough."
+# The keys that every one of these agents accepts; Codex refuses an answer with another key.
+KEYS = {"continue", "suppressOutput", "systemMessage", "hookSpecificOutput"}
+
+
+class Agent:
+    """One of the agents: it sends its events, with a transcript in its format."""
+
+    def __init__(self, name: str, folder: Path, environ: Mapping[str, str]) -> None:
+        self.events, self._environ = EVENTS[name], environ
+        self.values = {
+            "SESSION": f"session-{name}",
+            "TRANSCRIPT": str(folder / "session-1.jsonl"),
+            "ANSWER": DECIDED,
+        }
+        lines = [json.dumps(line) for line in self.events["lines"]]
+        Path(self.values["TRANSCRIPT"]).write_text(
+            "".join(f"{self._filled(one, '')}\n" for one in lines), "utf-8"
+        )
+
+    def send(self, kind: str, prompt: str = "", **more: Any) -> dict[str, Any]:
+        """Return the answer to the event of *kind*; its keys are checked."""
+        name, event = self.events[kind]
+        told = self._filled(json.dumps({**event, **more}), prompt)
+        called = call_named(name)
+        assert called
+        event_read = read_event(told, self._environ)
+        context = HookContext(self._environ)
+        outputs = [call(hook, event_read, context) for hook in called.hooks_for(event_read.matched_value)]
+        answer: dict[str, Any] = json.loads(joined(outputs).render(called.event))
+        assert answer.keys() <= KEYS and answer["continue"] is True
+        specific = answer.get("hookSpecificOutput", {"hookEventName": name})
+        assert specific["hookEventName"] == name and specific.keys() <= {"hookEventName", "additionalContext"}
+        assert specific.get("additionalContext") != "", "Codex makes an empty message of it"
+        return answer
+
+    def _filled(self, text: str, prompt: str) -> str:
+        for name, value in {**self.values, "PROMPT": prompt}.items():
+            text = text.replace(f'"{name}"', json.dumps(value))
+        return text
+
+
+@pytest.fixture(params=EVENTS)
+def agent(request: pytest.FixtureRequest, tmp_path: Path, environ: dict[str, str]) -> Agent:
+    return Agent(request.param, tmp_path, environ)
+
+
+def context_of(answer: dict[str, Any]) -> str:
+    return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def test_a_session(agent: Agent, remembered: Invoke) -> None:
+    """Context for a prompt, silence for another topic, a memory after the turn, and its state before a compaction."""
+    if "start" in agent.events:
+        agent.send("start")
+    assert "Redis for 14 days" in context_of(agent.send("prompt", QUESTION))
+    assert context_of(agent.send("prompt", OFF_TOPIC)) == ""
+
+    assert "hookSpecificOutput" not in agent.send("end")
+    assert "hookSpecificOutput" not in agent.send("compaction")
+
+    kept = ask_json(remembered, "list", "--collection", "_clawmem")["documents"]
+    assert any("Postgres for the queue" in one["title"] for one in kept)
+    assert not any("Redis" in one["title"] for one in kept)
+    state = next(Path(agent.values["TRANSCRIPT"]).parent.glob("memory/*.md")).read_text("utf-8")
+    assert "Where should the queue live?" in state
+
+
+def test_a_newer_agent(agent: Agent, remembered: Invoke) -> None:
+    """Unknown fields and values of other types change nothing; a transcript in an unknown format is skipped."""
+    more = {"new_field": {"deep": [1]}, "permission_mode": 7, "cwd": None, "turn_id": None}
+    assert "Redis for 14 days" in context_of(agent.send("prompt", QUESTION, **more))
+    file = Path(agent.values["TRANSCRIPT"])
+    file.write_text('{"v": 9, "kind": "turn", "body": "We decided to use Kafka."}\nno json at all\n')
+
+    with pytest.raises(JobsFailed, match=r"decision-extractor.* no line is a message in a known format"):
+        agent.send("end", **more)  # one line of the error log
+
+    assert "Kafka" not in remembered("list").output
+
+
+def test_without_a_vault(agent: Agent, home: Path) -> None:
+    """Every event gets a valid silent answer, and no vault is created."""
+    for kind in ("start", "prompt", "end", "compaction"):
+        if kind in agent.events:
+            assert context_of(agent.send(kind, QUESTION)) == ""
+    assert not list(home.rglob("*.sqlite"))

@@ -1,0 +1,361 @@
+"""``clawmem setup CLIENT``: settings as people have them, connected and disconnected again."""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+from command_line import Invoke, ask_json, read_json
+from hypothesis import given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from clawmem.app.services.setup.client_names import CLIENT_TITLES
+from clawmem.app.services.setup.json_text import read_json as read_settings
+from clawmem.app.services.setup.json_text import with_json, with_json_element, without_json
+from clawmem.app.services.setup.yaml_text import with_yaml, without_yaml
+
+COMMENTED = """{
+  // colours of the evening
+  "theme": "dark", /* not light */
+  "mcpServers": {
+    "weather": { "command": "weather", "env": {"KEY": "secret"} }, // from Priya
+  },
+  "hooks": {
+    "BeforeAgent": [ { "hooks": [ { "type": "command", "command": "date" } ] } ]
+  },
+  "plugins": { "slots": { "memory": "memory-core" }, "load": { "paths": ["/opt/other"] } }
+}
+"""
+TOML = """# my settings
+model = "gpt-mock"   # the cheap one
+
+[mcp_servers.weather]
+command = "weather"
+
+[projects."/home/priya"]
+trust_level = "trusted"
+"""
+YAML_TEXT = """# Hermes
+model:
+  default: mock   # offline
+memory:
+    provider: mem0
+    limit: 3
+
+display: {color: true}
+"""
+# The files of each client with the text that they have before: JSON, with comments where the client reads them.
+FILES = {
+    "claude-code": {".claude/settings.json": '{"model": "opus"}', ".claude.json": '{\n\t"numStartups": 3\n}\n'},
+    "codex": {".codex/config.toml": TOML, ".codex/hooks.json": '{"hooks": {"Stop": []}}\n'},
+    "gemini": {".gemini/settings.json": COMMENTED},
+    "opencode": {".config/opencode/opencode.jsonc": COMMENTED},
+    "openclaw": {".openclaw/openclaw.json": COMMENTED},
+    "hermes": {".hermes/config.yaml": YAML_TEXT, ".hermes/clawmem.json": '{"note": "mine"}'},
+    "vscode": {".config/Code/User/mcp.json": '{ "servers": {}, "inputs": [ ] }'},
+    "cursor": {".cursor/mcp.json": '{"mcpServers": {"weather": {"command": "weather"}}}\n'},
+    "zed": {".config/zed/settings.json": COMMENTED.replace("\n", "\r\n")},
+    "windsurf": {".codeium/windsurf/mcp_config.json": ""},
+}  # fmt: skip
+
+
+@pytest.fixture
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home whose configuration folder is the usual one."""
+    for name in (
+        "XDG_CONFIG_HOME",
+        "XDG_CACHE_HOME",
+        "CODEX_HOME",
+        "HERMES_HOME",
+        "OPENCLAW_STATE_DIR",
+        "APPDATA",
+    ):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    return home
+
+
+@pytest.fixture(autouse=True)
+def program(home: Path) -> Path:
+    """A program ``clawmem`` on the PATH."""
+    file = home / "bin" / "clawmem"
+    file.parent.mkdir(exist_ok=True)
+    file.write_text("#!/bin/sh\n")
+    file.chmod(0o755)
+    return file
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below *folder* that is not of clawmem itself."""
+    found = (one for one in folder.rglob("*") if one.is_file() and not one.is_symlink())
+    return {
+        str(one.relative_to(folder)): one.read_bytes()
+        for one in found
+        if not {"bin", "clawmem"} & set(one.relative_to(folder).parts[:-1]) and "cache" not in str(one)
+    }
+
+
+def test_every_client_has_a_case() -> None:
+    """A new client is tested."""
+    assert FILES.keys() == CLIENT_TITLES.keys()
+
+
+@pytest.mark.parametrize("client", FILES)
+@pytest.mark.parametrize("has_files", [True, False])
+def test_connected_once_and_taken_out(invoke: Invoke, home: Path, client: str, has_files: bool) -> None:
+    """A second time changes nothing; afterwards every byte is as it was, and no file of ours is left."""
+    for name, text in FILES[client].items() if has_files else ():
+        (home / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / name).write_bytes(text.encode())
+    before = contents(home)
+
+    shown = invoke("setup", client, "--dry-run")
+    assert shown.exit_code == 0 and contents(home) == before
+    done = ask_json(invoke, "setup", client, "--yes")
+    connected = contents(home)
+    again = ask_json(invoke, "setup", client, "--yes")
+
+    assert done["changed"] and not again["changed"]
+    assert contents(home) == connected
+    for one in done["files"]:
+        assert one["file"] in shown.output
+    assert "secret" not in shown.output + str(done)
+    assert read_json(invoke("setup", client, "--remove", "--json"))["changed"]
+    assert contents(home) == before
+    assert not list(home.rglob("clawmem.js")) and not any(one.is_symlink() for one in home.rglob("*"))
+
+
+def test_what_others_wrote_stays(invoke: Invoke, home: Path) -> None:
+    """Comments, other servers and hooks, and what is changed between connecting and removing."""
+    file = home / ".gemini" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(COMMENTED)
+    assert invoke("setup", "gemini").exit_code == 0
+    text = file.read_text()
+    settings = read_settings(text, comments=True)
+    assert settings["mcpServers"]["weather"]["env"] == {"KEY": "secret"}
+    assert settings["hooks"]["BeforeAgent"][0]["hooks"] == [{"type": "command", "command": "date"}]
+    [ours] = settings["hooks"]["BeforeAgent"][1]["hooks"]
+    assert ours["timeout"] == 8000 and ours["command"].endswith("hook BeforeAgent")
+    assert "matcher" not in settings["hooks"]["SessionStart"][0]
+
+    file.write_text(text.replace('"dark"', '"light"'))
+    invoke("setup", "gemini", "--remove")
+
+    assert file.read_text() == COMMENTED.replace('"dark"', '"light"')
+
+
+def test_codex(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vault and folders are passed on explicitly, to the server and to the hooks."""
+    vault, config = home / "my vault.sqlite", home / "conf"
+    monkeypatch.setenv("INDEX_PATH", str(vault))
+    monkeypatch.setenv("CLAWMEM_CONFIG_DIR", str(config))
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text(TOML)
+
+    invoke("setup", "codex")
+
+    text = (home / ".codex" / "config.toml").read_text()
+    entry = tomllib.loads(text)["mcp_servers"]["clawmem"]
+    assert text.startswith(TOML.partition("[mcp_servers")[0]) and TOML.partition("[projects")[2] in text
+    assert entry["required"] is True
+    assert entry["env"] == {**entry["env"], "INDEX_PATH": str(vault), "CLAWMEM_CONFIG_DIR": str(config)}
+    hooks = json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]
+    [handler] = hooks["UserPromptSubmit"][0]["hooks"]
+    assert f"--vault '{vault}' --env CLAWMEM_CONFIG_DIR={config}" in handler["command"]
+
+
+def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, home: Path) -> None:
+    """Without the permission it is linked, and what is missing is said; removal puts the slot back."""
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir()
+    file.write_text(COMMENTED)
+
+    told = invoke("setup", "openclaw")
+
+    plugins = read_settings(file.read_text(), comments=True)["plugins"]
+    assert "setup openclaw --yes" in told.stderr and "hooks" not in plugins["entries"]["clawmem"]
+    assert plugins["slots"]["memory"] == "clawmem"
+    assert plugins["load"]["paths"][0] == "/opt/other"
+    assert (Path(plugins["load"]["paths"][1]) / "openclaw.plugin.json").is_file()
+    invoke("setup", "openclaw", "--yes")
+    entry = read_settings(file.read_text(), comments=True)["plugins"]["entries"]["clawmem"]
+    assert entry["hooks"] == {"allowConversationAccess": True}
+
+
+def test_hermes(invoke: Invoke, home: Path) -> None:
+    """The provider is selected in place, and its folder is linked."""
+    file = home / ".hermes" / "config.yaml"
+    file.parent.mkdir()
+    file.write_text(YAML_TEXT)
+
+    invoke("setup", "hermes", "--profile", "speed")
+
+    assert file.read_text() == YAML_TEXT.replace("mem0", "clawmem")
+    assert (home / ".hermes" / "plugins" / "clawmem" / "plugin.yaml").is_file()
+    assert json.loads((home / ".hermes" / "clawmem.json").read_text())["profile"] == "speed"
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "text", "place"),
+    [
+        ("gemini", ".gemini/settings.json", '{\n  "a": 1,,\n}', "line 2, column 10"),
+        ("gemini", ".gemini/settings.json", '{"hooks": {"BeforeAgent": "date"}}', "hooks.BeforeAgent must be a list"),
+        ("cursor", ".cursor/mcp.json", '{\n // mine\n "mcpServers": {}}', "line 2"),
+        ("codex", ".codex/config.toml", 'model = "x"\n[mcp', "line 2"),
+        ("codex", ".codex/config.toml", "mcp_servers = 3\n", "mcp_servers"),
+        ("hermes", ".hermes/config.yaml", "a: 1\nb: [\n", "line 3"),
+        ("hermes", ".hermes/config.yaml", "memory: off\n", "memory is no mapping"),
+        ("vscode", ".config/Code/User/mcp.json", '{"servers": {"clawmem": {"command": "other"}}}', "another server"),
+        ("opencode", ".config/opencode/plugin/clawmem.js", "// mine", "is not ours"),
+    ],
+)  # fmt: skip
+def test_a_file_that_cannot_be_edited(
+    invoke: Invoke, home: Path, client: str, name: str, text: str, place: str
+) -> None:
+    """Refused with its name and the place; no file of the client is touched."""
+    (home / name).parent.mkdir(parents=True)
+    (home / name).write_text(text)
+    before = contents(home)
+
+    done = invoke("setup", client)
+
+    assert done.exit_code == 4
+    assert name.rpartition("/")[2] in done.stderr and place in done.stderr
+    assert contents(home) == before
+
+
+def test_the_settings_of_a_project(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the current folder; a client without such settings refuses."""
+    (home / "project").mkdir()
+    monkeypatch.chdir(home / "project")
+
+    for client in ("claude-code", "codex", "gemini", "opencode", "vscode", "cursor", "zed"):
+        assert invoke("setup", client, "--project").exit_code == 0
+    made = contents(home / "project")
+    for client in ("claude-code", "codex", "gemini", "opencode", "vscode", "cursor", "zed"):
+        assert invoke("setup", client, "--project", "--remove").exit_code == 0
+
+    assert {".claude/settings.local.json", ".mcp.json", ".vscode/mcp.json", "opencode.json"} < made.keys()
+    assert not contents(home / "project")
+    assert invoke("setup", "windsurf", "--project").exit_code == 4
+
+
+def test_installed_agents_are_found(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By their folder or program; without a terminal they are listed with the command, and ``--yes`` connects them."""
+    monkeypatch.setenv("PATH", str(home / "bin"))
+    assert "No agent was found" in invoke("setup").output
+    (home / ".gemini").mkdir()
+    (home / "bin" / "codex").write_text("#!/bin/sh\n")
+    (home / "bin" / "codex").chmod(0o755)
+
+    told = invoke("setup")
+
+    assert "Gemini CLI would be changed" in told.output and "clawmem setup codex" in told.output
+    assert not list((home / ".gemini").iterdir())
+    assert ask_json(invoke, "setup")["found"] == ["codex", "gemini"]
+    assert invoke("setup", "--yes").exit_code == 0
+    assert "Codex: connected." in invoke("setup").output
+
+
+def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
+    """The very commands of the settings; one that is gone or prints something else is named with the remedy."""
+    invoke("bootstrap", notes)
+    assert "No agent is connected" in invoke("setup", "--check").output
+    invoke("setup", "gemini")
+    assert "ok    Gemini CLI: hooks answer" in invoke("setup", "--check").output
+    file = home / ".gemini" / "settings.json"
+    working = file.read_text()
+
+    for command, told in (
+        ("/gone/clawmem hook BeforeAgent", "127"),
+        ("echo clawmem hook Stop", "instead of JSON"),
+    ):
+        settings = json.loads(working)
+        settings["hooks"]["BeforeAgent"][0]["hooks"][0]["command"] = command.replace("Stop", "BeforeAgent")
+        file.write_text(json.dumps(settings))
+        done = invoke("setup", "--check")
+        assert done.exit_code == 1
+        assert "FAIL  Gemini CLI" in done.output and told in done.output
+        assert "clawmem setup gemini" in done.output
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.text("ab\"\\{}[],:/*#é\n", max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
+    max_leaves=6,
+)  # fmt: skip
+OBJECTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
+BLANKS = st.sampled_from(["", " ", "\n", "\r\n  ", " // c\n", "/* [,] */"])
+
+
+@st.composite
+def commented(draw: st.DrawFn, value: object) -> str:
+    """The JSON text of *value* with blanks, comments and trailing commas at any place."""
+    blank = lambda: draw(BLANKS)
+    if not isinstance(value, (dict, list)):
+        return json.dumps(value)
+    pairs = value.items() if isinstance(value, dict) else [("", one) for one in value]
+    parts = [
+        blank() + (f"{json.dumps(key)}{blank()}:{blank()}" if isinstance(value, dict) else "")
+        + draw(commented(one)) + blank()
+        for key, one in pairs
+    ]  # fmt: skip
+    text = ",".join(parts) + ("," + blank() if parts and draw(st.booleans()) else blank())
+    return f"{{{text}}}" if isinstance(value, dict) else f"[{text}]"
+
+
+@given(st.data(), OBJECTS, st.sampled_from("abcd"), st.sampled_from("ad"))
+def test_an_edit_changes_one_value(
+    data: st.DataObject, whole: dict[str, object], outer: str, name: str
+) -> None:
+    """Whatever comments are there, they stay; an added member can be taken out again."""
+    text = data.draw(commented(whole))
+    assert read_settings(text, comments=True) == whole
+    inside = whole.get(outer)
+    if not isinstance(inside, dict):
+        text, whole = with_json(text, (outer,), {}), {**whole, outer: {}}
+        inside = {}
+
+    changed = with_json(text, (outer, name), [1])
+    more = with_json_element(changed, (outer, name), "x")
+
+    assert read_settings(more, comments=True) == {**whole, outer: {**inside, name: [1, "x"]}}
+    if name not in inside:
+        assert all(more.count(mark) >= text.count(mark) for mark in ("/* [,] */", "// c"))
+    less = without_json(changed, (outer, name))
+    assert read_settings(less, comments=True) == {
+        **whole,
+        outer: {k: v for k, v in inside.items() if k != name},
+    }
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from("abc"), st.dictionaries(st.sampled_from("xyz"), st.text("ab: #'", max_size=4))
+    )
+)
+def test_an_edit_of_yaml_changes_one_line(whole: dict[str, dict[str, str]]) -> None:
+    """A scalar of a mapping is added, replaced and removed."""
+    text = "# top\n" + "".join(
+        f"{key}:{' {}' if not inner else ''}  # {key}\n"
+        + "".join(f"   {name}: {json.dumps(value)}\n" for name, value in inner.items())
+        for key, inner in whole.items()
+    )
+    if whole.get("b") == {}:
+        return
+
+    changed = with_yaml(text, ("b", "x"), "new: value")
+
+    read = YAML(typ="safe", pure=True).load
+    assert read(changed) == {**whole, "b": {**whole.get("b", {}), "x": "new: value"}}
+    assert set(text.splitlines()) - set(changed.splitlines()) <= {
+        one for one in text.splitlines() if one.startswith("   x: ")
+    }
+    if len(whole.get("b", {})) > 1:
+        rest = {key: value for key, value in whole["b"].items() if key != "x"}
+        assert (read(without_yaml(changed, ("b", "x"))) or {}).get("b") == rest or None
