@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # The first words of the commands of each module. The commands of a group may belong to several modules.
 VERBS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
+        "beads": ("beads",),
         "collections": ("collection", "trust"),
         "contexts": ("context",),
         "curation": ("pin", "unpin", "snooze", "unsnooze"),

@@ -42,8 +42,13 @@ def watch(
         embedded = _embedded(services, progress) if embed or folders.embeds else []
         return [*embedded, *_carried(services, progress)]
 
+    def sync_issues(project: str) -> list[str]:
+        from clawmem.app.bootstrap.issues import issue_sync  # most folders have no issues
+
+        return list(issue_sync(services)(project).problems)
+
     folders = LiveFolders(services, environ)
-    services.watching(WatchOptions(folders, tell, then, every_s), stop)
+    services.watching(WatchOptions(folders, tell, then, sync_issues, every_s), stop)
 
 
 class LiveFolders:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,11 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),
     ("find_entities", {"query": "ann"}, "Ann (person"),
     ("memory_evolution_status", {"docid": REDIS, "limit": 1}, "There is no note about"),
+    (
+        "beads_sync",
+        {"project_path": str(Path(__file__).parents[1] / "data" / "beadsproject")},
+        "2 issues (.beads/issues.jsonl), 2 new",
+    ),
     ("build_graphs", {"graph_types": ["temporal"]}, "temporal: "),
     ("find_causal_links", {"docid": REDIS}, "No causes or effects"),
     ("status", {}, "documents"),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from itertools import cycle, product
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -73,6 +74,10 @@ SAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "POST /reindex": ("/reindex", {"force": True, "enrich": True}),
     "POST /embed": ("/embed", {}),
     "POST /enrich": ("/enrich", {"no_model": True}),
+    "POST /beads/sync": (
+        "/beads/sync",
+        {"project_path": str(Path(__file__).parents[1] / "data" / "beadsproject")},
+    ),
     "POST /graphs/build": ("/graphs/build", {}),
     "GET /index-stats": ("/index-stats", {}),
     "POST /doctor": ("/doctor", {}),

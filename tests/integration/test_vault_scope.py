@@ -26,6 +26,7 @@ from clawmem.app.serve.dispatcher import Dispatcher
 from clawmem.app.serve.runtime import ServerRuntime
 
 FILE = f"notes/{NOTE}"
+PROJECT = Path(__file__).parents[1] / "data" / "beadsproject"
 
 # What stands for a parameter that must be said, by its name, at every door.
 SAID: dict[str, Any] = {
@@ -100,6 +101,7 @@ VERBS: dict[str, list[str]] = {
     "snooze": [FILE],
     "unsnooze": [FILE],
     "forget": ["--yes", FILE],
+    "beads": ["sync", str(PROJECT)],
 }
 # Those that are for the usual vault, because they read the folders of the config file, serve them, or
 # write for the next session, whose vault that is.

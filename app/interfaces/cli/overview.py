@@ -65,6 +65,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "vault": "List and fill named vaults.",
         "backup": "Copy the vault to a file while it is used.",
         "export": "Write notes and memories to a file.",
+        "beads": "Index the issues of a Beads project.",
         "import": "Bring the memories of another tool.",
         "restore": "Make a vault from a bundle.",
         "init": "Create an empty vault.",

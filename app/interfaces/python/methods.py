@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from clawmem.app.operations.answers import SearchAnswer
+    from clawmem.app.operations.beads import SyncedIssues
     from clawmem.app.operations.collections import (
         AddedCollection,
         Collections,
@@ -59,6 +60,15 @@ class Methods:
 
     def _run(self, name: str, given: dict[str, Any]) -> Any:
         raise NotImplementedError
+
+    def beads_sync(self, *, project_path: str = ".") -> SyncedIssues:
+        """Make documents of the issues of a Beads project, with relations by dependency.
+
+        It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
+        changes in .beads. Find issues by their properties: --where status=open.
+        """
+        found: SyncedIssues = self._run("beads_sync", locals())
+        return found
 
     def collections(self) -> Collections:
         """List the collections with their folders and numbers of documents."""

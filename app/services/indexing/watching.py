@@ -22,6 +22,7 @@ FULL_PASS_EVERY_S = 300.0
 LOOKS_UP_S = 1.0  # interval of checking the settings, the roots and the lease
 RETRY_S = 1.0
 
+ISSUES = ".beads"
 _SETTINGS, _AFTER = "", " "  # keys for problems outside collections; no collection has such a name
 
 
@@ -52,6 +53,7 @@ class WatchOptions:
     Args:
         folders: Returns the current collections; called often. Raises `ClawmemError` while they are unknown.
         tell: Receives reports.
+        sync_issues: Called with a folder after changes in its folder ``.beads``; returns problems.
         then: Called after passes that changed documents, with a progress callback that may end it; returns problems.
         every_s: Interval of full passes in seconds.
     """
@@ -59,6 +61,7 @@ class WatchOptions:
     folders: Callable[[], list[Folder]]
     tell: Callable[[WatchEvent], None]
     then: Callable[[Progress], list[str]] = lambda progress: []
+    sync_issues: Callable[[str], list[str]] = lambda project: []
     every_s: float = FULL_PASS_EVERY_S
 
 
@@ -128,6 +131,7 @@ class _Turn:
         self._waiting = Debounce()
         self._folders: dict[str, Folder] = {}
         self._ownership = Ownership(())
+        self._projects: set[str] = set()
         self._armed_at: float | None = None
         self._greeting = ""
         self._trouble: dict[str, tuple[list[str], int]] = {}
@@ -159,9 +163,9 @@ class _Turn:
 
     def _begin_anew(self) -> None:
         roots = [folder.root for folder in self._folders.values()]
-        count = self._watcher.arm(roots, lambda path: not is_excluded(path))
+        count = self._watcher.arm(roots, _is_watched)
         first, self._armed_at = self._armed_at is None, monotonic()
-        self._waiting.keep(self._folders)
+        self._waiting.keep({*self._folders, *self._projects})
         for name in self._folders:
             self._waiting.touch(name, self._armed_at)
         if first:
@@ -181,6 +185,9 @@ class _Turn:
 
     def _concerned(self, change: PathChange) -> list[str]:
         path = PurePath(change.path).as_posix()
+        if project := issue_project(path):
+            self._projects.add(project)
+            return [project]
         if change.folder:
             return self._ownership.concerned(path)
         folder, _, name = path.rpartition("/")
@@ -191,6 +198,9 @@ class _Turn:
     # -- passes -------------------------------------------------------------------------------------
 
     def _work(self, names: list[str]) -> None:
+        for project in [name for name in names if name in self._projects]:
+            self._sync(project)
+        names = [name for name in names if name in self._folders]
         changed = [self._pass(self._folders[name]) for name in names]
         if any(changed) or (names and self._owes):
             self._follow_up(names)
@@ -208,6 +218,16 @@ class _Turn:
                 self._waiting.touch(name, monotonic() + RETRY_S)
         self._owes = bool(problems)
         self._judge(_AFTER, problems)
+
+    def _sync(self, project: str) -> None:
+        """Synchronize the issues of a project; failed work is repeated."""
+        try:
+            problems = self._watched.sync_issues(project)
+        except ClawmemError as error:
+            problems = [str(error)]
+            if isinstance(error, VaultError):
+                self._waiting.touch(project, monotonic() + RETRY_S)
+        self._judge(project, problems)
 
     def _pass(self, folder: Folder) -> bool:
         """Run a pass; return whether it changed documents."""
@@ -234,7 +254,7 @@ class _Turn:
         self._trouble[name] = problems, looks
         if looks == 1 and name in self._folders:
             self._waiting.touch(name, monotonic() + RETRY_S)
-        if looks == (1 if name == _AFTER else 2):
+        if looks == (1 if name == _AFTER or name in self._projects else 2):
             about = f"{name}: " if name in self._folders else ""
             for problem in problems:
                 self._watched.tell(WatchEvent("problem", f"{about}{problem}"))
@@ -242,6 +262,23 @@ class _Turn:
     def _until_ended(self, done: int, total: int) -> None:
         if self._stop.is_set():
             raise _Ended
+
+
+def _is_watched(path: str) -> bool:
+    """Whether a folder is watched: one that is indexed, or the issues of a project."""
+    above, _, name = path.rpartition("/")
+    return not is_excluded(above if name == ISSUES and above else "." if name == ISSUES else path)
+
+
+def issue_project(path: str) -> str:
+    """
+    Return the project whose issues are in the file or folder *path*, empty if there is none.
+
+    Databases of the tracker do not count: reading them changes them.
+    """
+    project, found, file = path.partition(f"/{ISSUES}")
+    is_inside = bool(found) and (not file or (file.startswith("/") and file.endswith(".jsonl")))
+    return project if is_inside else ""
 
 
 def _line(report: PassReport) -> str:

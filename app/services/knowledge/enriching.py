@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -155,6 +155,7 @@ class Enrich:
         *,
         anew: bool = False,
         newest: bool = False,
+        only: Collection[int] | None = None,
         progress: Progress = lambda done, total: None,
         tell: Tell = lambda document_id, report: None,
     ) -> EnrichReport:
@@ -165,6 +166,7 @@ class Enrich:
         by the time of writing, latest first, without documents that cannot be enriched yet.
 
         Args:
+            only: The documents to enrich, if they wait; ``None`` for all.
             tell: Receives each document and its report, in the transaction that stores the result. Its exceptions
                 roll that document back and propagate.
 
@@ -172,7 +174,8 @@ class Enrich:
             VaultError: documents enriched before it stay enriched.
         """
         by_rules, by_model = self._queue(anew, by_model=False), self._queue(anew, by_model=True)
-        waiting = by_model if self._ask else by_rules
+        queue = by_model if self._ask else by_rules
+        waiting = [one for one in queue if only is None or one in only]
         numbers = (self._newest(waiting) if newest else waiting)[:limit]
         resolve = self._look_around(numbers)
         report, due, patience = EnrichReport(), set(by_rules), PATIENCE

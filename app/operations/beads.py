@@ -1,0 +1,87 @@
+"""Issues of Beads projects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from clawmem.app.bootstrap.issues import issue_sync
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.output import plural
+
+if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
+
+
+class BeadsProject(Request):
+    """The project."""
+
+    project_path: Annotated[
+        str,
+        Field(description="Folder of the project, or one below it."),
+        Option(metavar="PROJECT", is_argument=True),
+    ] = "."
+
+
+class SyncedIssues(Result):
+    """Counts of a synchronization; ``new_doc_ids`` are documents of new issues."""
+
+    project_dir: str
+    source: str
+    synced: int
+    created: int
+    updated: int
+    removed: int = Field(description="Withdrawn, because the tracker no longer lists them.")
+    relations: int = Field(description="Added, changed or deleted relations.")
+    unresolved: int = Field(
+        description="Dependencies on issues that are not listed, or of an issue on itself."
+    )
+    new_doc_ids: list[int]
+    problems: list[str]
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return the lines that could not be read."""
+        return self.problems
+
+
+def beads_sync(services: Services, request: BeadsProject) -> SyncedIssues:
+    """
+    Make documents of the issues of a Beads project, with relations by dependency.
+
+    It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
+    changes in .beads. Find issues by their properties: --where status=open.
+    """
+    found = issue_sync(services)(request.project_path)
+    return SyncedIssues(
+        project_dir=found.project,
+        new_doc_ids=list(found.new),
+        **{name: getattr(found, name) for name in SyncedIssues.model_fields if hasattr(found, name)},
+    )
+
+
+def _text(result: SyncedIssues) -> Iterator[str]:
+    yield (
+        f"{result.project_dir}: {plural(result.synced, 'issue')} ({result.source}), {result.created} new, "
+        f"{result.updated} updated, {result.removed} removed; {result.relations} relations changed."
+    )
+    if result.unresolved:
+        yield f"  {result.unresolved} dependencies on unknown issues were left out."
+
+
+OPERATIONS = (
+    Operation(
+        name="beads_sync",
+        request=BeadsProject,
+        result=SyncedIssues,
+        run=beads_sync,
+        effect=Effect.REPEATABLE,
+        route="/beads/sync",
+        commands=(Command("beads sync"),),
+        text=_text,
+        opens=Opening.CREATED,
+        in_own_process=True,  # a relative path is that of the command
+    ),
+)

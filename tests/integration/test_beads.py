@@ -1,0 +1,278 @@
+"""Issues of Beads projects become documents, with properties and relations by dependency."""
+
+from __future__ import annotations
+
+import json
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from command_line import Invoke, ask_json
+
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.system.clock import SystemClock
+from clawmem.app.services.indexing.watching import (
+    VaultWatcher,
+    WatchEvent,
+    WatchOptions,
+    _is_watched,
+    issue_project,
+)
+from clawmem.app.services.maintenance.lane import Lane
+from clawmem.ports.issues import NoIssues
+from clawmem.ports.watcher import PathChange, StopSignal
+
+OLD = "2026-02-03T04:05:06Z"
+Project = Callable[..., Path]
+
+
+def issue(number: str, title: str, *dependencies: tuple[str, str], **more: Any) -> dict[str, Any]:
+    """An issue as `bd` writes it into .beads/issues.jsonl."""
+    needs = [{"issue_id": number, "depends_on_id": target, "type": kind} for target, kind in dependencies]
+    return {
+        "id": number, "title": title, "description": f"About {title}.", "status": "open", "priority": 1,
+        "issue_type": "task", "created_at": OLD, "updated_at": OLD, "dependencies": needs, **more,
+    }  # fmt: skip
+
+
+KILN = issue(
+    "bd-1", "Raise the kiln to a thousand degrees", ("bd-2", "blocks"), labels=["heat"], assignee="Ann"
+)
+CLAY = issue("bd-2", "Order clay from Delft", status="closed", closed_at=OLD, design="Blue clay.")
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """Write the issues of a project and return its folder."""
+
+    def write(*issues: dict[str, Any], more: str = "") -> Path:
+        file = tmp_path / "pottery" / ".beads" / "issues.jsonl"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("".join(f"{json.dumps(one)}\n" for one in issues) + more, "utf-8")
+        return file.parent.parent
+
+    return write
+
+
+@pytest.fixture
+def sync(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], Any]:
+    """Synchronize on a machine without `bd`."""
+    monkeypatch.setenv("PATH", "/nowhere")
+    return lambda folder: ask_json(invoke, "--json", "beads", "sync", folder)
+
+
+def relations(vault_file: Path) -> set[tuple[str, str, str, str]]:
+    sql = """select one.path, kind, other.path, json_extract(metadata, '$.dep_type') from relations
+               join documents as one on one.id = source join documents as other on other.id = target
+              where relations.origin = 'beads' and one.inactive is null and other.inactive is null"""
+    with closing(apsw.Connection(str(vault_file), flags=apsw.SQLITE_OPEN_READONLY)) as read:
+        rows = list(read.execute(sql))
+    return {(Path(one).stem, kind, Path(other).stem, said) for one, kind, other, said in rows}
+
+
+def test_issues_are_found_by_text_and_property(
+    invoke: Invoke, project: Project, sync: Callable[[Path], Any], vault_file: Path
+) -> None:
+    """Also from a folder below the project; a second run changes nothing."""
+    below = project(KILN, CLAY) / "src"
+    below.mkdir()
+    first, again = sync(below), sync(below)
+
+    assert [first[name] for name in ("synced", "created", "updated", "relations")] == [2, 2, 0, 1]
+    assert [again[name] for name in ("synced", "created", "updated", "relations")] == [2, 0, 0, 0]
+    assert len(first["new_doc_ids"]) == 2
+    found = ask_json(invoke, "--json", "search", "kiln degrees", "-c", "beads")["results"][0]
+    assert (found["file"], found["trusted"]) == ("beads/_clawmem/beads/bd-1.md", False)
+    assert "Status: open" in invoke("get", "beads/_clawmem/beads/bd-1.md").output
+    closed = ask_json(invoke, "--json", "search", "clay kiln", "--where", "status=closed")["results"]
+    assert [one["file"][-7:] for one in closed] == ["bd-2.md"]
+    assert relations(vault_file) == {("bd-2", "causal", "bd-1", "blocks")}
+    assert "bd-2" in invoke("graph", "causes", "beads/_clawmem/beads/bd-1.md").output
+    assert "Nothing to do" in invoke("enrich", "--no-model").output
+
+
+def test_changed_and_deleted_issues(
+    invoke: Invoke, project: Project, sync: Callable[[Path], Any], vault_file: Path
+) -> None:
+    """A change is taken over, a deleted issue is withdrawn, a forgotten one never returns."""
+    sync(project(KILN, CLAY))
+    made = sync(project({**KILN, "status": "closed", "dependencies": []}, {**CLAY, "status": "tombstone"}))
+
+    assert [made[name] for name in ("synced", "created", "updated", "removed")] == [1, 0, 1, 1]
+    assert relations(vault_file) == set()
+    assert "removed" in invoke("get", "beads/_clawmem/beads/bd-2.md").output
+
+    docid = ask_json(invoke, "--json", "get", "beads/_clawmem/beads/bd-1.md")["docid"]
+    assert invoke("forget", docid, "--yes").exit_code == 0
+    back = sync(project(KILN, CLAY))
+    assert (back["synced"], back["created"]) == (1, 1)
+    assert "forgotten" in invoke("get", "beads/_clawmem/beads/bd-1.md").output
+
+
+@pytest.mark.parametrize(
+    ("kind", "expected"),
+    [
+        *((one, ("b", "causal", "a")) for one in ("blocks", "conditional-blocks", "waits-for", "caused-by")),
+        ("discovered-from", ("b", "supporting", "a")),
+        *((one, ("a", "supporting", "b")) for one in ("supersedes", "duplicates")),
+        *(
+            (one, ("a", "semantic", "b"))
+            for one in ("relates-to", "related", "parent-child", "of a later bd")
+        ),
+    ],
+)
+def test_the_kind_of_a_dependency(
+    kind: str, expected: tuple[str, str, str], project: Project, sync: Callable[[Path], Any], vault_file: Path
+) -> None:
+    sync(project(issue("a", "First", ("b", kind)), issue("b", "Second")))
+
+    assert relations(vault_file) == {(*expected, kind)}
+
+
+def test_cycles_and_dependencies_on_nothing(
+    project: Project, sync: Callable[[Path], Any], vault_file: Path, invoke: Invoke
+) -> None:
+    made = sync(
+        project(
+            issue("a", "First", ("b", "blocks"), ("a", "blocks"), ("gone", "related")),
+            issue("b", "Second", ("a", "blocks")),
+        )
+    )
+
+    assert (made["relations"], made["unresolved"]) == (2, 2)
+    assert {one[:3] for one in relations(vault_file)} == {("a", "causal", "b"), ("b", "causal", "a")}
+    assert invoke("graph", "causes", "beads/_clawmem/beads/a.md").exit_code == 0
+
+
+def test_broken_lines_withdraw_nothing(project: Project, sync: Callable[[Path], Any], invoke: Invoke) -> None:
+    """The rest is taken over, and an issue that may be in a broken line stays."""
+    sync(project(KILN, CLAY))
+    made = sync(project(KILN, more='{"id": "bd-2", "tit\n[1]\n{"title": "no id"}\n\xff\n'))
+
+    assert (made["synced"], made["removed"], len(made["problems"])) == (1, 0, 4)
+    assert "line 2" in made["problems"][0]
+    assert "Blue clay" in invoke("get", "beads/_clawmem/beads/bd-2.md").output
+
+
+def test_names_secrets_and_times(project: Project, sync: Callable[[Path], Any], vault_file: Path) -> None:
+    """A path cannot leave its folder, a key is replaced, and a time in the future becomes the present."""
+    key = "sk-ant-" + "api03-" + "Zx8Kq2Lm9Pw4Rt7Yv1Bn6Cd3Fg5Hj0" * 3
+    sync(
+        project(issue("../../etc/x", "Key", notes=f"The API key is {key}", updated_at="2999-01-01T00:00:00Z"))
+    )
+
+    with closing(apsw.Connection(str(vault_file))) as vault:
+        rows = list(
+            vault.execute("select path, authored_at, body, origin from documents join content using (hash)")
+        )
+    ((path, written, body, origin),) = rows
+    assert (path.rpartition("/")[0], written < "2999", key in body) == ("_clawmem/beads", True, False)
+    assert origin == "tool_inside"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell script")
+@pytest.mark.parametrize(
+    ("script", "source"),
+    [
+        ("cat issues.json", "bd list"),
+        ('case "$*" in *--all*) exit 1;; *) cat issues.json;; esac', "bd list"),
+        ("exit 3", ".beads/issues.jsonl"),
+        ("echo no JSON", ".beads/issues.jsonl"),
+        ("echo '{}'", ".beads/issues.jsonl"),
+    ],
+)
+def test_the_command(
+    invoke: Invoke, project: Project, home: Path, monkeypatch: pytest.MonkeyPatch, script: str, source: str
+) -> None:
+    """`bd` from a known place below the home folder; without a usable answer the files are read."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    program = home / ".local" / "bin" / "bd"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    folder = project(KILN, CLAY)
+    listed = {name: value for name, value in KILN.items() if name != "dependencies"}
+    (folder / "issues.json").write_text(json.dumps([{**listed, "title": "As bd lists it"}, CLAY]))
+
+    made = ask_json(invoke, "--json", "beads", "sync", folder)
+
+    assert (made["source"], made["synced"], made["relations"]) == (source, 2, 1)
+    assert ("As bd" in invoke("get", "beads/_clawmem/beads/bd-1.md").output) is (source == "bd list")
+
+
+def test_no_project(invoke: Invoke, tmp_path: Path) -> None:
+    refused = invoke("beads", "sync", tmp_path / "elsewhere")
+
+    assert refused.exit_code == 3
+    assert "no folder .beads" in refused.output
+
+
+class _OneChange:
+    """A watcher that reports one change of a file."""
+
+    polling = False
+
+    def __init__(self, path: str) -> None:
+        self._changes = [PathChange(path)]
+
+    def arm(self, roots: Sequence[str], enter: Callable[[str], bool]) -> int:
+        return 1
+
+    def wait(self, seconds: float, stop: StopSignal) -> Sequence[PathChange]:
+        changes, self._changes = self._changes, []
+        return changes or (stop.wait(seconds) and ()) or ()
+
+    def close(self) -> None:
+        pass
+
+
+def test_the_watcher(tmp_path: Path) -> None:
+    """A change in .beads synchronizes the project, and what could not be read is reported."""
+    ending, synced, news = threading.Event(), list[str](), list[WatchEvent]()
+
+    def sync_issues(project: str) -> list[str]:
+        synced.append(project)
+        raise NoIssues(project)
+
+    def tell(event: WatchEvent) -> None:
+        news.append(event)
+        if event.event == "problem":
+            ending.set()
+
+    timer = threading.Timer(20.0, ending.set)
+    timer.start()
+    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+        lane = Lane("watch", vault.leases, SystemClock(), "me", lambda holder: False)
+        watcher = VaultWatcher(_OneChange("/p/.beads/issues.jsonl"), lambda folder, progress: None, lane)  # type: ignore[arg-type, return-value]
+        watcher(WatchOptions(list, tell, sync_issues=sync_issues), ending)
+    timer.cancel()
+
+    assert synced == ["/p"]
+    assert [one.text for one in news if one.event == "problem"] == [str(NoIssues("/p"))]
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/p/.beads/issues.jsonl", "/p"),
+        ("/p/sub/.beads", "/p/sub"),
+        ("/p/.beads/beads.db", ""),
+        ("/p/.beads-old/issues.jsonl", ""),
+        ("/p/session.jsonl", ""),
+    ],
+)
+def test_which_changes_concern_issues(path: str, expected: str) -> None:
+    """The folder is watched although it begins with a dot; transcripts and other dot folders are not."""
+    assert issue_project(path) == expected
+    assert [_is_watched(one) for one in (".beads", "a/.beads", "a/.git", ".git/.beads", "a")] == [
+        True,
+        True,
+        False,
+        False,
+        True,
+    ]
