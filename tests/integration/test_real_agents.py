@@ -45,6 +45,7 @@ QUEUE, DECIDED = (
 SEARCH, LATER = "Look into the memory, please.", "which database did we choose for the ticket queue?"
 BLOCK = "</vault-context"
 PATIENCE_S = 60
+WAIT, MOST_CALLS = "WaitForMcpServers", 3  # offered by Claude Code as long as a server is being started
 
 
 @pytest.fixture(params=AGENTS)
@@ -72,10 +73,13 @@ def turn(request: Request) -> Sequence[Block]:
         for name in request.tools
         if name.endswith(("memory_retrieve", "clawmem_retrieve", "memory_search"))
     ]
-    if request.results:
-        return [text("Done.")]
-    if SEARCH in request.said and tools:
-        return [call(tools[0], query=ON_TOPIC[0][0])]
+    if any(SEARCH in str(message["content"]) for message in request.body["messages"]):
+        if any("6 minutes" in one for one in request.results) or len(request.results) > MOST_CALLS:
+            return [text("Done.")]
+        if tools:
+            return [call(tools[0], query=ON_TOPIC[0][0])]
+        if WAIT in request.tools:
+            return [call(WAIT)]
     return [text(DECIDED if QUEUE in request.said else "As you wish.")]
 
 
@@ -102,7 +106,7 @@ def test_from_setup_to_removal(agent: RealAgent, home: AgentHome, request: pytes
     _wait(lambda: "Postgres for the ticket queue" in home.clawmem("list"))
     later = _block(ask(LATER))
     ask(SEARCH)
-    found = "\n".join(one for request in home.api.requests[-2:] for one in request.results)
+    found = "\n".join(one for request in home.api.requests for one in request.results)
 
     assert (missing, disturbed) == ([], [])
     assert "Postgres" in later

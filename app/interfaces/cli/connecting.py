@@ -160,7 +160,7 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
     if not found:
         show(f"No agent was found. Known: {', '.join(CLIENT_TITLES)}. Connect one: clawmem setup NAME")
         return
-    is_asking = sys.stdin.isatty() and sys.stdout.isatty()
+    is_asking, waiting = sys.stdin.isatty() and sys.stdout.isatty(), False
     for name in found:
         try:
             changes = run_steps(steps_of(name, _complete_request(ctx, name)), dry_run=True)
@@ -177,7 +177,8 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
             connect(ctx, name, {}, yes=yes)
         elif not is_asking:
             show(f"Connect it: clawmem setup {name}")
-    if not (yes or is_asking):
+            waiting = True
+    if waiting:
         show("Nothing was changed. Connect all of them: clawmem setup --yes")
 
 

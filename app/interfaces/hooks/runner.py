@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from clawmem.app.client.hook_registry import (
+    ALIASES,
     EVENTS,
     HOOKS,
     MOST_INPUT,
@@ -234,7 +235,7 @@ def _report_error(name: str, error: BaseException) -> None:
     """Write the error to standard error (the client's debug log) and to the error log; ignore failures of both."""
     try:
         _write(STDERR, f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
-        if name in HOOKS or name in EVENTS:
+        if name in HOOKS or name in EVENTS or name in ALIASES:
             from clawmem.app.environment.places import default_vault
 
             log_error(default_vault(os.environ), name, error)
