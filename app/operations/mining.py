@@ -26,6 +26,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Part, table
 from clawmem.app.services.importing.mining import MiningInterrupted, MiningOptions, MiningReport, SourceCounts
+from clawmem.app.services.importing.synthesis import MOST_ASKED, SynthesisReport
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.settings.config_file import fault_of_name
 from clawmem.domain.documents.times import parse_iso
@@ -64,6 +65,14 @@ class Mine(Request):
         False
     )
     embed: EmbedOrNot = None
+    synthesize: Annotated[
+        bool,
+        Field(description="Then draw decisions, preferences, problems and milestones from them."),
+        Option(("--synthesize",)),
+    ] = False
+    synthesis_max_docs: Annotated[
+        int, Field(ge=1, le=10_000, description="Conversations that a model is asked about in one run.")
+    ] = MOST_ASKED
     forget: Annotated[
         str,
         Field(description="Forget everything imported from this source, and prove it."),
@@ -97,6 +106,7 @@ class Mined(Upkeep):
     foreign: list[str] = Field(default_factory=list)
     faults: list[str] = Field(default_factory=list)
     embed: EmbedReport | None = None
+    synthesis: SynthesisReport | None = None
     forgotten: ForgottenSource | None = None
 
     @property
@@ -140,9 +150,10 @@ def mine(services: Services, request: Mine) -> Mined:
     report = _imported(services, _paths(request), options)
     if request.dry_run:
         return Mined(dry_run=True, **_counts(report))
+    drawn = _synthesized(services, request) if request.synthesize else None
     embedded = embed_quickly(services) if request.embed is None else None
     embedded = embed_texts(services) if request.embed else embedded
-    return Mined(**_counts(report), embed=embedded, lagging=lagging_indexes(services))
+    return Mined(**_counts(report), synthesis=drawn, embed=embedded, lagging=lagging_indexes(services))
 
 
 def _options(services: Services, request: Mine) -> MiningOptions:
@@ -182,6 +193,13 @@ def _imported(services: Services, paths: Sequence[str], options: MiningOptions) 
         lines = [line for line in mined_text(Mined(**_counts(stopped.report))) if isinstance(line, str)]
         stopped.add_note("\n".join([*lines, "Not finished. Run the same command again to continue."]))
         raise
+
+
+def _synthesized(services: Services, request: Mine) -> SynthesisReport:
+    from clawmem.app.bootstrap.importing import synthesis_of
+
+    with services.progress("Drawing facts") as step:
+        return synthesis_of(services)(request.collection, request.synthesis_max_docs, step)
 
 
 def _counts(report: MiningReport) -> dict[str, Any]:
@@ -260,9 +278,20 @@ def mined_text(result: Mined) -> list[Part]:
         lines += [f"  {one}" for one in _some(result.foreign)]
     if not result.sources and not result.skipped:
         lines.append("No conversations were found.")
+    if result.synthesis:
+        lines.append(_synthesis_line(result.synthesis))
     if result.embed:
         lines.append(embed_line(result.embed))
     return lines
+
+
+def _synthesis_line(one: SynthesisReport) -> str:
+    links = one.linksResolved + one.linksUnresolved
+    said = (
+        f"Facts: {one.factsSaved} saved of {one.factsExtracted} found in {one.docsScanned} documents "
+        f"({one.docsWithNoFacts} without any, {one.llmFailures} failures); {one.linksResolved} of {links} links resolved."
+    )
+    return f"{said} It ended early: {one.stopped}" if one.stopped else said
 
 
 def _counted(one: SourceCounts, *, is_dry: bool) -> str:
