@@ -224,16 +224,16 @@ def _forget(services: Services, request: Mine) -> ForgottenSource:
     if request.confirm is not True:
         size = sum(one.body_length for one in documents)
         line = (
-            f"{len(documents)} documents from {request.forget}, {size:,} characters, "
+            f"{_documents(len(documents))} from {request.forget}, {size:,} characters, "
             f"written {min(one.authored_at for one in documents)[:10]} to "
-            f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from them."
+            f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from that."
         )
         raise ConfirmationMissing(
             f"Nothing was forgotten. This would forget {line}",
             {"source": request.forget, "documents": len(documents), "characters": size},
             remedy="To forget it, repeat with confirm: true.",
             preview=[line],
-            question="Forget them for good?",
+            question="Forget this for good?",
             confirmed={"confirm": True},
         )
     with services.progress("Forgetting"):
@@ -307,14 +307,18 @@ def _files(count: int) -> str:
     return "1 file" if count == 1 else f"{count:,} files"
 
 
+def _documents(count: int) -> str:
+    return "1 document" if count == 1 else f"{count:,} documents"
+
+
 def _some(sentences: Sequence[str]) -> list[Part]:
     more = len(sentences) - SHOWN
     return [*sentences[:SHOWN], *([f"and {more:,} more; see --json."] if more > 0 else [])]
 
 
 def _forgotten_text(one: ForgottenSource) -> list[Part]:
-    derived = f", and {one.derived:,} memories derived from them" if one.derived else ""
-    lines: list[Part] = [f"{one.documents:,} documents from {one.source} are forgotten{derived}."]
+    derived = f", and {one.derived:,} derived memories" if one.derived else ""
+    lines: list[Part] = [f"Forgotten: {_documents(one.documents)} from {one.source}{derived}."]
     lines += [f"  {probe}: {'; '.join(found) or 'nothing'}" for probe, found in one.probes.items()]
     if one.left:
         lines.append(

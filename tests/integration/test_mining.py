@@ -132,12 +132,8 @@ def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: 
     assert left["file"] in known
     assert "tung oil" in text_of(invoke, left["file"])
     assert not ask_json(invoke, "search", "sand after twelve hours")["results"]
-    assert changes(mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT)), "chatgpt") == (
-        1,
-        1,
-        0,
-        0,
-    )
+    again = mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
+    assert changes(again, "chatgpt") == (1, 1, 0, 0)
 
 
 def test_a_zip_is_read_in_place(invoke: Invoke, tmp_path: Path) -> None:
@@ -289,7 +285,7 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
 
     asked = invoke("mine", "--forget", "chatgpt")
     assert asked.exit_code != 0
-    assert "1 documents from chatgpt" in asked.stderr
+    assert "1 document from chatgpt" in asked.stderr
     assert len(documents(invoke)) == 2
     done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
 
@@ -384,7 +380,7 @@ def answers(prompt: str) -> str:
     """Answer as a model: a fact of each conversation, with links by title."""
     if "dinghy" in prompt:
         links = [
-            {"targetTitle": "shorter second rise", "relationType": "semantic", "weight": 0.9},
+            {"targetTitle": "shorten the  rise", "relationType": "semantic", "weight": 0.9},
             {"targetTitle": "Sell the dinghy", "relationType": "causal"},
             {"targetTitle": "Nothing of that name", "relationType": "causal"},
         ]
@@ -413,10 +409,8 @@ def test_facts_are_drawn_by_a_model(vault: SqliteVault, clock: ManualClock, tmp_
     assert (limited.docsScanned, limited.factsSaved) == (1, 1)
     assert "limit of 1 calls" in limited.stopped
     assert (report.docsScanned, report.factsExtracted, report.factsSaved) == (2, 1, 1)
-    assert (report.linksResolved, report.linksUnresolved) == (1, 2) or (
-        report.linksResolved,
-        report.linksUnresolved,
-    ) == (0, 3)
+    assert (limited.linksResolved, limited.linksUnresolved) == (0, 0)
+    assert (report.linksResolved, report.linksUnresolved) == (1, 2)
     assert (report.docsWithNoFacts, report.llmFailures) == (1, 0)
     assert [(one.purpose, one.calls) for one in vault.ledger.totals()] == [("mine-synthesis", 3)]
     failing = SynthesizeFacts(vault, clock, ScriptedGenerator(lambda prompt: "no JSON"))
