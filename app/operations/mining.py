@@ -224,7 +224,7 @@ def _forget(services: Services, request: Mine) -> ForgottenSource:
     if request.confirm is not True:
         size = sum(one.body_length for one in documents)
         line = (
-            f"{_documents(len(documents))} from {request.forget}, {size:,} characters, "
+            f"{_number(len(documents), 'document')} from {request.forget}, {size:,} characters, "
             f"written {min(one.authored_at for one in documents)[:10]} to "
             f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from that."
         )
@@ -271,10 +271,10 @@ def mined_text(result: Mined) -> list[Part]:
         f"{name}: {_counted(one, is_dry=result.dry_run)}" for name, one in result.sources.items()
     ]
     if result.skipped:
-        lines.append(f"{_files(result.skipped)} unchanged since the last import.")
+        lines.append(f"{_number(result.skipped, 'file')} unchanged since the last import.")
     lines += _some(result.faults)
     if result.foreign:
-        lines.append(f"{_files(len(result.foreign))} without a conversation:")
+        lines.append(f"{_number(len(result.foreign), 'file')} without a conversation:")
         lines += [f"  {one}" for one in _some(result.foreign)]
     if not result.sources and not result.skipped:
         lines.append("No conversations were found.")
@@ -295,20 +295,18 @@ def _synthesis_line(one: SynthesisReport) -> str:
 
 
 def _counted(one: SourceCounts, *, is_dry: bool) -> str:
-    said = f"{one.conversations:,} conversations, {one.messages:,} messages"
+    said = f"{_number(one.conversations, 'conversation')}, {_number(one.messages, 'message')}"
     would = "would be " if is_dry else ""
-    changes = f"{one.added:,} documents {would}added, {one.updated:,} updated, {one.removed:,} removed"
+    changes = (
+        f"{_number(one.added, 'document')} {would}added, {one.updated:,} updated, {one.removed:,} removed"
+    )
     short = f", {one.too_short:,} too short" if one.too_short else ""
     forgotten = f", {one.forgotten:,} forgotten before" if one.forgotten else ""
     return f"{said}: {changes}, {one.unchanged:,} unchanged{short}{forgotten}."
 
 
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count:,} files"
-
-
-def _documents(count: int) -> str:
-    return "1 document" if count == 1 else f"{count:,} documents"
+def _number(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _some(sentences: Sequence[str]) -> list[Part]:
@@ -318,7 +316,7 @@ def _some(sentences: Sequence[str]) -> list[Part]:
 
 def _forgotten_text(one: ForgottenSource) -> list[Part]:
     derived = f", and {one.derived:,} derived memories" if one.derived else ""
-    lines: list[Part] = [f"Forgotten: {_documents(one.documents)} from {one.source}{derived}."]
+    lines: list[Part] = [f"Forgotten: {_number(one.documents, 'document')} from {one.source}{derived}."]
     lines += [f"  {probe}: {'; '.join(found) or 'nothing'}" for probe, found in one.probes.items()]
     if one.left:
         lines.append(
@@ -349,19 +347,19 @@ def _sources_text(result: Sources) -> list[Part]:
     ]
 
 
+MINE = Operation(
+    name="mine",
+    request=Mine,
+    result=Mined,
+    run=mine,
+    effect=Effect.DESTROYS,
+    commands=(Command("mine"),),
+    text=mined_text,
+    is_tool=False,
+    opens=Opening.CREATED,
+)
 OPERATIONS = (
-    Operation(
-        name="mine",
-        request=Mine,
-        result=Mined,
-        run=mine,
-        effect=Effect.DESTROYS,
-        commands=(Command("mine"),),
-        text=mined_text,
-        is_tool=False,
-        opens=Opening.CREATED,
-        in_own_process=True,
-    ),
+    MINE,
     Operation(
         name="sources",
         request=NoParameters,

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
 
 SOURCES = ("chatgpt", "claude.ai", "claude-code", "slack", "text")
 NAMED = ("slack", "text")  # formats that record the names of speakers
+DIRECT = (
+    "direct",
+    "direct with roles",
+)  # the second one names speakers in the text, as formats with roles do
 DEPTH = 100
 _TURN = re.compile(r"\*\*([^*]+):\*\* (.*)")
 _TITLE = re.compile(r"^title: (.+)$", re.MULTILINE)
@@ -77,6 +82,26 @@ def mined(services: Services, collection: JudgedCollection, folder: Path, source
 def _named(one: Talk) -> Talk:
     """Return a talk whose messages begin with the name of the speaker, which a format with roles does not record."""
     return one._replace(turns=[turn._replace(text=f"{turn.speaker}: {turn.text}") for turn in one.turns])
+
+
+def _index(
+    services: Services, collection: JudgedCollection, folder: Path, place: Path, *, with_roles: bool
+) -> None:
+    """Index the sessions as notes, line for line."""
+    for scope in sorted({query.scope for query in collection.queries}):
+        root = place / scope
+        for file in sorted((folder / "corpus" / scope).rglob("*.md")):
+            text = file.read_text("utf-8")
+            first = _TURN.search(text)
+            if with_roles and first:
+                text = _TURN.sub(partial(_with_role, first[1]), text)
+            (root / file.relative_to(folder / "corpus" / scope)).parent.mkdir(parents=True, exist_ok=True)
+            (root / file.relative_to(folder / "corpus" / scope)).write_text(text, "utf-8")
+        services.update(Folder(scope, str(root)))
+
+
+def _with_role(user: str, turn: re.Match[str]) -> str:
+    return f"**{'User' if turn[1] == user else 'Agent'}:** {turn[1]}: {turn[2]}"
 
 
 def _places(services: Services, folder: Path) -> Iterator[tuple[str, list[tuple[int, str]]]]:
@@ -132,14 +157,13 @@ def main(arguments: Sequence[str]) -> None:
     folder, every = Path(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1
     sources = arguments[2].split(",") if len(arguments) > 2 else SOURCES
     collection = load_collection(folder, turns=True)
-    for source in ("direct", *sources):
+    for source in (*DIRECT, *sources):
         with tempfile.TemporaryDirectory() as place:
             settings = load_settings(vault=Path(place) / "vault.sqlite")
             with open_services(settings) as services:
                 judged = collection
-                if source == "direct":
-                    for scope in sorted({query.scope for query in collection.queries}):
-                        services.update(Folder(scope, str(folder / "corpus" / scope)))
+                if source in DIRECT:
+                    _index(services, collection, folder, Path(place), with_roles=source == DIRECT[1])
                 else:
                     judged = mined(services, collection, folder, source)
                 services.embed()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -342,6 +343,34 @@ def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock,
     report = MineConversations(vault, clock, exports)([str(tmp_path)], options)
 
     assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
+
+
+def test_watching_imports_sessions_that_grow(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --watch a session is imported again when it has grown; what runs once or removes is refused."""
+    sessions = home / ".claude/projects/-home-me-ferry"
+    write_notes(sessions, {f"{BREAD.id}.jsonl": claude_code(BREAD)})
+
+    class Stop(threading.Event):
+        """A stop signal that is set at the third wait; at the first one another session begins."""
+
+        waits = 0
+
+        def wait(self, timeout: float | None = None) -> bool:
+            self.waits += 1
+            if self.waits == 1:
+                write_notes(sessions, {f"{BOAT.id}.jsonl": claude_code(BOAT)})
+            if self.waits == 3:
+                self.set()
+            return self.is_set()
+
+    monkeypatch.setattr("clawmem.app.interfaces.cli.mining.stop_event", Stop)
+    done = invoke("mine", "--watch", "--no-embed")
+    assert done.stdout.count("1 document added") == 2, done.output
+    assert len(documents(invoke)) == 2
+    for option in ("--dry-run", "--forget=claude-code"):
+        assert "--watch" in invoke("mine", "--watch", option).stderr
 
 
 PLANS = talk(
