@@ -24,7 +24,7 @@ def mining_of(services: Services) -> MineConversations:
 def synthesis_of(services: Services) -> SynthesizeFacts:
     """Return the service that draws facts from imported conversations, with the model of the settings if there is one."""
     from clawmem.app.services.importing.synthesis import SynthesizeFacts
-    from clawmem.app.services.maintenance.lane import read_plan
+    from clawmem.app.services.maintenance.lanes import read_plan
 
     calls = read_plan(services.settings.lanes).daily_calls
     return SynthesizeFacts(services.vault, services.clock, services.adapters.generator(), calls_a_day=calls)

@@ -2,7 +2,7 @@
 Grouping of messages into documents: whole exchanges, short ones together.
 
 Documents of one exchange each were measured first: on short chats (LoCoMo) the turn recall@10 was .665 against .737 of
-whole sessions, because a line is found through the passage around it. With documents of a passage it is as high.
+whole sessions, because a line is found through the text around it. Talks between people need more of it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from clawmem.domain.importing.messages import CleanMessage
 
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
-MAX_TALK = 1_600  # characters of the exchanges that share a document, one passage
+MAX_EXCHANGES = 1_600  # characters of the exchanges with an assistant that share a document, one passage
+MAX_TALK = 4_000  # characters of the messages between people that share a document
 PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
 MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer
 TITLE_CHARS = 80
@@ -54,7 +55,7 @@ def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
     Yield the units of a conversation in order; short ones as well, so that the number of a unit never changes.
 
     An exchange is a prompt with the answers to it; between people it is one message. Consecutive exchanges share a unit
-    of up to `MAX_TALK` characters, which a long pause ends unless the unit is short. A longer exchange is a unit of its
+    of up to `MAX_EXCHANGES` or `MAX_TALK` characters, which a long pause ends unless the unit is short. A longer exchange is a unit of its
     own, up to `MAX_UNIT` characters.
     """
     open_: list[CleanMessage] = []
@@ -62,7 +63,8 @@ def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
     for exchange in _exchanges(messages):
         added = sum(len(message.text) for message in exchange)
         is_late = length >= MIN_TALK and exchange[0].at_ms - open_[-1].at_ms > PAUSE_MS
-        if open_ and (is_late or length + added > MAX_TALK):
+        most = MAX_TALK if exchange[0].is_prompt is None else MAX_EXCHANGES
+        if open_ and (is_late or length + added > most):
             yield Unit(tuple(open_))
             open_, length = [], 0
         open_ += exchange

@@ -11,7 +11,7 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.importing.mining import CONVERSATION
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
-from clawmem.domain.capture.own_collection import OWN_COLLECTION
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.importing.facts import (
     CONFIDENCE,
