@@ -201,3 +201,7 @@ class Modelled(Enriched, ModelRecords, Protocol):
 
 class Recalled(Searchable, AnswerLog, Protocol):
     """Searchable documents with the questions that they answered."""
+
+
+class Digested(Holdings, ModelRecords, Protocol):
+    """Everything kept about documents, with the records of models."""

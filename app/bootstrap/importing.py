@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.importing.mining import MineConversations
+    from clawmem.app.services.importing.synthesis import SynthesizeFacts
 
 
 def mining_of(services: Services) -> MineConversations:
@@ -18,3 +19,12 @@ def mining_of(services: Services) -> MineConversations:
 
     exports = DiskExports(messages_in, lambda data: decode(data).text)
     return MineConversations(services.vault, services.clock, exports)
+
+
+def synthesis_of(services: Services) -> SynthesizeFacts:
+    """Return the service that draws facts from imported conversations, with the model of the settings if there is one."""
+    from clawmem.app.services.importing.synthesis import SynthesizeFacts
+    from clawmem.app.services.maintenance.lanes import read_plan
+
+    calls = read_plan(services.settings.lanes).daily_calls
+    return SynthesizeFacts(services.vault, services.clock, services.adapters.generator(), calls_a_day=calls)

@@ -26,6 +26,7 @@ from clawmem.app.operations.operation import (
 )
 from clawmem.app.operations.output import Part, table
 from clawmem.app.services.importing.mining import MiningInterrupted, MiningOptions, MiningReport, SourceCounts
+from clawmem.app.services.importing.synthesis import MOST_ASKED, SynthesisReport
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.settings.config_file import fault_of_name
 from clawmem.domain.documents.times import parse_iso
@@ -64,6 +65,14 @@ class Mine(Request):
         False
     )
     embed: EmbedOrNot = None
+    synthesize: Annotated[
+        bool,
+        Field(description="Then draw decisions, preferences, problems and milestones from them."),
+        Option(("--synthesize",)),
+    ] = False
+    synthesis_max_docs: Annotated[
+        int, Field(ge=1, le=10_000, description="Conversations that a model is asked about in one run.")
+    ] = MOST_ASKED
     forget: Annotated[
         str,
         Field(description="Forget everything imported from this source, and prove it."),
@@ -97,6 +106,7 @@ class Mined(Upkeep):
     foreign: list[str] = Field(default_factory=list)
     faults: list[str] = Field(default_factory=list)
     embed: EmbedReport | None = None
+    synthesis: SynthesisReport | None = None
     forgotten: ForgottenSource | None = None
 
     @property
@@ -140,9 +150,10 @@ def mine(services: Services, request: Mine) -> Mined:
     report = _imported(services, _paths(request), options)
     if request.dry_run:
         return Mined(dry_run=True, **_counts(report))
+    drawn = _synthesized(services, request) if request.synthesize else None
     embedded = embed_quickly(services) if request.embed is None else None
     embedded = embed_texts(services) if request.embed else embedded
-    return Mined(**_counts(report), embed=embedded, lagging=lagging_indexes(services))
+    return Mined(**_counts(report), synthesis=drawn, embed=embedded, lagging=lagging_indexes(services))
 
 
 def _options(services: Services, request: Mine) -> MiningOptions:
@@ -184,6 +195,13 @@ def _imported(services: Services, paths: Sequence[str], options: MiningOptions) 
         raise
 
 
+def _synthesized(services: Services, request: Mine) -> SynthesisReport:
+    from clawmem.app.bootstrap.importing import synthesis_of
+
+    with services.progress("Drawing facts") as step:
+        return synthesis_of(services)(request.collection, request.synthesis_max_docs, step)
+
+
 def _counts(report: MiningReport) -> dict[str, Any]:
     return {name: getattr(report, name) for name in ("files", "skipped", "sources", "foreign", "faults")}
 
@@ -206,16 +224,16 @@ def _forget(services: Services, request: Mine) -> ForgottenSource:
     if request.confirm is not True:
         size = sum(one.body_length for one in documents)
         line = (
-            f"{len(documents)} documents from {request.forget}, {size:,} characters, "
+            f"{_number(len(documents), 'document')} from {request.forget}, {size:,} characters, "
             f"written {min(one.authored_at for one in documents)[:10]} to "
-            f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from them."
+            f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from that."
         )
         raise ConfirmationMissing(
             f"Nothing was forgotten. This would forget {line}",
             {"source": request.forget, "documents": len(documents), "characters": size},
             remedy="To forget it, repeat with confirm: true.",
             preview=[line],
-            question="Forget them for good?",
+            question="Forget this for good?",
             confirmed={"confirm": True},
         )
     with services.progress("Forgetting"):
@@ -253,29 +271,42 @@ def mined_text(result: Mined) -> list[Part]:
         f"{name}: {_counted(one, is_dry=result.dry_run)}" for name, one in result.sources.items()
     ]
     if result.skipped:
-        lines.append(f"{_files(result.skipped)} unchanged since the last import.")
+        lines.append(f"{_number(result.skipped, 'file')} unchanged since the last import.")
     lines += _some(result.faults)
     if result.foreign:
-        lines.append(f"{_files(len(result.foreign))} without a conversation:")
+        lines.append(f"{_number(len(result.foreign), 'file')} without a conversation:")
         lines += [f"  {one}" for one in _some(result.foreign)]
     if not result.sources and not result.skipped:
         lines.append("No conversations were found.")
+    if result.synthesis:
+        lines.append(_synthesis_line(result.synthesis))
     if result.embed:
         lines.append(embed_line(result.embed))
     return lines
 
 
+def _synthesis_line(one: SynthesisReport) -> str:
+    links = one.linksResolved + one.linksUnresolved
+    said = (
+        f"Facts: {one.factsSaved} saved of {one.factsExtracted} found in {one.docsScanned} documents "
+        f"({one.docsWithNoFacts} without any, {one.llmFailures} failures); {one.linksResolved} of {links} links resolved."
+    )
+    return f"{said} It ended early: {one.stopped}" if one.stopped else said
+
+
 def _counted(one: SourceCounts, *, is_dry: bool) -> str:
-    said = f"{one.conversations:,} conversations, {one.messages:,} messages"
+    said = f"{_number(one.conversations, 'conversation')}, {_number(one.messages, 'message')}"
     would = "would be " if is_dry else ""
-    changes = f"{one.added:,} documents {would}added, {one.updated:,} updated, {one.removed:,} removed"
+    changes = (
+        f"{_number(one.added, 'document')} {would}added, {one.updated:,} updated, {one.removed:,} removed"
+    )
     short = f", {one.too_short:,} too short" if one.too_short else ""
     forgotten = f", {one.forgotten:,} forgotten before" if one.forgotten else ""
     return f"{said}: {changes}, {one.unchanged:,} unchanged{short}{forgotten}."
 
 
-def _files(count: int) -> str:
-    return "1 file" if count == 1 else f"{count:,} files"
+def _number(count: int, noun: str) -> str:
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _some(sentences: Sequence[str]) -> list[Part]:
@@ -284,8 +315,8 @@ def _some(sentences: Sequence[str]) -> list[Part]:
 
 
 def _forgotten_text(one: ForgottenSource) -> list[Part]:
-    derived = f", and {one.derived:,} memories derived from them" if one.derived else ""
-    lines: list[Part] = [f"{one.documents:,} documents from {one.source} are forgotten{derived}."]
+    derived = f", and {one.derived:,} derived memories" if one.derived else ""
+    lines: list[Part] = [f"Forgotten: {_number(one.documents, 'document')} from {one.source}{derived}."]
     lines += [f"  {probe}: {'; '.join(found) or 'nothing'}" for probe, found in one.probes.items()]
     if one.left:
         lines.append(
@@ -316,19 +347,19 @@ def _sources_text(result: Sources) -> list[Part]:
     ]
 
 
+MINE = Operation(
+    name="mine",
+    request=Mine,
+    result=Mined,
+    run=mine,
+    effect=Effect.DESTROYS,
+    commands=(Command("mine"),),
+    text=mined_text,
+    is_tool=False,
+    opens=Opening.CREATED,
+)
 OPERATIONS = (
-    Operation(
-        name="mine",
-        request=Mine,
-        result=Mined,
-        run=mine,
-        effect=Effect.DESTROYS,
-        commands=(Command("mine"),),
-        text=mined_text,
-        is_tool=False,
-        opens=Opening.CREATED,
-        in_own_process=True,
-    ),
+    MINE,
     Operation(
         name="sources",
         request=NoParameters,

@@ -1,4 +1,9 @@
-"""Grouping of messages into documents: an exchange with an assistant, or a stretch of a talk between people."""
+"""
+Grouping of messages into documents: whole exchanges, short ones together.
+
+Documents of one exchange each were measured first: on short chats (LoCoMo) the turn recall@10 was .665 against .737 of
+whole sessions, because a line is found through the text around it. Talks between people need more of it.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,8 @@ from clawmem.domain.importing.messages import CleanMessage
 
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
-MAX_TALK = 1_600  # characters of a talk between people, one passage
+MAX_EXCHANGES = 1_600  # characters of the exchanges with an assistant that share a document, one passage
+MAX_TALK = 4_000  # characters of the messages between people that share a document
 PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
 MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer
 TITLE_CHARS = 80
@@ -48,26 +54,40 @@ def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
     """
     Yield the units of a conversation in order; short ones as well, so that the number of a unit never changes.
 
-    A prompt begins a unit, with the prompts right after it. Between people a unit ends after `MAX_TALK` characters, or
-    before a long pause unless it is short.
+    An exchange is a prompt with the answers to it; between people it is one message. Consecutive exchanges share a unit
+    of up to `MAX_EXCHANGES` or `MAX_TALK` characters, which a long pause ends unless the unit is short. A longer exchange is a unit of its
+    own, up to `MAX_UNIT` characters.
     """
     open_: list[CleanMessage] = []
     length = 0
-    for message in messages:
-        if open_ and _begins(message, open_, length):
+    for exchange in _exchanges(messages):
+        added = sum(len(message.text) for message in exchange)
+        is_late = length >= MIN_TALK and exchange[0].at_ms - open_[-1].at_ms > PAUSE_MS
+        most = MAX_TALK if exchange[0].is_prompt is None else MAX_EXCHANGES
+        if open_ and (is_late or length + added > most):
             yield Unit(tuple(open_))
             open_, length = [], 0
-        open_.append(message)
-        length += len(message.text)
+        open_ += exchange
+        length += added
     if open_:
         yield Unit(tuple(open_))
 
 
-def _begins(message: CleanMessage, before: Sequence[CleanMessage], length: int) -> bool:
-    if message.is_prompt is None:
-        is_late = length >= MIN_TALK and message.at_ms - before[-1].at_ms > PAUSE_MS
-        return is_late or length + len(message.text) > MAX_TALK
-    return (message.is_prompt and before[-1].is_prompt is False) or length + len(message.text) > MAX_UNIT
+def _exchanges(messages: Iterable[CleanMessage]) -> Iterator[list[CleanMessage]]:
+    open_: list[CleanMessage] = []
+    length = 0
+    for message in messages:
+        if open_ and (_is_next(message, open_[-1]) or length + len(message.text) > MAX_UNIT):
+            yield open_
+            open_, length = [], 0
+        open_.append(message)
+        length += len(message.text)
+    if open_:
+        yield open_
+
+
+def _is_next(message: CleanMessage, before: CleanMessage) -> bool:
+    return message.is_prompt is None or (message.is_prompt and before.is_prompt is False)
 
 
 def unit_title(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ from command_line import Invoke, ask_json, write_notes
 from clawmem.adapters.conversations.exports import DiskExports
 from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.importing.mining import MineConversations, MiningInterrupted, MiningOptions
+from clawmem.app.services.importing.synthesis import SynthesizeFacts
 from clawmem.ports.conversations import ExportFile, ExportPart
 
 BOAT = talk(
@@ -112,8 +115,9 @@ def test_a_second_export_adds_only_what_is_new(invoke: Invoke, tmp_path: Path, s
 
 def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: Path) -> None:
     """A changed exchange is replaced in place, an exchange that is gone is no longer found, a longer one grows."""
-    write_export(tmp_path / "export", "chatgpt", BOAT)
-    mined(invoke, tmp_path / "export")
+    more = [turn._replace(text=f"{turn.text} {'Sand it well. ' * 60}") for turn in BOAT.turns]
+    long = BOAT._replace(turns=more)
+    mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
     known = {one["file"]: one["docid"] for one in documents(invoke).values()}
     edited = BOAT._replace(
         turns=[
@@ -129,12 +133,8 @@ def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: 
     assert left["file"] in known
     assert "tung oil" in text_of(invoke, left["file"])
     assert not ask_json(invoke, "search", "sand after twelve hours")["results"]
-    assert changes(mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT)), "chatgpt") == (
-        1,
-        1,
-        0,
-        0,
-    )
+    again = mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
+    assert changes(again, "chatgpt") == (1, 1, 0, 0)
 
 
 def test_a_zip_is_read_in_place(invoke: Invoke, tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_a_zip_is_read_in_place(invoke: Invoke, tmp_path: Path) -> None:
 
     report = mined(invoke, write_zip(tmp_path / "export.zip", {**parts, **others}))
 
-    assert (changes(report, "chatgpt"), report["foreign"], report["faults"]) == ((3, 0, 0, 0), [], [])
+    assert (changes(report, "chatgpt"), report["foreign"], report["faults"]) == ((2, 0, 0, 0), [], [])
     assert sorted(path.name for path in tmp_path.iterdir()) == ["export.zip", "home"]
 
 
@@ -246,10 +246,10 @@ def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
     """A dry run changes nothing, and --since leaves out earlier exchanges, which a later import adds."""
     export = write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
 
-    assert changes(mined(invoke, export, "--dry-run"), "chatgpt") == (3, 0, 0, 0)
+    assert changes(mined(invoke, export, "--dry-run"), "chatgpt") == (2, 0, 0, 0)
     assert not documents(invoke)
-    assert changes(mined(invoke, export, "--since", "2025-01-01"), "chatgpt")[0] == 2
-    assert changes(mined(invoke, export), "chatgpt") == (1, 0, 0, 2)
+    assert changes(mined(invoke, export, "--since", "2025-01-01"), "chatgpt")[0] == 1
+    assert changes(mined(invoke, export), "chatgpt") == (1, 0, 0, 1)
     assert mined(invoke, export)["skipped"] == 1
     named = mined(
         invoke, write_export(tmp_path / "other", "claude.ai", BREAD), "-c", "chats", "--source", "work"
@@ -286,17 +286,17 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
 
     asked = invoke("mine", "--forget", "chatgpt")
     assert asked.exit_code != 0
-    assert "2 documents from chatgpt" in asked.stderr
-    assert len(documents(invoke)) == 3
+    assert "1 document from chatgpt" in asked.stderr
+    assert len(documents(invoke)) == 2
     done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
 
-    assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (2, set())
+    assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (1, set())
     [left] = ask_json(invoke, "sources")["sources"]
     assert left["source"] == "claude.ai"
     assert mined(invoke, boat)["skipped"] == 1
     (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")
     again = mined(invoke, boat)
-    assert (again["skipped"], changes(again, "chatgpt")) == (0, (0, 0, 0, 2))
+    assert (again["skipped"], changes(again, "chatgpt")) == (0, (0, 0, 0, 1))
     assert len(documents(invoke)) == 1
     unknown = invoke("mine", "--forget", "chatgbt", "--yes")
     assert unknown.exit_code != 0
@@ -312,7 +312,7 @@ def test_sessions_of_agents_on_this_machine_are_the_default(invoke: Invoke, home
 
     report = mined(invoke)
 
-    assert changes(report, "claude-code") == (2, 0, 0, 0)
+    assert changes(report, "claude-code") == (1, 0, 0, 0)
     assert ask_json(invoke, "search", "varnish", "--where", "project=ferry")["results"]
 
 
@@ -343,3 +343,104 @@ def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock,
     report = MineConversations(vault, clock, exports)([str(tmp_path)], options)
 
     assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
+
+
+def test_watching_imports_sessions_that_grow(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --watch a session is imported again when it has grown; what runs once or removes is refused."""
+    sessions = home / ".claude/projects/-home-me-ferry"
+    write_notes(sessions, {f"{BREAD.id}.jsonl": claude_code(BREAD)})
+
+    class Stop(threading.Event):
+        """A stop signal that is set at the third wait; at the first one another session begins."""
+
+        waits = 0
+
+        def wait(self, timeout: float | None = None) -> bool:
+            self.waits += 1
+            if self.waits == 1:
+                write_notes(sessions, {f"{BOAT.id}.jsonl": claude_code(BOAT)})
+            if self.waits == 3:
+                self.set()
+            return self.is_set()
+
+    monkeypatch.setattr("clawmem.app.interfaces.cli.mining.stop_event", Stop)
+    done = invoke("mine", "--watch", "--no-embed")
+    assert done.stdout.count("1 document added") == 2, done.output
+    assert len(documents(invoke)) == 2
+    for option in ("--dry-run", "--forget=claude-code"):
+        assert "--watch" in invoke("mine", "--watch", option).stderr
+
+
+PLANS = talk(
+    "plans",
+    "Plans for the boat",
+    "2025-06-01",
+    "We decided to sell the old dinghy, because nobody rows any more.",
+    "Then the shed has room for the sails.",
+    "I prefer the sails in the attic. The shed is leaking since the storm.",
+    "Dry them first.",
+)
+
+
+def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_path: Path) -> None:
+    """Without a model, decisions, preferences and problems become memories that quote, are not repeated, and are forgotten."""
+    export = write_export(tmp_path / "export", "chatgpt", PLANS, BREAD)
+    drawn = mined(invoke, export, "--synthesize")["synthesis"]
+    again = mined(invoke, export, "--synthesize")["synthesis"]
+
+    assert (drawn["docsScanned"], drawn["llmFailures"], drawn["stopped"]) == (2, 0, "")
+    assert drawn["factsSaved"] == drawn["factsExtracted"] >= 3
+    assert (again["docsScanned"], again["factsSaved"]) == (0, 0)
+    facts = {one["title"]: one for one in documents(invoke).values() if "synthesized/" in one["file"]}
+    decision = facts["We decided to sell the old dinghy, because nobody rows any more"]
+    assert (decision["content_type"], decision["origin"], decision["authored_at"][:10]) == (
+        "decision",
+        "imported",
+        "2025-06-01",
+    )
+    assert "conversations/chatgpt/" in text_of(invoke, decision["file"])
+    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
+    assert (done["derived"], documents(invoke)) == (len(facts), {})
+
+
+def answers(prompt: str) -> str:
+    """Answer as a model: a fact of each conversation, with links by title."""
+    if "dinghy" in prompt:
+        links = [
+            {"targetTitle": "shorten the  rise", "relationType": "semantic", "weight": 0.9},
+            {"targetTitle": "Sell the dinghy", "relationType": "causal"},
+            {"targetTitle": "Nothing of that name", "relationType": "causal"},
+        ]
+        quote = "We decided to sell the old dinghy, because nobody rows any more."
+        return json.dumps(
+            [{"title": "Sell the dinghy", "contentType": "decision", "quote": quote, "links": links}]
+        )
+    if "sourdough" in prompt:
+        quote = "It is overproofed: shorten the second rise to three hours."
+        fact = {"title": "Shorten the rise", "contentType": "problem", "quote": quote}
+        return json.dumps([{**fact, "aliases": ["Shorter second rise"]}])
+    return "[]"
+
+
+def test_facts_are_drawn_by_a_model(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> None:
+    """Two passes count facts and links; a link to itself or to nothing is unresolved, and calls are charged and limited."""
+    exports = DiskExports(messages_in, lambda data: data.decode())
+    clock.set(int(PLANS.turns[-1].at * 1000))
+    write_export(tmp_path, "chatgpt", PLANS, BREAD, BOAT)
+    MineConversations(vault, clock, exports)([str(tmp_path)], MiningOptions("conversations"))
+    model = ScriptedGenerator(answers)
+
+    limited = SynthesizeFacts(vault, clock, model, calls_a_day=1)("conversations")
+    report = SynthesizeFacts(vault, clock, model)("conversations")
+
+    assert (limited.docsScanned, limited.factsSaved) == (1, 1)
+    assert "limit of 1 calls" in limited.stopped
+    assert (report.docsScanned, report.factsExtracted, report.factsSaved) == (2, 1, 1)
+    assert (limited.linksResolved, limited.linksUnresolved) == (0, 0)
+    assert (report.linksResolved, report.linksUnresolved) == (1, 2)
+    assert (report.docsWithNoFacts, report.llmFailures) == (1, 0)
+    assert [(one.purpose, one.calls) for one in vault.ledger.totals()] == [("mine-synthesis", 3)]
+    failing = SynthesizeFacts(vault, clock, ScriptedGenerator(lambda prompt: "no JSON"))
+    assert failing("conversations").docsScanned == 0

@@ -62,6 +62,7 @@ FAMILIES = {
     f"{CLI}.bench": ("bench",),
     f"{CLI}.conformance": ("conformance",),
     f"{CLI}.lanes": ("lanes",),
+    f"{CLI}.mining": ("mine",),
     f"{DAEMON}.surface": ("surface", "budget"),
     f"{DAEMON}.hook": ("hook",),
     f"{CLI}.setup": ("setup",),

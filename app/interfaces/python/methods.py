@@ -473,6 +473,8 @@ class Methods:
         since: str = "",
         dry_run: bool = False,
         embed: bool | None = None,
+        synthesize: bool = False,
+        synthesis_max_docs: int = 20,
         forget: str = "",
         confirm: bool | None = None,
     ) -> Mined:
