@@ -20,8 +20,6 @@ from clawmem.ports.imports import (
 )
 
 _FENCE = "---\n"
-_FIELD = re.compile(r"([A-Za-z_]+):[ \t]*(.*)")
-_ITEM = re.compile(r"[ \t]*- (.+)")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _RELATION = re.compile(r"- (?:([A-Za-z_ -]{1,60}) )?\[\[([^\[\]|]{1,200})")
 _DATES = ("created", "created_at", "date", "modified", "updated")
@@ -89,12 +87,13 @@ def _fields(lines: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     tags: list[str] = []
     key = ""
     for line in lines:
-        if field := _FIELD.fullmatch(line):
-            key, value = field[1], field[2].strip()
+        name, colon, value = line.partition(":")
+        if colon and name.isidentifier():
+            key, value = name, value.strip()
             fields[key] = value.strip("\"'")
             tags += value.strip("[]").split(",") if key == "tags" else []
-        elif key == "tags" and (item := _ITEM.fullmatch(line)):
-            tags.append(item[1])
+        elif key == "tags" and line.lstrip().startswith("- "):
+            tags.append(line.lstrip()[2:])
     return fields, tuple(filter(None, (one.strip(" \"'#") for one in tags)))
 
 
