@@ -81,7 +81,7 @@ class ConversationExports(Protocol):
 
     def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:
         """
-        Yield the conversations in *changed* files as they are read, what could not be read, and each finished file.
+        Yield the conversations in *changed* files one by one, parts that could not be read, and each finished file.
 
         *every* are the files of the same folders, because some exports spread a conversation over several files.
         A file that cannot be read does not end the others. Memory is bounded by the longest conversation.

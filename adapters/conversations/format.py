@@ -13,7 +13,7 @@ Read = Callable[[Sequence[Member], Tree], Iterator[ImportedConversation]]
 
 
 def alone(name: str) -> str:
-    """Return the name of a file that is read by itself."""
+    """Return the name of a file that is read alone."""
     return name
 
 

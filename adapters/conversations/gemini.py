@@ -21,7 +21,7 @@ MAX_RESUMED = 200_000  # activities whose conversation is gathered in memory
 
 
 def _activity(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
-    """Yield an activity without the address of its conversation by itself, the others by conversation, oldest first."""
+    """Yield an activity without the address of its conversation alone, the others by conversation, oldest first."""
     for member in members:
         gathered: dict[str, list[dict[str, Any]]] = {}
         for count, one in enumerate(objects_in(member)):

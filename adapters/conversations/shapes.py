@@ -88,13 +88,13 @@ class _Bytes:
 
 def objects_in(member: Member, prefix: str | None = None) -> Iterator[dict[str, Any]]:
     """
-    Yield the objects of a JSON file as they are read: the items of an array, one object, or those on its lines.
+    Yield the objects of a JSON file one after the other: the items of an array, one object, or those on its lines.
 
     Args:
         prefix: The place of the objects, as `ijson.items` reads it, where it is not the outermost one.
 
     Raises:
-        Unreadable: the file is no JSON from some place on; what comes before was yielded.
+        Unreadable: the file is no JSON from some place on; the objects before it were yielded.
     """
     place = ("item" if shape_of(member.head).kind is Kind.ARRAY else "") if prefix is None else prefix
     count = 0

@@ -122,7 +122,7 @@ def _names(tree: Tree, root: str) -> _Names:
 
 
 def _listed(tree: Tree, name: str) -> Iterator[dict[str, Any]]:
-    with suppress(Unreadable):  # then ids stand in the place of names
+    with suppress(Unreadable):  # then ids take the place of names
         if name in tree:
             yield from objects_in(tree[name])
 

@@ -140,7 +140,7 @@ def mine(services: Services, request: Mine) -> Mined:
     """
     Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
 
-    Formats are recognised by content, also in ZIP files. A repetition adds and changes only what is new.
+    Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
     """
     if services.caller != PERSON:
         raise InvalidInput("INVALID_INPUT", "Conversations are imported on the command line alone.")

@@ -105,7 +105,7 @@ def test_what_comes_before_the_damage_is_imported(invoke: Invoke, tmp_path: Path
 
 
 def test_names_that_lead_out_of_an_archive_are_left_out(invoke: Invoke, tmp_path: Path) -> None:
-    """Paths with '..', absolute paths and links are reported; nothing is written beside the archive."""
+    """Paths with '..', absolute paths and links are reported; nothing is unpacked."""
     link = zipfile.ZipInfo("link.json")
     link.external_attr = 0o120777 << 16
     content = json.dumps(chatgpt([SOUND]))

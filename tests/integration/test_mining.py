@@ -317,7 +317,7 @@ def test_sessions_of_agents_on_this_machine_are_the_default(invoke: Invoke, home
 
 
 def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> None:
-    """Ctrl-C keeps what was committed; the next run adds the rest, and no document twice."""
+    """Ctrl-C keeps committed documents; the next run adds the rest, and no document twice."""
     write_notes(
         tmp_path, {f"{at}.json": json.dumps(chatgpt([BREAD._replace(id=f"t{at}")])) for at in range(20)}
     )

@@ -480,7 +480,7 @@ class Methods:
     ) -> Mined:
         """Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
 
-        Formats are recognised by content, also in ZIP files. A repetition adds and changes only what is new.
+        Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
         """
         found: Mined = self._run("mine", locals())
         return found

@@ -1,4 +1,4 @@
-"""Import of conversations: exchanges become documents, and a second import adds and changes only what is new."""
+"""Import of conversations: exchanges become documents, and a second import adds and changes only new exchanges."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from clawmem.ports.stores import Holdings
 
 CONVERSATION = "conversation"
 BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
-REDACTED_TOGETHER = 12_000  # characters; a secret may stand in the message after the one that announces it
+REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
 MOST_FAULTS = 1_000  # sentences of a report
 
@@ -47,7 +47,7 @@ Action = Callable[[], object]
 
 @dataclass(slots=True)
 class SourceCounts:
-    """Counts of one source: what was read, and the documents that were added, updated, removed or unchanged."""
+    """Counts of one source: messages read, and documents that were added, updated, removed or unchanged."""
 
     conversations: int = 0
     messages: int = 0
@@ -123,7 +123,7 @@ class MineConversations:
         self, paths: Sequence[str], options: MiningOptions, progress: Progress = lambda done, total: None
     ) -> MiningReport:
         """
-        Import what is new or changed below *paths*.
+        Import new and changed conversations below *paths*.
 
         Raises:
             SourceMissing: one of *paths* does not exist; nothing was imported.
@@ -134,7 +134,7 @@ class MineConversations:
         try:
             self._run(run, paths, progress)
         except KeyboardInterrupt as error:
-            run.commit()  # what is prepared takes less than a second
+            run.commit()  # prepared documents take less than a second
             raise MiningInterrupted(run.report) from error
         return run.report
 
@@ -211,7 +211,7 @@ class _Run:
             self._add(partial(self.positions.put_file, part.file))
 
     def commit(self) -> None:
-        """Commit what was prepared."""
+        """Commit the prepared documents."""
         actions, self._actions, self._characters = self._actions, [], 0
         if not self._options.dry_run:
             for _ in apply_in_chunks(self._vault, actions, lambda action: action(), chunk_s=CHUNK_S):
