@@ -48,9 +48,9 @@ def lines(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (DATA / name).read_text("utf-8").split("\n") if line]
 
 
-def questions(vault: str = OWNERVAULT) -> list[Question]:
-    """Return every question to *vault*, those without an answer included."""
-    return [Question(**line) for line in lines(f"{vault}_questions.jsonl")[1:]]
+def questions(vault: str = OWNERVAULT, which: str = "questions") -> list[Question]:
+    """Return every question to *vault* of the file *which*, those without an answer included."""
+    return [Question(**line) for line in lines(f"{vault}_{which}.jsonl")[1:]]
 
 
 def answered_questions(vault: str = OWNERVAULT) -> list[Question]:

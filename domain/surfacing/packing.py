@@ -74,7 +74,9 @@ class Tier(StrEnum):
     COLD = "cold"
 
 
-CHARACTERS = {Tier.HOT: 300, Tier.WARM: 150, Tier.COLD: 0}  # of text; title and place are always shown
+CHARACTERS = {Tier.HOT: 600, Tier.WARM: 300, Tier.COLD: 0}  # of text; title and place are always shown
+
+FULL_CHARACTERS = 1_500  # of a text for which the budget has room left
 
 
 def tier_of(score: float) -> Tier:

@@ -1,7 +1,7 @@
 """
 Answers to owners' questions, by vault and kind: ranking, traps, the context block, and silence.
 
-    python tests/bench/owners.py [--work FOLDER] [--embedder minilm] [--vault NAME] [--each]
+    python tests/bench/owners.py [--work FOLDER] [--embedder minilm] [--vault NAME] [--questions other_words] [--each]
 
 Asked are the questions to the vaults of ``owner_questions``, with ``query`` and with the prompt hook (``balanced``).
 The figures of a kind are nDCG@10, the share of questions whose first result is an answer, traps broken of those set,
@@ -89,13 +89,13 @@ def owner_vault(vault: str, embedder: str, work: Path) -> Iterator[Services]:
         yield services
 
 
-def outcomes(vault: str, embedder: str, work: Path) -> list[Outcome]:
-    """Ask every question to *vault*."""
+def outcomes(vault: str, embedder: str, work: Path, which: str = "questions") -> list[Outcome]:
+    """Ask every question to *vault* of the file *which*."""
     prompts = Prompts(work / f"owner.{vault}.{embedder}.sqlite", embedder)
     asked_at = now_ms(vault)
     found = []
     with owner_vault(vault, embedder, work) as services:
-        for one in questions(vault):
+        for one in questions(vault, which):
             request = read_request(one.text, now_ms=asked_at, limit=DEPTH, until=one.as_of, show_all=True)
             done, _ = services.pipelines.query.rank(request)
             block = "" if one.as_of else _block(prompts, one, asked_at)
@@ -162,11 +162,13 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path("build/bench"), help="where vaults are kept")
     parser.add_argument("--embedder", choices=EMBEDDERS, default=EMBEDDERS[0])
     parser.add_argument("--vault", choices=VAULTS, action="append", help="only this vault")
+    parser.add_argument("--questions", choices=("questions", "other_words"), default="questions")
     parser.add_argument("--each", action="store_true", help="print each question as well")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
-    for vault in chosen.vault or VAULTS:
-        found = outcomes(vault, chosen.embedder, chosen.work)
+    asked = [one for one in VAULTS if (DATA / f"{one}_{chosen.questions}.jsonl").exists()]
+    for vault in chosen.vault or asked:
+        found = outcomes(vault, chosen.embedder, chosen.work, chosen.questions)
         rows = [vault, *table(found), *(map(_line, found) if chosen.each else ())]
         sys.stdout.write("\n".join(rows) + "\n\n")
 

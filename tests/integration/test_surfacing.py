@@ -107,6 +107,25 @@ class TestWhatIsSaid:
         assert "notes/people/ann.md" in said.block
         assert "Her backups" not in said.block
 
+    @pytest.mark.parametrize(("others", "in_full"), [(0, 1), (4, 2)])
+    def test_cut_texts_fill_the_space_that_is_left(self, home: Home, others: int, in_full: int) -> None:
+        """The best texts are shown to their ends as far as the block has room; the others are cut to their best lines."""
+        texts = {
+            f"long{n}.md": "Ledger rotation is weekly here.\n"
+            + "".join(f"It was moved to shelf {n} by clerk {k} in the winter.\n" for k in range(18))
+            + f"END OF {n}\n"
+            for n in range(others + 1)
+        }
+        home.take_in(home.folder / "notes", texts)
+        confidence = home.confidence({path: 0.9 - 0.001 * n for n, path in enumerate(texts)})
+
+        said = home.ask("how often is the ledger rotation?", confidence=confidence)
+
+        assert len(places(said)) == others + 1
+        assert [f"END OF {n}" in said.block for n in range(others + 1)] == [
+            n < in_full for n in range(others + 1)
+        ]
+
     @pytest.mark.parametrize("name", ["experiments/try.md", "denial.md", "attack.md"])
     def test_what_is_never_surfaced(self, home: Home, name: str) -> None:
         """What is only tried, what says that it knows nothing and what gives orders, however well it matches."""

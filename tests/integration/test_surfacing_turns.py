@@ -44,8 +44,8 @@ class TestFocus:
     def test_a_topic_chooses_the_line_that_is_shown(self, home: Home) -> None:
         """Of a passage that is too long to be shown whole, the topic's line is; it is the intent of the question."""
         logbook = home.vault.info().location.replace("index.sqlite", "log")
-        lines = "".join(f"The mast, day {n}: {'nothing new of it and ' * 6}calm.\n" for n in range(8))
-        text = f"# Log\n\n{lines}The mast, day 9: a crack below the spreader.\n"
+        lines = "".join(f"The mast, day {n}: {'nothing new of it and ' * 6}calm.\n" for n in range(20))
+        text = f"# Log\n\n{lines}The mast, day 20: a crack below the spreader.\n"
         home.take_in(Path(logbook), {"log.md": text})
 
         plain, with_topic = (

@@ -19,6 +19,7 @@ from clawmem.domain.surfacing import block as blocks
 from clawmem.domain.surfacing.block import age_label
 from clawmem.domain.surfacing.packing import (
     CHARACTERS,
+    FULL_CHARACTERS,
     FULL_SHARE,
     SEPARATOR,
     Tier,
@@ -97,7 +98,7 @@ class Composer:
         }
         found = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
         passages = _matching_rows(found, request.question.forms.words)
-        shown = self._fitting(passages, request, budget)
+        shown = self._in_full(self._fitting(passages, request, budget), request, budget)
         entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
@@ -171,6 +172,18 @@ class Composer:
             len(passages), lambda n, full: _text(mixed(n, full)), budget, int(budget * FULL_SHARE)
         )
         return mixed(count, full)
+
+    def _in_full(
+        self, passages: Sequence[_Passage], request: RetrievalRequest, budget: int
+    ) -> list[_Passage]:
+        """Return *passages* with the cut texts in full, best first, as far as *budget* allows."""
+        shown = list(passages)
+        for at, one in enumerate(passages):
+            full = self._cut(one, request, FULL_CHARACTERS) if one.text else one
+            fuller = [*shown[:at], full, *shown[at + 1 :]]
+            if len(full.text) > len(one.text) and token_count(_text(fuller)) <= budget:
+                shown = fuller
+        return shown
 
     def _shortened(self, passage: _Passage, request: RetrievalRequest) -> _Passage:
         room = CHARACTERS[Tier.WARM]
