@@ -33,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class TestLlamaEmbedder(EmbedderContract):
-    @pytest.fixture
+    @pytest.fixture(scope="class")
     def embedder(self, folder: Path) -> Iterator[LlamaEmbedder]:
         made = local_embedder(folder)
         yield made
@@ -41,7 +41,7 @@ class TestLlamaEmbedder(EmbedderContract):
 
 
 class TestLlamaGenerator(GeneratorContract):
-    @pytest.fixture
+    @pytest.fixture(scope="class")
     def generator(self, folder: Path) -> Iterator[LlamaGenerator]:
         made = local_generator(folder)
         yield made
@@ -49,7 +49,7 @@ class TestLlamaGenerator(GeneratorContract):
 
 
 class TestLlamaReranker(RerankerContract):
-    @pytest.fixture
+    @pytest.fixture(scope="class")
     def reranker(self, folder: Path) -> Iterator[LlamaReranker]:
         made = local_reranker(folder)
         yield made
