@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -120,10 +121,31 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the notes, and with a home whose vault holds them; to be copied."""
+    place = tmp_path_factory.mktemp("prepared")
+    write_notes(place / "notes", NOTES)
+    (place / "home").mkdir()
+    environ = process_environ(place / "home", CLAWMEM_NO_SERVER="1")
+    run_process("bootstrap", place / "notes", environ=environ, cwd=place / "home", check=True)
+    return place
+
+
 @pytest.fixture
-def remembered(invoke: Invoke, notes: Path) -> Invoke:
+def bootstrapped(prepared: Path, home: Path, notes: Path) -> Path:
+    """The home with a vault that holds the notes, with their vectors."""
+    shutil.copytree(prepared / "home", home, dirs_exist_ok=True)
+    for path in NOTES:
+        shutil.copystat(prepared / "notes" / path, notes / path)
+    config = home / ".config/clawmem/config.yaml"
+    config.write_text(config.read_text("utf-8").replace(str(prepared / "notes"), str(notes)), "utf-8")
+    return home
+
+
+@pytest.fixture
+def remembered(bootstrapped: Path, invoke: Invoke) -> Invoke:
     """``invoke`` over a vault that holds the notes, with their vectors."""
-    assert invoke("bootstrap", notes).exit_code == 0
     return invoke
 
 
