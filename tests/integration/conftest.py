@@ -13,15 +13,18 @@ import addressed_notes
 import pytest
 from command_line import Invoke, write_notes
 from command_process import run_process
-from notes_vault import NotesVault
+from embedding_shelf import Shelf
+from notes_vault import STORIES, VECTORS, NotesVault
 from process_environ import process_environ
 from scripted_server import Models
 from typer.testing import CliRunner, Result
 
 from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.services.indexing import embed
 from clawmem.app.settings.model import load_settings
 
 Process = subprocess.CompletedProcess[str]
@@ -119,6 +122,30 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     file.chmod(0o755)
     monkeypatch.setenv("CLAWMEM_BIN", str(file))
     return file
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+    """The stories with vectors of the first model; from here on a batch is one text."""
+    made = Shelf(tmp_path)
+    made.add(STORIES)
+    made.embed(HashingEmbedder())
+    monkeypatch.setattr(embed, "BATCH", 1)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["sqlite", "sidecar", "lancedb"])
+def kept(shelf: Shelf, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """The same with every kind of vector index."""
+    if request.param == "sidecar":
+        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", VECTORS)
+        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", VECTORS // 2)
+        shelf.vault.keep_up()
+    elif request.param == "lancedb":
+        pytest.importorskip("lancedb")
+        shelf.vault.move("lancedb")
+    return shelf
 
 
 @pytest.fixture(scope="session")
