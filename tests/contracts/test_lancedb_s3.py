@@ -51,7 +51,7 @@ def place(endpoint: str, tmp_path: Path) -> Iterator[IndexPlace]:
 
 
 # Hundreds of commits, of which each takes a second once the server has thousands of files to list. What these
-# two suites are about, words and conditions, is decided before anything reaches a store.
+# suites are about, words, scores and conditions, is decided before anything reaches a store; `test_lancedb.py` runs them.
 commits_by_the_hundred = pytest.mark.slow
 
 
@@ -69,6 +69,7 @@ class VectorsInBucket(OverIndex):
 class TestLexicalMatching(LexicalInBucket, LexicalMatchingContract): ...
 
 
+@commits_by_the_hundred
 class TestLexicalRanking(LexicalInBucket, LexicalRankingContract): ...
 
 
@@ -76,6 +77,7 @@ class TestLexicalRanking(LexicalInBucket, LexicalRankingContract): ...
 class TestLexicalScope(LexicalInBucket, LexicalScopeContract): ...
 
 
+@commits_by_the_hundred
 class TestLexicalUpkeep(LexicalInBucket, LexicalUpkeepContract): ...
 
 
@@ -85,6 +87,7 @@ class TestLexicalCommit(LexicalInBucket, LexicalCommitContract): ...
 class TestVectorSearch(VectorsInBucket, VectorSearchContract): ...
 
 
+@commits_by_the_hundred
 class TestVectorUpkeep(VectorsInBucket, VectorUpkeepContract): ...
 
 

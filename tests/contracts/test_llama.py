@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
 from llama_server import Role, write_model
@@ -17,6 +19,8 @@ from clawmem.adapters.llama.reranker import LlamaReranker
 from clawmem.contracts.embedder import EmbedderContract
 from clawmem.contracts.generator import GeneratorContract
 from clawmem.contracts.reranker import RerankerContract
+
+Models = dict[Callable[..., Any], Any]
 
 pytestmark = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs pip install xllamacpp gguf"
@@ -32,25 +36,27 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.fixture(scope="module")
+def models(folder: Path) -> Iterator[Models]:
+    """The three adapters, each loaded once."""
+    with ExitStack() as stack:
+        kinds = (local_embedder, local_generator, local_reranker)
+        yield {kind: stack.enter_context(closing(kind(folder))) for kind in kinds}
+
+
 class TestLlamaEmbedder(EmbedderContract):
     @pytest.fixture
-    def embedder(self, folder: Path) -> Iterator[LlamaEmbedder]:
-        made = local_embedder(folder)
-        yield made
-        made.close()
+    def embedder(self, models: Models) -> LlamaEmbedder:
+        return models[local_embedder]  # type: ignore[no-any-return]
 
 
 class TestLlamaGenerator(GeneratorContract):
     @pytest.fixture
-    def generator(self, folder: Path) -> Iterator[LlamaGenerator]:
-        made = local_generator(folder)
-        yield made
-        made.close()
+    def generator(self, models: Models) -> LlamaGenerator:
+        return models[local_generator]  # type: ignore[no-any-return]
 
 
 class TestLlamaReranker(RerankerContract):
     @pytest.fixture
-    def reranker(self, folder: Path) -> Iterator[LlamaReranker]:
-        made = local_reranker(folder)
-        yield made
-        made.close()
+    def reranker(self, models: Models) -> LlamaReranker:
+        return models[local_reranker]  # type: ignore[no-any-return]

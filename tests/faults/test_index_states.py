@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 ANIMALS = "zebra yak gnu ibex lynx otter heron crane falcon badger marmot weasel".split()
 WITHDRAWN, EDITED, KEPT = ANIMALS[:3]
+Prepare = Callable[[str], Path]
 VERBS = {Role.LEXICAL: "search", Role.VECTORS: "vsearch"}
 
 
@@ -63,23 +65,44 @@ KEEPERS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def prepared(tmp_path_factory: pytest.TempPathFactory, served_world: type[ServedWorld]) -> Prepare:
+    """Return a function that builds the vault of a backend, once, and returns its folder."""
+
+    @cache
+    def prepare(backend: str) -> Path:
+        place = tmp_path_factory.mktemp(backend)
+        world = served_world(place)
+        for animal in ANIMALS:
+            world.write(f"{animal}.md", about(animal))
+        world.update()
+        world.embed()
+        IndexedVault(world, backend, Role.VECTORS).bring_outside(world)
+        assert world.verify() == []
+        world.vault.close()
+        return place
+
+    return prepare
+
+
 @pytest.fixture(params=KEEPERS, ids=[f"{role}-in-{backend}" for backend, role in KEEPERS])
 def kept(
-    served: ServedWorld, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> IndexedVault:
-    """Each engine in each of its roles, with everything carried to it."""
+    prepared: Prepare,
+    served_world: type[ServedWorld],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[IndexedVault]:
+    """Each engine in each of its roles, with everything carried to it; a copy of the prepared vault."""
     backend, role = request.param
     if backend == "sidecar":
         monkeypatch.setattr(index_choice, "SIDECAR_FROM", 1)
         monkeypatch.setattr(index_choice, "SIDECAR_UNTIL", 1)
-    made = IndexedVault(served, backend, role)
-    for animal in ANIMALS:
-        served.write(f"{animal}.md", about(animal))
-    served.update()
-    served.embed()
-    made.bring_outside(served)
-    assert served.verify() == []
-    return made
+    place = tmp_path / "world"
+    shutil.copytree(prepared(backend), place)
+    world = served_world(place)
+    yield IndexedVault(world, backend, role)
+    world.vault.close()
 
 
 def cut_off(folder: Path) -> None:

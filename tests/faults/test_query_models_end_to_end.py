@@ -286,7 +286,7 @@ def test_a_process_is_not_kept_by_a_silent_server(world: World, environ: dict[st
             "query", "beast of the plain", environ={**environ, WRITES.variable: url}, check=True
         )
 
-    assert time.monotonic() - began < DEADLINE_S
+    assert time.monotonic() - began < DEADLINE_S + SLACK_S
     assert "zebra.md" in done.stdout
     assert done.stderr.startswith(f"degraded: {EXPANSION}: ") and url in done.stderr
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -12,15 +13,18 @@ import addressed_notes
 import pytest
 from command_line import Invoke, write_notes
 from command_process import run_process
-from notes_vault import NotesVault
+from embedding_shelf import Shelf
+from notes_vault import STORIES, VECTORS, NotesVault
 from process_environ import process_environ
 from scripted_server import Models
 from typer.testing import CliRunner, Result
 
 from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
+from clawmem.app.services.indexing import embed
 from clawmem.app.settings.model import load_settings
 
 Process = subprocess.CompletedProcess[str]
@@ -121,9 +125,54 @@ def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def remembered(invoke: Invoke, notes: Path) -> Invoke:
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
+    """The stories with vectors of the first model; from here on a batch is one text."""
+    made = Shelf(tmp_path)
+    made.add(STORIES)
+    made.embed(HashingEmbedder())
+    monkeypatch.setattr(embed, "BATCH", 1)
+    yield made
+    made.close()
+
+
+@pytest.fixture(params=["sqlite", "sidecar", "lancedb"])
+def kept(shelf: Shelf, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """The same with every kind of vector index."""
+    if request.param == "sidecar":
+        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", VECTORS)
+        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", VECTORS // 2)
+        shelf.vault.keep_up()
+    elif request.param == "lancedb":
+        pytest.importorskip("lancedb")
+        shelf.vault.move("lancedb")
+    return shelf
+
+
+@pytest.fixture(scope="session")
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the notes, and with a home whose vault holds them; to be copied."""
+    place = tmp_path_factory.mktemp("prepared")
+    write_notes(place / "notes", NOTES)
+    (place / "home").mkdir()
+    environ = process_environ(place / "home", CLAWMEM_NO_SERVER="1")
+    run_process("bootstrap", place / "notes", environ=environ, cwd=place / "home", check=True)
+    return place
+
+
+@pytest.fixture
+def bootstrapped(prepared: Path, home: Path, notes: Path) -> Path:
+    """The home with a vault that holds the notes, with their vectors."""
+    shutil.copytree(prepared / "home", home, dirs_exist_ok=True)
+    for path in NOTES:
+        shutil.copystat(prepared / "notes" / path, notes / path)
+    config = home / ".config/clawmem/config.yaml"
+    config.write_text(config.read_text("utf-8").replace(str(prepared / "notes"), str(notes)), "utf-8")
+    return home
+
+
+@pytest.fixture
+def remembered(bootstrapped: Path, invoke: Invoke) -> Invoke:
     """``invoke`` over a vault that holds the notes, with their vectors."""
-    assert invoke("bootstrap", notes).exit_code == 0
     return invoke
 
 

@@ -55,9 +55,8 @@ def test_a_sample_is_the_same_every_time() -> None:
     assert sample(queries, 20) == queries
 
 
-def test_the_hook_is_asked(tmp_path: Path, invoke: Callable[..., Result], notes: Path) -> None:
+def test_the_hook_is_asked(tmp_path: Path, invoke: Callable[..., Result], bootstrapped: Path) -> None:
     """Over the vault that is named, in the profile that is named, and it writes nothing down."""
-    assert invoke("bootstrap", notes).exit_code == 0
     prompts = Prompts(tmp_path / "home" / ".cache" / "clawmem" / "index.sqlite")
 
     block = prompts.block("Where do login sessions live, and for how many days?", "s1", "balanced")

@@ -77,9 +77,8 @@ class SessionHome:
 
 
 @pytest.fixture
-def sessions(notes: Path, invoke: Invoke, home: Path, environ: dict[str, str]) -> SessionHome:
-    assert invoke("bootstrap", notes).exit_code == 0
-    return SessionHome(home, environ, invoke)
+def sessions(remembered: Invoke, home: Path, environ: dict[str, str]) -> SessionHome:
+    return SessionHome(home, environ, remembered)
 
 
 def section(handoff: str, heading: str) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from command_line import write_notes
 from command_process import run_process
 from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import ServerProcess, serving
@@ -96,12 +97,7 @@ FOR_THE_COMMAND = (
 )
 # A command that asks a server opens no vault and computes no vectors.
 NEVER = {
-    "apsw",
-    "clawmem.adapters.sqlite",
-    "clawmem.app.bootstrap.services",
-    "dependency_injector",
-    "numpy",
-    "sqlite3",
+    *"apsw clawmem.adapters.sqlite clawmem.app.bootstrap.services dependency_injector numpy sqlite3".split()
 }
 
 
@@ -121,10 +117,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         one.cli("update", "--embed")
         with (one.home / ".config" / "clawmem" / "config.yaml").open("a", encoding="utf-8") as config:
             config.write("vaults: {work: ~/work.sqlite}\n")
-        (one.home / "desk").mkdir()
-        (one.home / "desk" / "lamp.md").write_text(
-            "# The lamp\n\nSessions at the desk need a lamp.\n", "utf-8"
-        )
+        write_notes(one.home / "desk", {"lamp.md": "# The lamp\n\nSessions at the desk need a lamp.\n"})
         one.cli("vault", "sync", "work", str(one.home / "desk"))
         one.cli("lanes", "run", "--lane", "light", "--now")
         yield one
@@ -369,21 +362,19 @@ def test_without_vectors(
     invoke("update", "--no-embed")
     world = World(home, environ, None)  # type: ignore[arg-type]
 
+    def ask() -> list[subprocess.CompletedProcess[str]]:
+        return [_ran(world, "vsearch", "x"), _ran(world, "query", "Redis")]
+
     with serving(environ, home) as server:
-        told = [_ran(world, "vsearch", "x"), _ran(world, "query", "Redis")]
+        told = ask()
         refusal = json.loads(server.ask("POST", "/operations/vsearch", {"request": {"query": "x"}}).body)
         _hang_up(server)
         assert server.end() == 0
         log = server.log.read_text()
-    afterwards = [
-        _ran(world, "vsearch", "x"),
-        _ran(world, "query", "Redis"),
-    ]
+    afterwards = ask()
 
-    def shown(done: subprocess.CompletedProcess[str]) -> Heard:
-        return Heard(done.stdout, done.stderr, done.returncode)
-
-    assert list(map(shown, told)) == list(map(shown, afterwards))
+    shown = [Heard(done.stdout, done.stderr, done.returncode) for done in (*told, *afterwards)]
+    assert shown[:2] == shown[2:]
     assert [done.returncode for done in told] == [6, 0]
     assert (f"clawmem: {refusal['refused']['error']}\n", refusal["exit_code"]) == (told[0].stderr, 6)
     assert "degraded: vector" in told[1].stderr
@@ -398,15 +389,10 @@ def _without_times(text: str) -> str:
 def _hang_up(server: ServerProcess) -> None:
     """Begin a question, and do not wait until it may be asked."""
     with socket.create_connection(("127.0.0.1", server.port), 20) as connection:
-        head = [
-            "POST /operations/search HTTP/1.1",
-            f"Host: 127.0.0.1:{server.port}",
-            f"Authorization: Bearer {server.token}",
-            "Content-Type: application/json",
-            "Content-Length: 20",
-            "Expect: 100-continue",
-        ]
-        connection.sendall("\r\n".join([*head, "", ""]).encode())
+        head = f"Host: 127.0.0.1:{server.port}\nAuthorization: Bearer {server.token}\nExpect: 100-continue\n"
+        body = "Content-Type: application/json\nContent-Length: 20\n\n"
+        request = f"POST /operations/search HTTP/1.1\n{head}{body}"
+        connection.sendall(request.replace("\n", "\r\n").encode())
         assert connection.recv(12) == b"HTTP/1.1 100"
 
 

@@ -64,10 +64,10 @@ class TestAPrompt:
     """One event, one answer."""
 
     @pytest.mark.parametrize("profile", ["speed", "balanced", "deep"])
-    def test_it_carries_what_the_vault_knows(self, run: Run, hook: Run, notes: Path, profile: str) -> None:
+    def test_it_carries_what_the_vault_knows(
+        self, run: Run, hook: Run, bootstrapped: Path, profile: str
+    ) -> None:
         """The sentence that answers is in what the client adds, whichever profile is chosen."""
-        run("bootstrap", notes)
-
         context = context_of(hook(QUESTION, CLAWMEM_PROFILE=profile))
 
         assert "Login sessions live in Redis for 14 days." in context
@@ -84,17 +84,16 @@ class TestAPrompt:
             (QUESTION, {"source": "loop_wakeup"}),
         ],
     )
-    def test_silence(self, run: Run, hook: Run, notes: Path, prompt: str, fields: dict[str, str]) -> None:
+    def test_silence(
+        self, run: Run, hook: Run, bootstrapped: Path, prompt: str, fields: dict[str, str]
+    ) -> None:
         """Greetings, commands, subagents and timers get nothing."""
-        run("bootstrap", notes)
-
         assert context_of(hook(prompt, **fields)) == ""
 
     def test_what_the_client_loads_itself_is_not_told_again(
-        self, run: Run, hook: Run, notes: Path, home: Path
+        self, run: Run, hook: Run, bootstrapped: Path, home: Path
     ) -> None:
         """The index of the project's own memory, however it is wrapped."""
-        run("bootstrap", notes)
         index = home / "projects/app/memory/MEMORY.md"
         index.parent.mkdir(parents=True)
         index.write_text("# Memory\n\n- Login sessions live\n  in Redis for 14 days.\n", "utf-8")
@@ -103,9 +102,8 @@ class TestAPrompt:
         assert "for 14 days." not in context_of(hook(QUESTION, transcript_path=here))
         assert "for 14 days." in context_of(hook(QUESTION, session="s2", transcript_path=elsewhere))
 
-    def test_turns_are_counted(self, run: Run, hook: Run, notes: Path) -> None:
+    def test_turns_are_counted(self, run: Run, hook: Run, bootstrapped: Path) -> None:
         """Skipped prompts count as prompts and not as blocks."""
-        run("bootstrap", notes)
         for prompt in ("hi", QUESTION, "ok thanks"):
             hook(prompt)
 
@@ -114,17 +112,15 @@ class TestAPrompt:
         assert (found["session_id"], found["prompts"], found["blocks"]) == ("s1", 3, 1)
         assert 0 < found["tokens"] <= 800
 
-    def test_a_turn_has_the_client_s_name(self, run: Run, hook: Run, notes: Path, home: Path) -> None:
+    def test_a_turn_has_the_client_s_name(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:
         """By which the answer to it is found again, however many prompts there were."""
-        run("bootstrap", notes)
         hook(QUESTION, prompt_id="4e10")
 
         with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
             assert [row.prompt_id for row in vault.telemetry.of_session("s1")] == ["4e10"]
 
-    def test_the_nudge_ends_when_somebody_tends(self, run: Run, hook: Run, notes: Path) -> None:
+    def test_the_nudge_ends_when_somebody_tends(self, run: Run, hook: Run, bootstrapped: Path) -> None:
         """After so many blocks of a session; a pin counts, though no command knows the session."""
-        run("bootstrap", notes)
         after_one = {"CLAWMEM_NUDGE_INTERVAL": "1", "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": "0"}
 
         assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
@@ -132,9 +128,8 @@ class TestAPrompt:
         assert run("pin", "2026-02-11-redis.md").returncode == 0
         assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
 
-    def test_telemetry_off(self, run: Run, hook: Run, notes: Path, home: Path) -> None:
+    def test_telemetry_off(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:
         """Who wants nothing written down gets the block all the same, and no row."""
-        run("bootstrap", notes)
         with (home / ".config/clawmem/config.yaml").open("a", encoding="utf-8") as file:
             file.write("telemetry: false  # mine\n")
 
@@ -148,9 +143,8 @@ class TestDeep:
     """What only the deep profile does, and what it learns from one turn for the next."""
 
     @pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
-    def test_the_servers_that_are_named_are_asked(self, run: Run, hook: Run, notes: Path) -> None:
+    def test_the_servers_that_are_named_are_asked(self, run: Run, hook: Run, bootstrapped: Path) -> None:
         """For other words and for an order; other profiles leave them alone."""
-        run("bootstrap", notes)
         question = "What do we keep sessions in, and who designs the machines?"
         with scripted(well_behaved) as server:
             named = {"CLAWMEM_LLM_URL": server.url, "CLAWMEM_RERANK_URL": server.url}
@@ -163,9 +157,8 @@ class TestDeep:
         assert server.questions("/v1/rerank")
 
     @pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
-    def test_a_server_that_failed_rests(self, run: Run, hook: Run, notes: Path) -> None:
+    def test_a_server_that_failed_rests(self, run: Run, hook: Run, bootstrapped: Path) -> None:
         """The next prompt does not wait for it again, and says so in its receipt."""
-        run("bootstrap", notes)
         question = "What do we keep sessions in, and who designs the machines?"
         with scripted(lambda asked: said({"error": {"message": "loading"}}, 503)) as server:
             named = {"CLAWMEM_LLM_URL": server.url, "CLAWMEM_PROFILE": "deep"}
@@ -268,10 +261,9 @@ class TestSurface:
     """The same without a client."""
 
     def test_for_a_prompt(
-        self, run: Run, hook: Run, notes: Path, environ: dict[str, str], home: Path
+        self, run: Run, hook: Run, bootstrapped: Path, environ: dict[str, str], home: Path
     ) -> None:
         """The block stands on standard output as it is; a greeting prints nothing; neither is anybody's turn."""
-        run("bootstrap", notes)
 
         def surfaced(prompt: str) -> subprocess.CompletedProcess[str]:
             return run_process("surface", "--context", "--stdin", environ=environ, input=prompt, cwd=home)

@@ -67,9 +67,8 @@ def among(modules: set[str], names: set[str]) -> set[str]:
 
 
 @pytest.fixture
-def embedded(invoke: Invoke, notes: Path) -> None:
+def embedded(invoke: Invoke, bootstrapped: Path) -> None:
     """A vault that holds the notes with their vectors."""
-    assert invoke("bootstrap", notes).exit_code == 0
 
 
 @pytest.mark.parametrize(

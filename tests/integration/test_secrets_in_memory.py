@@ -59,10 +59,9 @@ def captured(home: Path) -> str:
     ],
 )
 def test_a_session_is_captured_without_secrets(
-    said: str, notes: Path, invoke: Invoke, hook: Hook, home: Path
+    said: str, bootstrapped: Path, invoke: Invoke, hook: Hook, home: Path
 ) -> None:
     """Neither observations nor the handoff nor the state before a compaction hold a password that was mentioned."""
-    assert invoke("bootstrap", notes).exit_code == 0
     secret = invented()
     spoken = said.replace("@", secret, 1).replace("@", "that one")
     conversation = transcript(
@@ -93,10 +92,9 @@ def test_a_session_is_captured_without_secrets(
     ],
 )
 def test_a_secret_is_gone_from_titles_too(
-    said: str, notes: Path, invoke: Invoke, hook: Hook, home: Path
+    said: str, bootstrapped: Path, invoke: Invoke, hook: Hook, home: Path
 ) -> None:
     """A title is cut from a text without secrets, and a secret that one place announces is gone from all others."""
-    assert invoke("bootstrap", notes).exit_code == 0
     secret = "ripple" if "phrase" in said else "Marble7Gate"
     conversation = transcript(
         home / "projects/5f0c.jsonl",
@@ -129,9 +127,8 @@ def test_the_profile_quotes_notes_without_secrets(notes: Path, invoke: Invoke) -
     assert secret not in page
 
 
-def test_a_label_in_an_earlier_message(notes: Path, invoke: Invoke, hook: Hook, home: Path) -> None:
+def test_a_label_in_an_earlier_message(bootstrapped: Path, invoke: Invoke, hook: Hook, home: Path) -> None:
     """A password that is a message of its own, after the message that announces it, is not captured."""
-    assert invoke("bootstrap", notes).exit_code == 0
     secret = invented()
     conversation = transcript(
         home / "projects/5f0c.jsonl",

@@ -127,10 +127,8 @@ def test_doctor_looks_at_the_hooks(run: Run, notes: Path, settings: Path) -> Non
     assert "clawmem setup hooks --remove" in done.stdout
 
 
-def test_bootstrap_leaves_settings_alone(run: Run, notes: Path, settings: Path) -> None:
+def test_bootstrap_leaves_settings_alone(run: Run, bootstrapped: Path, settings: Path) -> None:
     """Nobody's settings are edited unasked."""
-    run("bootstrap", notes)
-
     assert settings.read_text("utf-8") == SOMEBODY
 
 

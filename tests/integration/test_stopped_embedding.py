@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from embedding_shelf import MODELS, OLD, Shelf, Turned, stopped
-from notes_vault import ASKED, STORIES, VECTORS, UnreachableEmbedder, WideEmbedder
+from notes_vault import ASKED, STORIES, UnreachableEmbedder, WideEmbedder
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.embeddings import EmbeddingCounts
@@ -28,30 +27,6 @@ class Picky(Turned):
         if any(word in text for word in self._words for text in texts):
             raise EmbeddingError("It makes no sense.")
         return super().embed_documents(texts)
-
-
-@pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
-    """The stories with vectors of the first model; from here on a batch is one text."""
-    made = Shelf(tmp_path)
-    made.add(STORIES)
-    made.embed(HashingEmbedder())
-    monkeypatch.setattr(embed, "BATCH", 1)
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=["sqlite", "sidecar", "lancedb"])
-def kept(shelf: Shelf, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """The same with every kind of vector index."""
-    if request.param == "sidecar":
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", VECTORS)
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", VECTORS // 2)
-        shelf.vault.keep_up()
-    elif request.param == "lancedb":
-        pytest.importorskip("lancedb")
-        shelf.vault.move("lancedb")
-    return shelf
 
 
 class TestStoppedAndGoneOn:

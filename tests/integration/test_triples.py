@@ -351,10 +351,9 @@ class TestAPrompt:
         assert SECRET not in redacted
 
     def test_as_a_client_asks(
-        self, invoke: Invoke, notes: Path, home: Path, environ: dict[str, str], tmp_path: Path
+        self, invoke: Invoke, bootstrapped: Path, home: Path, environ: dict[str, str], tmp_path: Path
     ) -> None:
         """The hook adds them to the block where its profile has room for them, and to nothing else."""
-        invoke("bootstrap", notes)
         with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
             known(World(vault, tmp_path), "login sessions", "migrated_to", "Postgres")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
@@ -15,9 +15,8 @@ import pytest
 import tiny_minilm as tiny
 from command_line import Invoke
 from embedding_shelf import OLD, Shelf, Turned, stopped
-from notes_vault import ASKED, STORIES, VECTORS, WideEmbedder
+from notes_vault import ASKED, STORIES, WideEmbedder
 
-from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.minilm import weights
 from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
@@ -30,30 +29,6 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import IndexDamaged, ModelUnavailable
 from clawmem.ports.records import IndexState, Role, Vector
-
-
-@pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
-    """The stories with vectors of the first model; from here on a batch is one text."""
-    made = Shelf(tmp_path)
-    made.add(STORIES)
-    made.embed(HashingEmbedder())
-    monkeypatch.setattr(embed, "BATCH", 1)
-    yield made
-    made.close()
-
-
-@pytest.fixture(params=["sqlite", "sidecar", "lancedb"])
-def kept(shelf: Shelf, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Shelf:
-    """The same with every kind of vector index."""
-    if request.param == "sidecar":
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", VECTORS)
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", VECTORS // 2)
-        shelf.vault.keep_up()
-    elif request.param == "lancedb":
-        pytest.importorskip("lancedb")
-        shelf.vault.move("lancedb")
-    return shelf
 
 
 class TestMeanwhile:
