@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import monotonic
 
+from clawmem.app.client.autostart import OFF_VARIABLE
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.setup.client_names import CLIENT_TITLES
 from clawmem.app.services.setup.clients import CLIENTS, Request, configured_commands
@@ -60,10 +61,10 @@ def _finding(name: str, answers: list[Answer]) -> CheckResult:
 
 
 def _answer(command: ConfiguredCommand, passed: Mapping[str, str]) -> Answer:
-    """Start *command*, and return what became of it."""
+    """Start *command*, and return what became of it. A check starts no server in the background."""
     from clawmem.adapters.system.client_commands import NoAnswer, hook_answer, tool_answer
 
-    environ, began = {**passed, **command.environ}, monotonic()
+    environ, began = {**passed, **command.environ, OFF_VARIABLE: "1"}, monotonic()
     words = [command.command] if isinstance(command.command, str) else command.command
     try:
         if command.is_server:

@@ -7,7 +7,7 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 
 const settings = { command: ["clawmem"], environment: {} };
-const PROMPT_MS = 8000;
+const PROMPT_MS = 10000; // the hook answers after 7 s at the latest; the rest is for its start on a busy machine
 const COMPACTION_MS = 5000;
 const WRITERS = { write: "Write", edit: "Edit", patch: "Edit" };
 
