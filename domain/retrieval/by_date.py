@@ -150,7 +150,8 @@ def is_any_kind(word: str) -> bool:
 
 def kinds_in(text: str) -> frozenset[str]:
     """Return the content types that *text* names, `ANY_KIND` for words such as "notes"."""
-    return frozenset(kind for kind, pattern in _KINDS.items() if pattern.search(text))
+    named = {kind for kind, pattern in _KINDS.items() if pattern.search(text)}
+    return frozenset(named | {kind for kind, verb in _KIND_VERBS.items() if verb.search(text)})
 
 
 def matching(coverage: Mapping[int, float]) -> set[int]:
@@ -236,6 +237,21 @@ BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
 
 DAY_MS = 86_400_000
 LEAST_OF_TIME, HALF = 1 / 3, 0.5  # of a topic, for a note that is known to be of the right time
+# Verbs that ask for notes of a kind: a decision seldom contains the word "decide".
+_KIND_VERBS = MappingProxyType(
+    {
+        "decision": AnyCase(
+            r"\b(?:decide[ds]?|settled?(?=\s+(?:on|in|about)\b)|entschieden|beschlossen|décidée?s?|decid(?:í|imos|ido))\b",
+            "deci|settle|entschieden|beschlossen",
+        )
+    }
+)
+_AMOUNT = AnyCase(
+    r"\b(?:how\s+(?:much|many)|wie\s?viele?|combien|cuánt[oa]s?|quant[oa]s?)\b", "how|wie|combien|nt"
+)
+_OF_OTHERS = AnyCase(
+    r"\b(?:did|does|do|has|have|had|is|are|was|were|will|hat|haben|ist|sind|war)\b(?!\s+(?:i|we|it|there|ich|wir|es)\b)"
+)
 _OWN_DEEDS = AnyCase(r"\b(?:did|have|had|were|was)\s+(?:i|we)\b", " i| we")
 
 # Words of generic questions; none of them names a topic.
@@ -265,8 +281,11 @@ def asks_for_records(query: str, named: TimeRange) -> bool:
     """
     Whether *query* asks for notes of the *named* time: "what did we decide in March", "notes about bees from May".
 
-    The notes of the user are about the user's own time. A question about others may be answered by a later note.
+    The notes of the user are about the user's own time. A question about others may be answered by a later note. An
+    amount of a time ("how much gas this year") is the sum over its notes.
     """
+    if _AMOUNT.search(query[: named.start]) and not _OF_OTHERS.search(query):
+        return True
     return _OWN_DEEDS.search(query) is not None or bool(kinds_in(query[: named.start]))
 
 

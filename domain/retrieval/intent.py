@@ -39,14 +39,14 @@ _LATELY = AnyCase(
 )
 _HISTORY = AnyCase(
     r"""\b(?:
-        before | formerly | previous(?:ly)? | original(?:ly)? | initially | earlier | used?\s+to
+        before | former(?:ly)? | früher(?:e[nrs]?)? | ehemalig\w* | vorherig\w* | previous(?:ly)? | original(?:ly)? | initially | earlier | used?\s+to
         | back\s+(?:in|then) | in\s+the\s+past | history\s+of
         | (?:at|the|her|his|our)(?:\s+very)?\s+first
         | why\s+(?:did|do|have)\s+(?:we|i|they)\s+(?:abandon|chang|drop|leav|left|mov|replac|stop|switch)\w*
         | (?:in|spring|summer|autumn|fall|winter)(?:\s+of)?\s+(?:19|20)[0-9]{2}
         | last\s+(?:spring|summer|autumn|fall|winter|year)
     )\b""",
-    "before|former|previous|original|initial|earlier|use|back|past|history|first|19|20|last"
+    "before|former|früher|ehemalig|vorherig|previous|original|initial|earlier|use|back|past|history|first|19|20|last"
     "|abandon|chang|drop|leav|left|mov|replac|stop|switch",
     re.VERBOSE,
 )

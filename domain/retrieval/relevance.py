@@ -22,6 +22,7 @@ from clawmem.domain.retrieval.relevance_model import (
     PLACED,
     AnsweredWeights,
 )
+from clawmem.domain.retrieval.requested import Shortfall
 
 # An answer is more likely than not. `tests/bench/fit_relevance.py` prints the cost: of 100 answered questions 0 to 2.3
 # are lost on the three larger development collections, while 97 to 100 of 100 prompts without an answer get no result.
@@ -32,6 +33,7 @@ DEFAULT_FLOOR = 0.5
 LIKELY = 0.5
 POSSIBLE = 0.1
 
+OF_ANOTHER = 0.25  # factor for each name that a result lacks and another has; not fitted
 FAMILY_PARTS = 2  # of a fingerprint, "minilm:384:int8:..."; the rest does not affect cosines
 
 
@@ -79,6 +81,7 @@ class Evidence(NamedTuple):
         words: Number of words of the question that were searched.
         whole: Whether the question is a name or a few bare words, and one text contains all of them. That is no hit
             by chance, so ``entries`` is clamped to `NAMED_ENTRIES`.
+        unmet: What the best passage lacks of the question.
     """
 
     line: float
@@ -88,6 +91,7 @@ class Evidence(NamedTuple):
     coverage: float = 0.0
     words: int = 1
     whole: bool = False
+    unmet: Shortfall = Shortfall()
 
 
 class ResultPlace(NamedTuple):
@@ -100,6 +104,7 @@ class ResultPlace(NamedTuple):
         unit: Kind of results in the list, ``document`` or ``line``.
         coverage: Like that of `Evidence`, of this result alone.
         is_name: Whether the question is a name, an identifier or a few bare words rather than a sentence.
+        lacks: Number of names and numbers of the question that this result lacks and the best one has.
     """
 
     relevance: float
@@ -107,6 +112,7 @@ class ResultPlace(NamedTuple):
     unit: str
     coverage: float = 0.0
     is_name: bool = False
+    lacks: float = 0.0
 
 
 def answer_probability(evidence: Evidence, fingerprint: str | None = None) -> float:
@@ -136,7 +142,7 @@ def place_probability(place: ResultPlace) -> float:
     """
     weights, covered = PLACED[place.unit], _covered(place.coverage)
     of_name = (weights.name + weights.name_coverage * covered) if place.is_name else 0.0
-    return _logistic(
+    return math.pow(OF_ANOTHER, place.lacks) * _logistic(
         math.fsum(
             (
                 weights.bias,
@@ -163,6 +169,7 @@ def _by_words(evidence: Evidence, weights: AnsweredWeights) -> float:
             weights.words * math.log(max(1, evidence.words)),
             -weights.unknown * evidence.unknown,
             -weights.entries * math.log(_counted_entries(evidence)),
+            -math.fsum(weight * lack for weight, lack in zip(weights.unmet, evidence.unmet, strict=True)),
         )
     )
 

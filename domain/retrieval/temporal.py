@@ -35,6 +35,12 @@ class TimeRange(NamedTuple):
     recorded_from: str | None = None
 
 
+def is_within(moment: str, named: TimeRange) -> bool:
+    """Whether *moment*, an ISO time, lies in the *named* time."""
+    after = named.authored_from is None or moment >= (named.recorded_from or named.authored_from)
+    return after and (named.authored_until is None or moment < named.authored_until)
+
+
 def temporal_range(query: str, *, now_ms: int, zone: tzinfo = UTC) -> TimeRange | None:
     """
     Return the first time range that *query* names, in whole days of the user's time zone, or ``None``.

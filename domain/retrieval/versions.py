@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
+from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
@@ -26,6 +27,12 @@ _VERSION_WORDS = frozenset(
     "a before the old older former previous earlier original first initial new newer current now last this year from since"
     " until alt alte alter neu neue vieux ancien ancienne nouveau nouvelle antes viejo vieja nuevo nueva antigo velho novo".split()
 )
+_ORDINALS = frozenset(
+    "second third fourth fifth next january february march april may june july august september october november december jan"
+    " feb mar apr jun jul aug sep sept oct nov dec januar februar märz mai juni juli oktober dezember erste erstes zweite"
+    " zweites dritte drittes".split()
+)
+SHARED = 2  # words of two names that make a series
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}\Z")
 _FROM_ON = re.compile(
     r"\b(?:from|since|until|ab|seit|bis)\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
@@ -41,8 +48,8 @@ _BEFORE = re.compile(
     r"\b(?:before|until|till|ahead\s+of|prior\s+to)\b(?P<event>.*)", re.IGNORECASE | re.DOTALL
 )
 _FORMER = AnyCase(
-    r"\b(?:before|formerly|previous(?:ly)?|earlier|used?\s+to|back\s+then|in\s+the\s+past)\b",
-    "before|former|previous|earlier|use|back|past",
+    r"\b(?:before|former(?:ly)?|früher(?:e[nrs]?)?|ehemalig\w*|vorherig\w*|previous(?:ly)?|earlier|used?\s+to|back\s+then|in\s+the\s+past)\b",
+    "before|former|früher|ehemalig|vorherig|previous|earlier|use|back|past",
 )
 _WHY = AnyCase(r"\A\W*why\b", "why")
 _PAST_TENSE = AnyCase(r"\b(?:was|were|did|had)\b", "was|were|did|had")
@@ -93,6 +100,28 @@ def subject_name(path: str) -> tuple[str, str] | None:
     name = _FROM_ON.sub(" ", file.rpartition(".")[0].casefold().replace("-", " ").replace("_", " "))
     subject = [word for word in words(name) if word not in _VERSION_WORDS and not _YEAR.match(word)]
     return (folder, " ".join(subject)) if any(word.isalpha() and len(word) > 1 for word in subject) else None
+
+
+def series_words(path: str, other: str) -> frozenset[str]:
+    """
+    Return the words that the names of two files of one series share; none if they belong to different series.
+
+    A series is in one folder, with names that differ in a number, a date or an ordinal only, or that share two words or
+    more before the difference ("roof offer Duc", "roof offer Smit").
+    """
+    (folder, name), (other_folder, other_name) = _series_name(path), _series_name(other)
+    if folder != other_folder:
+        return frozenset()
+    shared = tuple(
+        one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other_name, strict=False))
+    )
+    return frozenset(shared if name == other_name or len(shared) >= SHARED else ())
+
+
+def _series_name(path: str) -> tuple[str, tuple[str, ...]]:
+    folder, _, file = path.rpartition("/")
+    every = words(file.rpartition(".")[0].casefold().replace("_", " "))
+    return folder, tuple(word for word in every if word.isalpha() and word not in _ORDINALS | _VERSION_WORDS)
 
 
 def names_future_year(path: str, now: str) -> bool:

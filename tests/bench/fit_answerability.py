@@ -30,12 +30,13 @@ from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Unit, read_request
-from clawmem.app.services.retrieval.stages.judge import evidence_of, words_of
+from clawmem.app.services.retrieval.stages.judge import evidence_of, statistics_of
 from clawmem.app.services.surfacing.candidates import match_of
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.pipeline import RetrievalDependencies, finding
 from clawmem.domain.retrieval.relevance import Evidence
 from clawmem.domain.retrieval.relevance_model import MOST_COVERAGE
+from clawmem.domain.retrieval.requested import Shortfall
 from clawmem.domain.surfacing.answerability import PromptMatch, counted
 from clawmem.domain.surfacing.gate import why_skip
 from clawmem.domain.surfacing.prompt_form import PromptForm, prompt_form
@@ -48,10 +49,12 @@ NOTES = {
 }
 CHATS = ("locomo", "beam")
 COSINE = 1  # its column
-LESS = frozenset({"unknown", "entries", "task", "general", "pointing"})  # signs that nothing answers
+LACKS = tuple(f"unmet {name}" for name in Shortfall._fields)
+LESS = frozenset({"unknown", "entries", "task", "general", "pointing", *LACKS})  # signs that nothing answers
 NAMES = (
     *("line", "cosine", "unknown", "entries", "task", "general", "pointing"),
     *("ours", "own", "asks", "identifier", "name", "whole", "coverage"),
+    *LACKS,
 )
 SAMPLE = 0.6  # the power of its size that a group counts with: a hundred prompts more than ten, not ten times
 EVERYDAY = 3.5  # what an everyday prompt counts: an unrelated block disturbs more than a missing one
@@ -118,7 +121,7 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
         form = prompt_form(prompt.text)
         if form.telling and work.candidates:
             evidence, match = (
-                evidence_of(services.vault.lexical, work, words_of(services.vault.lexical, request)),
+                evidence_of(services.vault.lexical, work, statistics_of(services.vault, request, work)),
                 match_of(services.vault.lexical, request, work),
             )
             yield Row(prompt, signs(evidence, form, match))
@@ -132,6 +135,7 @@ def signs(evidence: Evidence, form: PromptForm, match: PromptMatch) -> tuple[flo
         "unknown": evidence.unknown,
         "entries": float(np.log(counted(evidence.entries))),
         "coverage": min(MOST_COVERAGE, evidence.coverage),
+        **dict(zip(LACKS, evidence.unmet, strict=True)),
         **{name: float(value) for one in (form, match) for name, value in one._asdict().items()},
     }
     return tuple(-found[name] if name in LESS else found[name] for name in NAMES)

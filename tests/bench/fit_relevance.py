@@ -6,7 +6,8 @@ Fit the numbers of `clawmem.domain.retrieval.relevance_model`, in one command.
 Two vaults come with the repository: the example notes and ``tests/data/ownervault``, asked with
 ``tests/data/relevance_questions.jsonl`` (names, single words, identifiers, short look-ups, sentences, and questions on
 and off the subject that nothing answers) and with ``ownervault_questions.jsonl``. ``--data`` adds judged collections,
-asked with their own questions and with ``silence.jsonl``. Every collection is indexed with every embedder; what is found
+asked with their own questions and with ``silence.jsonl``. Questions about documents are also asked of the vault without the
+notes that answer them: what remains is about the topic and does not answer. Every collection is indexed with every embedder; what is found
 is kept in ``--facts`` and read from there the next time. Printed are the weights as they go into the module, and
 figures of each collection from a model that was fitted on all others.
 """
@@ -20,6 +21,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,6 +29,8 @@ import numpy.typing as npt
 
 from clawmem.domain.retrieval.relevance import LIKELY, POSSIBLE
 from clawmem.domain.retrieval.relevance_model import COUNTED_ENTRIES, MOST_COVERAGE
+from clawmem.domain.retrieval.requested import Shortfall
+from clawmem.ports.records import Grain, LexicalQuery
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,10 +46,14 @@ OWN_VAULTS = {
     "ownervault": TESTS / "data" / "ownervault",
     "householdvault": TESTS / "data" / "householdvault",
 }
+SEVERAL_SUBJECTS = ("locomo",)  # judged collections whose other documents do not answer the same questions
 TOP = 10  # places of a list that are judged
 RIDGE = 1e-3
 BINS = 10
-ANSWERED = ("line", "unknown", "entries", "cosine", "coverage", "words")
+LACKS = Shortfall._fields
+ANSWERED = ("line", "unknown", "entries", "cosine", "coverage", "words", *(f"unmet {name}" for name in LACKS))
+FOUND = 5  # an answer that is not among the first results is no evidence of how questions with an answer look
+WITHHELD = 0.06  # what the questions without their answers count, as other notes answer some of them in part
 BY_WORDS = tuple(name for name in ANSWERED if name != "cosine")
 PLACED = {
     "document": ("relevance", "rank", "coverage", "name", "name_coverage"),
@@ -109,8 +117,13 @@ def ask_vault(
         pipeline = query(vault, embedder, StaticWords())
         for unit, text, judge in asked:
             found = evidence_and_places(vault, pipeline, text, unit, judge or (lambda candidate: False))
-            real = judge is not None
-            yield {"collection": collection, "embedder": name, "unit": unit, "real": real, **found}
+            about = {"collection": collection, "embedder": name, "unit": unit}
+            yield {**about, "real": judge is not None, "withheld": False, **found}
+            if judge and unit == "document" and collection in (*OWN_VAULTS, *SEVERAL_SUBJECTS):
+                rest = evidence_and_places(
+                    vault, pipeline, text, unit, lambda candidate: False, without=judge
+                )
+                yield {**about, "real": False, "withheld": True, **rest}
         vault.close()
 
 
@@ -161,17 +174,35 @@ def _is_judged(candidate: Any, grades: Mapping[str, int], collection: Any) -> bo
     return any(span.start_line <= line <= span.end_line and turn in grades for line, turn in rows)
 
 
-def evidence_and_places(vault: Any, pipeline: Any, text: str, unit: str, judge: Judge) -> Fact:
-    """The evidence for one question, and the places of its list."""
+def evidence_and_places(
+    vault: Any, pipeline: Any, text: str, unit: str, judge: Judge, *, without: Judge | None = None
+) -> Fact:
+    """The evidence for one question, and the places of its list; not of the notes that *without* holds."""
     from clawmem.app.services.retrieval.request import Unit, read_request
-    from clawmem.app.services.retrieval.stages.judge import evidence_of, places_of, words_of
+    from clawmem.app.services.retrieval.stages.judge import evidence_of, places_of, statistics_of
 
     request = read_request(text, now_ms=0, limit=TOP, unit=Unit(unit), show_all=True)
+    if without:
+        every = vault.documents.many(vault.documents.ids(request.scope))
+        rest = {
+            number for number, one in every.items() if not without(SimpleNamespace(document=one, span=None))
+        }
+        request = request._replace(scope=request.scope._replace(documents=frozenset(rest)))
     work, _ = pipeline.rank(request)
-    words = words_of(vault.lexical, request)
+    words = statistics_of(vault, request, work)
+    if without:
+        words = words._replace(unknown=_unknown(vault, request))
     pairs = zip(places_of(request, work, words), work.candidates, strict=True)
     places = [{**place._asdict(), "judged": int(judge(candidate))} for place, candidate in pairs]
-    return {"evidence": evidence_of(vault.lexical, work, words)._asdict(), "places": places}
+    evidence = evidence_of(vault.lexical, work, words)
+    return {"evidence": {**evidence._asdict(), "unmet": list(evidence.unmet)}, "places": places}
+
+
+def _unknown(vault: Any, request: Any) -> float:
+    """The share of words that no document of the request's scope contains."""
+    terms = request.question.forms.relaxed.terms
+    held = [vault.lexical.search(LexicalQuery((term,)), Grain.DOCUMENT, 1, request.scope) for term in terms]
+    return sum(not one for one in held) / max(1, len(terms))
 
 
 def logistic(features: Floats, labels: Floats, weights: Floats) -> Floats:
@@ -228,6 +259,7 @@ def evidence_rows(facts: Sequence[Fact], names: Sequence[str]) -> Floats:
         "cosine": [e["cosine"] or 0.0 for e in every],
         "coverage": [min(MOST_COVERAGE, e["coverage"]) for e in every],
         "words": [np.log(max(1, e["words"])) for e in every],
+        **{f"unmet {name}": [-e["unmet"][at] for e in every] for at, name in enumerate(LACKS)},
     }
     return np.column_stack([columns[name] for name in names])
 
@@ -253,13 +285,14 @@ def place_rows(facts: Sequence[Fact], names: Sequence[str]) -> tuple[Floats, Flo
 
 def balanced(facts: Sequence[Fact]) -> Floats:
     """Every collection counts as much as every other, and so do its real questions and the others."""
-    kinds = [(fact["collection"], fact["real"]) for fact in facts]
+    kinds = [(fact["collection"], fact["real"], fact["withheld"]) for fact in facts]
     sizes = Counter(kinds)
-    return np.array([1 / sizes[kind] for kind in kinds])
+    return np.array([(WITHHELD if kind[2] else 1) / sizes[kind] for kind in kinds])
 
 
 def fit_answered(facts: Sequence[Fact], names: Sequence[str]) -> Floats:
-    """Real questions against those without an answer."""
+    """Real questions whose answer was found against those without an answer."""
+    facts = [f for f in facts if not f["real"] or any(place["judged"] for place in f["places"][:FOUND])]
     return logistic(evidence_rows(facts, names), labels(facts), balanced(facts))
 
 

@@ -15,6 +15,7 @@ from clawmem.domain.retrieval.relevance import (
     place_probability,
 )
 from clawmem.domain.retrieval.relevance_model import ANSWERED, ANSWERED_BY_WORDS, PLACED
+from clawmem.domain.retrieval.requested import Shortfall
 
 FINGERPRINTS = st.sampled_from([None, "unheard of", *ANSWERED])
 EVIDENCE = st.builds(
@@ -25,6 +26,9 @@ EVIDENCE = st.builds(
     cosine=st.none() | st.floats(-1, 1),
     coverage=st.floats(0, 20),
     words=st.integers(0, 16),
+    unmet=st.builds(
+        Shortfall, st.floats(0, 1), st.floats(0, 2), st.floats(0, 1), st.sampled_from([0.0, 1.0, 4.0])
+    ),
 )
 
 
@@ -43,6 +47,7 @@ def test_more_evidence_never_makes_it_less_likely(
 
     assert answer_probability(evidence._replace(line=evidence.line + line), fingerprint) >= before
     assert answer_probability(evidence._replace(unknown=evidence.unknown * unknown), fingerprint) >= before
+    assert answer_probability(evidence._replace(unmet=Shortfall()), fingerprint) >= before
     assert answer_probability(evidence._replace(coverage=evidence.coverage + line), fingerprint) >= before
     assert (
         answer_probability(evidence._replace(entries=max(0, evidence.entries - entries)), fingerprint)
@@ -94,7 +99,9 @@ def test_the_family_of_a_fingerprint_is_its_model_not_its_build() -> None:
 @pytest.mark.parametrize("weights", [*ANSWERED.values(), ANSWERED_BY_WORDS, *PLACED.values()])
 def test_no_weight_turns_its_sign(weights: tuple[float, ...]) -> None:
     """Only the bias may be negative; anything else would make good evidence count against an answer."""
-    assert all(weight >= 0 for weight in weights[1:])
+    each = (weight for one in weights[1:] for weight in (one if isinstance(one, tuple) else (one,)))
+
+    assert all(weight >= 0 for weight in each)
 
 
 def test_the_floor_lies_where_more_speaks_for_than_against() -> None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import scope_within
+from clawmem.app.services.retrieval.stages.versions_in_order import of_the_series
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.names import document_names, file_name
@@ -73,6 +74,8 @@ def newest_matching_first(vault: Searchable) -> Stage:
         pool, matched = _matched(vault, request, work, asked)
         if not matched:
             return work
+        if pool.topic:
+            matched |= of_the_series(work, matched, pool.topic)
         dates = {number: one.authored_at for number, one in matched.items()}
         undated = {number for number, one in matched.items() if has_time_of_file(one)}
         behind = _superseded(vault, request, matched) | _set_aside(request, matched.values())

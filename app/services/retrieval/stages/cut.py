@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import HIDDEN, Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval import diversity
-from clawmem.domain.retrieval.intent import GRAPH_INTENTS
-from clawmem.domain.retrieval.relevance import results_to_show
+from clawmem.domain.retrieval.intent import GRAPH_INTENTS, Intent
+from clawmem.domain.retrieval.relevance import POSSIBLE, results_to_show
 from clawmem.ports.documents import DocumentStore
 
+REASONS = 3
 SPREAD = 20  # first candidates that are compared with each other, independent of the limit
 READ_FOR_DIVERSITY = 800  # characters compared per text
 
@@ -39,12 +40,16 @@ def cut(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     Keep the first ``limit`` candidates; among these, drop unlikely ones below a likely one.
 
     Nothing is dropped with ``show_all``, if no candidate is likely, or if relations were followed, because a cause
-    need not share the subject of the question.
+    need not share the subject of the question. For the same reason the first `REASONS` results of a question for a
+    reason are kept.
     """
     first = _within_the_limit(request, work, trace)
     if work.intent is not None and work.intent.intent in GRAPH_INTENTS:
         return work.with_candidates(first)
-    return _without_unlikely(request, work.with_candidates(first), [one.confidence for one in first], trace)
+    confidences = [one.confidence for one in first]
+    if request.question.intent.intent is Intent.WHY:
+        confidences[:REASONS] = [one if one is None else max(POSSIBLE, one) for one in confidences[:REASONS]]
+    return _without_unlikely(request, work.with_candidates(first), confidences, trace)
 
 
 def cut_by_note(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

@@ -3,29 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
+from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
+from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
+from clawmem.domain.retrieval.requested import Shortfall, least_unmet, requested, unmet
+from clawmem.domain.retrieval.temporal import is_within
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Grain
-from clawmem.ports.stores import SearchIndexes
+from clawmem.ports.stores import Searchable
 
+MOST_PASSAGES = 3  # best candidates whose texts are compared with what the question asks for
+PASSAGE, NEAR = 800, 300  # characters before and after the best line, for words and for fillers of a slot
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
 
 
 Likelihood = Callable[[RetrievalRequest, Work, "QuestionStatistics"], float]
 
 
-def judge(vault: SearchIndexes, likely: Likelihood | None = None) -> Stage:
+def judge(vault: Searchable, likely: Likelihood | None = None) -> Stage:
     """
     Return a stage that gives every candidate the probability that it answers; the ranking does not change.
 
@@ -39,7 +47,7 @@ def judge(vault: SearchIndexes, likely: Likelihood | None = None) -> Stage:
     chosen = likely or partial(likelihood, vault)
 
     def judged(request: RetrievalRequest, work: Work) -> Work:
-        words = words_of(vault.lexical, request)
+        words = statistics_of(vault, request, work)
         answered = chosen(request, work, words)
         return work._replace(
             candidates=tuple(with_confidences(request, work, words, answered)), answered=answered
@@ -48,7 +56,7 @@ def judge(vault: SearchIndexes, likely: Likelihood | None = None) -> Stage:
     return _judging(judged)
 
 
-def judge_parts(vault: SearchIndexes, search: Stage, parts: Collection[str]) -> Stage:
+def judge_parts(vault: Searchable, search: Stage, parts: Collection[str]) -> Stage:
     """
     Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
 
@@ -56,10 +64,13 @@ def judge_parts(vault: SearchIndexes, search: Stage, parts: Collection[str]) -> 
     fitted to sums of scores, and their relevance comes from ranks.
     """
 
+    ranked = fuse(vault.documents)
+
     def likely(text: str, request: RetrievalRequest) -> float:
         part = request.asking(text)
         apart = Trace([StageTrace("part", 0, 0, 0.0)])  # discarded: the clauses report degradation already
-        return likelihood(vault, part, search(part, Work(), apart), words_of(vault.lexical, part))
+        found = ranked(part, search(part, Work(), apart), apart)
+        return likelihood(vault, part, found, statistics_of(vault, part, found))
 
     def judged(request: RetrievalRequest, work: Work) -> Work:
         return work._replace(answered=max(likely(text, request) for text in parts))
@@ -107,16 +118,14 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
     return work.with_candidates(())
 
 
-def likelihood(
-    vault: SearchIndexes, request: RetrievalRequest, work: Work, words: QuestionStatistics
-) -> float:
+def likelihood(vault: Searchable, request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
     """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     return answer_probability(evidence_of(vault.lexical, work, words), fingerprint)
 
 
 def evidence_of(lexical: LexicalIndex, work: Work, words: QuestionStatistics) -> Evidence:
-    """Return the input of the relevance model from the hits of the retrievers."""
+    """Return the input of the relevance model from the hits of the retrievers and the texts of the best candidates."""
     lines, vectors = (work.legs.get(leg) for leg in (LINE, VECTOR))
     return Evidence(
         line=lines[0].score if lines else 0.0,
@@ -126,19 +135,50 @@ def evidence_of(lexical: LexicalIndex, work: Work, words: QuestionStatistics) ->
         coverage=best_coverage(work, words),
         words=words.looked_up,
         whole=bool(work.legs.get(PRECISE)),
+        unmet=least_unmet(words.lacks.values()),
     )
+
+
+def _lacks(
+    store: DocumentStore, request: RetrievalRequest, work: Work, rarities: Sequence[float]
+) -> dict[int, Shortfall]:
+    """Return what the best passages lack of the question, by document."""
+    question, named = request.question, request.question.named_time
+    searched = question.forms.words[: len(rarities)]
+    asked = requested(question.text, searched, question.text[named.start : named.end] if named else "")
+    best = {c.document_id: c.best for c in reversed(work.candidates[:MOST_PASSAGES])}
+    documents, bodies, spans = store.many(best), store.bodies(best), store.spans(best.values())
+    found = {}
+    for number, document in documents.items():
+        body, span = bodies.get(number, ""), spans.get(best[number])
+        start, end = (span.start, span.end) if span else (0, 0)
+        names = " ".join(searchable_names(document))
+        text, near = (f"{body[max(0, start - reach) : end + reach]} {names}" for reach in (PASSAGE, NEAR))
+        is_in_time = named is not None and is_within(document.authored_at, named)
+        dated = f"{text} {document.authored_at[:10]}"
+        found[number] = unmet(asked, rarities, dated, near, is_in_time=is_in_time)
+    return found
 
 
 class QuestionStatistics(NamedTuple):
     """
     Statistics of the question's words in the vault.
 
-    ``unknown`` is the share of words that no document contains, ``rarity`` the sum of their rarities among documents.
+    ``unknown`` is the share of words that no document contains, ``rarity`` the sum of ``rarities``, the rarity of each
+    word among documents. ``lacks`` says what the passages of the best documents lack, by document.
     """
 
     looked_up: int
     unknown: float
     rarity: float
+    rarities: tuple[float, ...] = ()
+    lacks: Mapping[int, Shortfall] = MappingProxyType({})
+
+
+def statistics_of(vault: Searchable, request: RetrievalRequest, work: Work) -> QuestionStatistics:
+    """Return the statistics of the question's words, and what the best candidates of *work* lack."""
+    found = words_of(vault.lexical, request)
+    return found._replace(lacks=_lacks(vault.documents, request, work, found.rarities))
 
 
 def best_coverage(work: Work, words: QuestionStatistics) -> float:
@@ -153,7 +193,8 @@ def words_of(lexical: LexicalIndex, request: RetrievalRequest) -> QuestionStatis
     total = lexical.count(Grain.DOCUMENT)
     held = [lexical.holding(term, Grain.DOCUMENT) for term in terms]
     unknown = held.count(0) / len(terms) if terms else 1.0
-    return QuestionStatistics(len(terms), unknown, math.fsum(rarity(total, one) for one in held) or 1.0)
+    rarities = tuple(rarity(total, one) for one in held)
+    return QuestionStatistics(len(terms), unknown, math.fsum(rarities) or 1.0, rarities)
 
 
 def places_of(request: RetrievalRequest, work: Work, words: QuestionStatistics) -> list[ResultPlace]:
@@ -161,10 +202,14 @@ def places_of(request: RetrievalRequest, work: Work, words: QuestionStatistics) 
     hits = reversed(work.legs.get(DOCUMENT, ()))
     best = {hit.key.document_id: hit.score for hit in hits}
     is_name = request.question.forms.precise is not None
+    least = least_unmet(words.lacks.values()).distinct
     return [
-        ResultPlace(one.relevance, rank, request.unit, best.get(one.document_id, 0.0) / words.rarity, is_name)
+        ResultPlace(
+            one.relevance, rank, request.unit, best.get(one.document_id, 0.0) / words.rarity, is_name,
+            max(0.0, words.lacks[one.document_id].distinct - least) if one.document_id in words.lacks else 0.0,
+        )
         for rank, one in enumerate(work.candidates, start=1)
-    ]
+    ]  # fmt: skip
 
 
 def with_confidences(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
@@ -17,8 +17,10 @@ from clawmem.domain.retrieval.versions import (
     Wanted,
     in_wanted_order,
     names_future_year,
+    series_words,
     subject_name,
 )
+from clawmem.ports.records import Document
 from clawmem.ports.stores import Catalogue
 
 VERSION = "version"  # name of the term in the score
@@ -115,3 +117,18 @@ def _at(candidate: Candidate, place: Candidate) -> Candidate:
         return candidate
     terms = {**candidate.terms, VERSION: place.score - candidate.score}
     return candidate._replace(score=place.score, confidence=place.confidence, terms=terms)
+
+
+def of_the_series(work: Work, matched: Mapping[int, Document], topic: Collection[str]) -> dict[int, Document]:
+    """Return the candidates whose file continues the series of a match: a later offer need not repeat its subject."""
+    found = {one.document_id: one.document for one in work.candidates if one.document is not None}
+    return {
+        number: document
+        for number, document in found.items()
+        if number not in matched
+        and any(
+            one.collection == document.collection
+            and not series_words(one.path, document.path).isdisjoint(topic)
+            for one in matched.values()
+        )
+    }

@@ -1,0 +1,91 @@
+"""What a question asks for besides its topic, and what a text lacks of it."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.retrieval.requested import (
+    NOTHING_ELSE,
+    Shortfall,
+    is_same_word,
+    least_unmet,
+    requested,
+    unmet,
+)
+
+
+def lacks(question: str, text: str) -> Shortfall:
+    """What *text* lacks of *question*, whose words weigh the same."""
+    searched = query_forms(question).words
+    return unmet(requested(question, searched), [1.0] * len(searched), text, text)
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "name"),
+    [
+        ("how much did the pump of Joost cost", "The pump cost 900 euros, says Bram.", "names"),
+        ("weight of Wastl", "The cat weighs 4 kg.", "names"),
+        ("water depth at JX-14", "Core JX-12: water depth 31 m, ice 14 cm.", "number"),
+        ("what did the fiduciaire charge for 2023", "The fiduciaire did 2025 for 340.", "number"),
+        ("how many goats do the four sisters have", "Four sisters and their goats.", "slot"),
+        ("when is the wedding of Ada", "Ada spoke of her wedding.", "slot"),
+        ("wie viel kostet der Zaun", "Der Zaun ist aus Holz.", "slot"),
+        ("phone number of Ada", "Ada came on 2026-04-05 at 10:30.", "slot"),
+        ("colour of the raft", "The raft is new.", "slot"),
+    ],
+)
+def test_a_text_about_the_topic_may_lack_what_is_asked_for(question: str, text: str, name: str) -> None:
+    """Another person, another number, or nothing of the kind that is asked for."""
+    assert getattr(lacks(question, text), name) > 0
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("how much did the pump of Joost cost", "Joost paid 900 for his pump."),
+        ("water depth at JX-14", "Core JX-14, depth of the water 31 m."),
+        ("how many goats do the sisters have", "The sisters keep 12 goats."),
+        ("when is the wedding of Ada", "Ada's wedding: 4 May."),
+        ("wie viel kostet der Zaun", "Der Zaun: 300."),
+        ("phone number of Ada", "Ada 030 5557 1203"),
+        ("où est la régie", "la regie, rue du Lac: où est"),
+    ],
+)
+def test_a_filler_stands_for_the_words_that_ask_for_it(question: str, text: str) -> None:
+    """A text that answers lacks nothing, although it does not say "cost", "number" or "when"."""
+    assert lacks(question, text) == Shortfall()
+
+
+def test_only_a_telephone_number_answers_a_question_for_one() -> None:
+    """A price may be asked for in other words; a telephone number looks like one."""
+    assert lacks("phone number of Ada", "Ada").slot == NOTHING_ELSE > lacks("price of the raft", "raft").slot
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("roof", "roofs", True),
+        ("heat", "heating", True),
+        ("decision", "decisions", True),
+        ("key", "keys", True),
+        ("lake", "land", False),
+        ("car", "cargo", False),
+        ("port", "portfolio", False),
+    ],
+)
+def test_forms_of_a_word_share_their_stem(one: str, other: str, same: bool) -> None:
+    """Short words must be equal but for a plural s, and endings are short."""
+    assert is_same_word(one, other) is is_same_word(other, one) is same
+
+
+@given(st.text(max_size=200), st.text(max_size=200))
+def test_any_text_is_judged(question: str, text: str) -> None:
+    """Shares are shares, and an own text lacks no word of it."""
+    found = lacks(question, text)
+
+    assert 0 <= found.words <= 1
+    assert lacks(question, question).words == 0
+    assert least_unmet([found, Shortfall()]) == Shortfall()
