@@ -50,7 +50,8 @@ AGENTS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/clawmem-agents
 clients: $(VENV)/installed-dev
 	@bash tests/install_agents.sh "$(AGENTS)"
 	@AGENTS_FOLDER="$(AGENTS)" CLAUDE_FOLDER="$(AGENTS)/bin" $(BIN)/pytest -m client -n 0 \
-		tests/integration/test_real_agents.py tests/integration/test_real_client.py
+		tests/integration/test_real_agents.py tests/integration/test_real_client.py \
+		tests/integration/test_real_openclaw.py
 
 # DATA is one judged collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.
 DATA ?= $(BENCH_DATA)

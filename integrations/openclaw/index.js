@@ -51,9 +51,13 @@ export default {
 
     api.registerService?.({
       id: "clawmem",
-      async start() {
-        await command.startServer().catch((error) => api.logger?.warn?.(`clawmem: ${error.message}`));
-        await refresh(managers.of());
+      // The gateway does not wait for it; a prompt works without a server too.
+      start() {
+        command
+          .startServer()
+          .then((isNew) => api.logger?.info?.(`clawmem: ${isNew ? "started" : "found"} a server of the vault.`))
+          .then(() => refresh(managers.of()))
+          .catch((error) => api.logger?.warn?.(`clawmem: ${error.message}`));
       },
     });
 

@@ -6,7 +6,7 @@ What events cost: CPU time and memory of ``clawmem hook UserPromptSubmit``, and 
 The vault has the beginnings of 10 000 notes that ``corpus.py`` makes from the example notes: 64 000 lines and 45 000
 vectors. Every kind of prompt is asked in turn with the bare interpreter, so that a busy machine slows all of them
 alike; what counts is the least, and how many interpreters it is worth. Then the same prompts go through a server, for
-which the clock counts too. Pairs of cold prompts show what it costs to start a server in the background. At last a turn
+which the clock counts too, as do the first prompt of a session, with its start, and the end of its turn. Pairs of cold prompts show what it costs to start a server in the background. At last a turn
 ends: with one process for each Stop hook, and with one for all. An editable installation slows all of them: for figures,
 install the packages.
 """
@@ -65,6 +65,7 @@ KINDS = (
 
 
 SERVED = Kind("through a server", HOOK, PROMPTS, target=3)
+FIRST, ENDED = Kind("first prompt of a session, served", HOOK), Kind("Stop, served", HOOK)
 PLAIN, STARTING = Kind("balanced, in pairs", HOOK), Kind("balanced, starts a server", HOOK)
 APART, TOGETHER = Kind("Stop, a process for each hook", HOOK), Kind("Stop, one process", HOOK)
 
@@ -167,9 +168,29 @@ def stops(environ: Mapping[str, str], work: Path, runs: int) -> dict[str, dict[s
         file = transcript(work / "transcripts" / f"{session}.jsonl", *TURNS)
         event = {"hook_event_name": "Stop", "session_id": session, "transcript_path": str(file)}
         each = [cost((*COMMAND, "hook", name), event, environ) for name in names]
-        cpu, memory, wall = zip(*each, strict=True)
-        found[kind.name][""].append(Cost(sum(cpu), max(memory), sum(wall)))
+        found[kind.name][""].append(together(each))
     return found
+
+
+def sessions(environ: Mapping[str, str], work: Path, runs: int) -> dict[str, dict[str, list[Cost]]]:
+    """What the beginning of a session cost, its start and its first prompt together, and the end of its turn."""
+    found: dict[str, dict[str, list[Cost]]] = {kind.name: {"": []} for kind in (FIRST, ENDED)}
+    for number in range(runs):
+        prompt = prompted(PROMPTS[number % len(PROMPTS)])
+        session = {"session_id": prompt["session_id"]}
+        file = transcript(work / "transcripts" / f"{prompt['session_id']}.jsonl", *TURNS)
+        begins = {"hook_event_name": "SessionStart", "source": "startup", **session}
+        start, first = cost((*COMMAND, "hook", "SessionStart"), begins, environ), cost(HOOK, prompt, environ)
+        found[FIRST.name][""].append(together([start, first]))
+        ends = {"hook_event_name": "Stop", "transcript_path": str(file), **session}
+        found[ENDED.name][""].append(cost((*COMMAND, "hook", "Stop"), ends, environ))
+    return found
+
+
+def together(each: Sequence[Cost]) -> Cost:
+    """Of processes one after another."""
+    cpu, memory, wall = zip(*each, strict=True)
+    return Cost(sum(cpu), max(memory), sum(wall))
 
 
 def table(kinds: Sequence[Kind], vault: Path, runs: int, pairs: int) -> str:
@@ -185,14 +206,14 @@ def table(kinds: Sequence[Kind], vault: Path, runs: int, pairs: int) -> str:
     environ = {**starting, **NO_SERVER}
     found = asked(kinds, environ, runs)
     with serving(environ, home, "--port", "0", "--no-watch"):
-        found |= asked([SERVED], environ, 4 * runs)
+        found |= asked([SERVED], environ, 4 * runs) | sessions(environ, vault.parent, runs)
     found |= starts(starting, pairs) | stops(environ, vault.parent, runs)
     bare = min(one.cpu_ms for one in found[BARE][""])
     head = (
         "| process | target | least ms | median ms | × bare | memory MB | median, p95 on the clock ms |"
         "\n|---|---|---|---|---|---|---|"
     )
-    every = (*kinds, SERVED, PLAIN, STARTING, APART, TOGETHER)
+    every = (*kinds, SERVED, FIRST, ENDED, PLAIN, STARTING, APART, TOGETHER)
     return "\n".join([head, *(row(kind, found[kind.name], bare) for kind in every)])
 
 

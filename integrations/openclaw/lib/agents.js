@@ -3,6 +3,7 @@
 import { SearchManager, clamped } from "./memory.js";
 
 const INDEX_MS = 120_000;
+const SEARCH_MS = 30_000; // changed files are indexed before a search
 
 /** The search manager of one agent over `clawmem openclaw`; no other agent's memory is read. */
 export class AgentManager extends SearchManager {
@@ -29,7 +30,7 @@ export class AgentManager extends SearchManager {
       source,
       ...(Number.isFinite(minScore) ? ["--min-score", String(Math.min(1, Math.max(0, minScore)))] : []),
     ];
-    const found = await this.command.ask(["openclaw", "search", ...words, "--", String(query)], { signal });
+    const found = await this.command.ask(["openclaw", "search", ...words, "--", String(query)], { signal, within: SEARCH_MS });
     return found.results.map((one) => ({
       path: one.path,
       startLine: one.start_line,
@@ -45,7 +46,7 @@ export class AgentManager extends SearchManager {
 
   async read(path, range) {
     await this.index();
-    const note = await this.command.ask(["openclaw", "get", ...this.agent, ...range, "--", path]);
+    const note = await this.command.ask(["openclaw", "get", ...this.agent, ...range, "--", path], { within: SEARCH_MS });
     return { ...note, file: note.path };
   }
 

@@ -50,10 +50,10 @@ export class Command {
     }
   }
 
-  /** Start a server in the background, which exits when it is idle; a server that runs already is left alone. */
+  /** Start a server in the background, which exits when it is idle; return false if a server runs already. */
   async startServer() {
     const status = await this.run(["serve", "--status", "--json"], "", TOOL_MS).catch((error) => error.output ?? "");
-    if (/"answers":\s*true/.test(status)) return;
+    if (/"answers":\s*true/.test(status)) return false;
     const port = this.port ? ["--port", String(this.port)] : [];
     const server = spawn(this.binary, ["serve", "--idle-exit", "30", ...port], {
       detached: true,
@@ -62,6 +62,7 @@ export class Command {
     });
     server.on("error", () => {});
     server.unref();
+    return true;
   }
 
   run(words, text, within, signal) {
