@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _COMMENT = re.compile(r"//[^\n]*|/\*(?:[^*]|\*(?!/))*\*/")
-_SAME_LINE_COMMENT = re.compile(r"[ \t]*//[^\r\n]*")
+_SAME_LINE_COMMENT = re.compile(r"(?<![ \t])[ \t]*//[^\r\n]*")  # one try for each stretch of blanks
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _DEFAULT_INDENT = "  "
 _SCALARS = json.JSONDecoder()
