@@ -133,7 +133,7 @@ SIGNALS: dict[str, Without] = {
     "late interaction": _weight(grains.COVERAGE),
     "best line": _weight(grains.BEST_LINE),
     "closer look (the whole stage)": _stage("compare"),
-    "vectors for other words": _stage("lean on meaning"),
+    "vectors for other words": _stage("weigh vectors"),
     "sums (ranks instead)": Without(constants={(grains, "_scaled"): _by_rank}),
     "recency": _term("RECENCY"),
     "recency when asked for": _term("INTENDED_RECENCY", "CURRENT_RECENCY"),

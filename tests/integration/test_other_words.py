@@ -44,8 +44,13 @@ def test_vectors_decide_against_a_chance_match(notes: NotesVault) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["why keep every paragraph short", "what happened to my automobile in May 2024"]
+    "text",
+    [
+        "why keep every paragraph short",
+        "what happened to my automobile in May 2024",
+        "latest bill for my automobile",
+    ],
 )
 def test_words_and_named_times_stay(notes: NotesVault, text: str) -> None:
-    """A question in the words of a note, or for a time, is ranked as before."""
+    """A question in the words of a note, for a time, or for the newest is ranked as before."""
     assert said(ask(notes, text)) == []

@@ -7,7 +7,7 @@ from itertools import permutations
 import pytest
 
 from clawmem.app.services.knowledge import enriching, modelled, resolving
-from clawmem.app.services.maintenance import lane, synthesis
+from clawmem.app.services.maintenance import lanes, synthesis
 from clawmem.domain.capture import causes
 from clawmem.domain.graph import meta_paths, traversal
 from clawmem.domain.knowledge import enrichment, names, notes, triples
@@ -54,8 +54,8 @@ def test_how_much_is_looked_at() -> None:
     )
     assert (enriching.DOCUMENTS_EACH, enriching.SIMILAR, resolving.LOOKED_AT) == (20, 0.7, 20)
     assert (entities.MOST_COMPANIONS, entities.DOCUMENTS_EACH) == (30, 10)
-    assert (lane.ENRICH_LIMIT, selection.LIGHT_LIMIT, selection.HEAVY_LIMIT) == (3, 50, 100)
-    assert (synthesis.MOST, lane.DEDUCTION_LIMIT, synthesis.EARLIER, synthesis.RELATED) == (
+    assert (lanes.ENRICH_LIMIT, selection.LIGHT_LIMIT, selection.HEAVY_LIMIT) == (3, 50, 100)
+    assert (synthesis.MOST, lanes.DEDUCTION_LIMIT, synthesis.EARLIER, synthesis.RELATED) == (
         20,
         40,
         20,
@@ -88,7 +88,7 @@ def test_when_lanes_work() -> None:
     assert (light.lease, heavy.lease) == ("light-consolidation", "heavy-maintenance")
     assert schedule.LEASE_MS == schedule.RECENT_MS == 600_000
     assert schedule.MOST_QUESTIONS == 30
-    assert (lane.USUAL.hosted, lane.USUAL.surprisal, lane.USUAL.window) == (
+    assert (lanes.USUAL.hosted, lanes.USUAL.surprisal, lanes.USUAL.window) == (
         (),
         False,
         schedule.ALWAYS,

@@ -116,7 +116,7 @@ class TestList:
                 [
                     "search",
                     "fuse",
-                    "lean on meaning",
+                    "weigh vectors",
                     "precise first",
                     "judge",
                     "score",

@@ -25,7 +25,6 @@ from clawmem.app.services.retrieval.stages.by_date import named_time_first, newe
 from clawmem.app.services.retrieval.stages.cut import cut, diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone, judge
-from clawmem.app.services.retrieval.stages.lean import lean_on_meaning
 from clawmem.app.services.retrieval.stages.openclaw import (
     every_word_retriever,
     merge_passages,
@@ -33,6 +32,7 @@ from clawmem.app.services.retrieval.stages.openclaw import (
 )
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
+from clawmem.app.services.retrieval.stages.vector_weight import weigh_vectors
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
@@ -110,7 +110,7 @@ def query(
             "search": RunRetrievers(legs, at_hand=partial(local_retrievers, vault, embedder)),
             "fuse": fuse(vault.documents),
             **comparison_stage(vault, late, embedder),
-            "lean on meaning": lean_on_meaning(vault),
+            "weigh vectors": weigh_vectors(vault),
             "precise first": precise_first(vault.documents),
             **reranking_stages(vault, models),
             "judge": judge(vault),

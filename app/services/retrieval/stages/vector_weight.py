@@ -13,16 +13,17 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.stores import SearchIndexes
 
 
-def lean_on_meaning(vault: SearchIndexes) -> Stage:
+def weigh_vectors(vault: SearchIndexes) -> Stage:
     """
     Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
 
-    A question that names a time is left as it is: the time, not its words, tells which notes are meant. So is one without
-    vectors, or with an unavailable lexical index.
+    A question that names a time or asks for the newest is left as it is: the time tells which notes are meant. So is one
+    without vectors, or with an unavailable lexical index.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if not work.legs.get(VECTOR) or DOCUMENT not in work.legs or request.question.named_time:
+        question = request.question
+        if not work.legs.get(VECTOR) or DOCUMENT not in work.legs or question.named_time or question.newest:
             return work
         try:
             coverage = best_coverage(work, words_of(vault.lexical, request))
@@ -32,12 +33,12 @@ def lean_on_meaning(vault: SearchIndexes) -> Stage:
         if not share:
             return work
         trace.stages[-1].notes.append(f"the notes hardly have its words: vectors count {share:.0%}")
-        return work.with_candidates(sorted(_leant(work, share), key=lambda c: (-c.relevance, c.best)))
+        return work.with_candidates(sorted(_weighed(work, share), key=lambda c: (-c.relevance, c.best)))
 
     return stage
 
 
-def _leant(work: Work, share: float) -> Iterator[Candidate]:
+def _weighed(work: Work, share: float) -> Iterator[Candidate]:
     for one in work.candidates:
         relevance = by_meaning(one.relevance, one.legs.get(VECTOR, 0.0), share)
         yield one._replace(relevance=relevance, score=relevance)
