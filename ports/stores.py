@@ -175,7 +175,7 @@ class Transactions(Protocol):
         """
 
 
-class Annotated(Catalogue, Knowledge, Protocol):
+class CatalogueWithKnowledge(Catalogue, Knowledge, Protocol):
     """Documents with the knowledge derived from them."""
 
 

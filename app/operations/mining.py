@@ -25,18 +25,23 @@ from clawmem.app.operations.operation import (
     Result,
 )
 from clawmem.app.operations.output import Part, table
-from clawmem.app.services.importing.mining import MiningInterrupted, MiningOptions, MiningReport, SourceCounts
-from clawmem.app.services.importing.synthesis import MOST_ASKED, SynthesisReport
+from clawmem.app.services.conversations.mining import (
+    MiningInterrupted,
+    MiningOptions,
+    MiningReport,
+    SourceCounts,
+)
+from clawmem.app.services.conversations.synthesis import MOST_ASKED, SynthesisReport
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.settings.config_file import fault_of_name
+from clawmem.domain.conversations.places import COLLECTION, checked_source
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.importing.places import COLLECTION, checked_source
 from clawmem.ports.address_errors import ConfirmationMissing
 from clawmem.ports.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.importing.sources import ImportedSource
+    from clawmem.app.services.conversations.sources import ImportedSource
 
 PARTLY_READ = 1  # exit code
 SHOWN = 10  # faults and foreign files that a person is shown
@@ -184,7 +189,7 @@ def _paths(request: Mine) -> list[str]:
 
 
 def _imported(services: Services, paths: Sequence[str], options: MiningOptions) -> MiningReport:
-    from clawmem.app.bootstrap.importing import mining_of
+    from clawmem.app.bootstrap.conversations import mining_of
 
     try:
         with services.progress("Importing") as step:
@@ -196,7 +201,7 @@ def _imported(services: Services, paths: Sequence[str], options: MiningOptions) 
 
 
 def _synthesized(services: Services, request: Mine) -> SynthesisReport:
-    from clawmem.app.bootstrap.importing import synthesis_of
+    from clawmem.app.bootstrap.conversations import synthesis_of
 
     with services.progress("Drawing facts") as step:
         return synthesis_of(services)(request.collection, request.synthesis_max_docs, step)
@@ -214,7 +219,7 @@ def _forget(services: Services, request: Mine) -> ForgottenSource:
         ConfirmationMissing: ``confirm`` is not true.
         NotFound: there is no such source.
     """
-    from clawmem.app.services.importing.sources import documents_of_source, imported_sources
+    from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
 
     configured = services.settings.collections
     documents = documents_of_source(services.vault.documents, configured, request.forget)
@@ -250,7 +255,7 @@ def _forget(services: Services, request: Mine) -> ForgottenSource:
 
 def sources(services: Services, request: NoParameters) -> Sources:
     """List the sources of imported conversations, with their numbers of conversations and documents."""
-    from clawmem.app.services.importing.sources import imported_sources
+    from clawmem.app.services.conversations.sources import imported_sources
 
     return Sources(
         sources=[

@@ -24,9 +24,9 @@ from chat_exports import FORMATS, Talk, Turn
 from clawmem.app.bench.collection import JudgedCollection, load_collection
 from clawmem.app.bench.measures import measure
 from clawmem.app.bench.retrieval import unrolled
-from clawmem.app.bootstrap.importing import mining_of
+from clawmem.app.bootstrap.conversations import mining_of
 from clawmem.app.bootstrap.opening import open_services
-from clawmem.app.services.importing.mining import MiningOptions
+from clawmem.app.services.conversations.mining import MiningOptions
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.app.settings.model import load_settings

@@ -17,8 +17,8 @@ from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.importing.mining import MineConversations, MiningInterrupted, MiningOptions
-from clawmem.app.services.importing.synthesis import SynthesizeFacts
+from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
+from clawmem.app.services.conversations.synthesis import SynthesizeFacts
 from clawmem.ports.conversations import ExportFile, ExportPart
 
 BOAT = talk(

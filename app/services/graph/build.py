@@ -15,7 +15,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import Annotated, Enriched, SearchIndexes
+from clawmem.ports.stores import CatalogueWithKnowledge, Enriched, SearchIndexes
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 BATCH = 200  # documents per transaction: well under 50 ms of writing
@@ -149,7 +149,7 @@ class CausalStep:
 class CausalLinks:
     """Chains of causal relations, between served documents."""
 
-    def __init__(self, vault: Annotated) -> None:
+    def __init__(self, vault: CatalogueWithKnowledge) -> None:
         self._vault = vault
 
     def __call__(

@@ -10,7 +10,7 @@ from clawmem.domain.documents.link_targets import link_target
 from clawmem.ports.links import NamedNote, StoredLink
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import Annotated, Enriched
+from clawmem.ports.stores import CatalogueWithKnowledge, Enriched
 
 ORIGIN = "links"  # the writer of these relations
 CHANGED_AT_ONCE = 32  # changed notes of one transaction
@@ -35,7 +35,7 @@ def aim_links(vault: Enriched) -> None:
             vault.links.settle(changed)
 
 
-def relate_links(vault: Annotated, sources: Collection[int]) -> None:
+def relate_links(vault: CatalogueWithKnowledge, sources: Collection[int]) -> None:
     """Replace the relations that follow from the links of these documents. To be called inside `Vault.writing`."""
     links: dict[int, dict[int, str]] = defaultdict(dict)
     for one in vault.links.outgoing(sources):

@@ -22,7 +22,7 @@ from clawmem.domain.maintenance.merge_gate import (
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Journal
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import Annotated, Enriched, Holdings
+from clawmem.ports.stores import CatalogueWithKnowledge, Enriched, Holdings
 
 
 class Observation(NamedTuple):
@@ -49,7 +49,7 @@ class Observations:
     There may be tens of thousands of consolidated documents: to find similar ones, their titles are enough.
     """
 
-    def __init__(self, vault: Annotated, documents: Sequence[Document]) -> None:
+    def __init__(self, vault: CatalogueWithKnowledge, documents: Sequence[Document]) -> None:
         self._vault = vault
         self._documents = {one.id: one for one in documents if is_free(one)}
         self._read: dict[int, Observation] = {}

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 from clawmem.domain.capture.kinds import Kind
-from clawmem.domain.importing.facts import fact_path, facts_by_rules, read_facts
-from clawmem.domain.importing.units import unit_body
+from clawmem.domain.conversations.facts import fact_path, facts_by_rules, read_facts
+from clawmem.domain.conversations.units import unit_body
 from clawmem.ports.relations import RelationKind
 
 CONVERSATIONS = Path(__file__).parents[2] / "data" / "mined_conversations.jsonl"

@@ -8,12 +8,10 @@ from dataclasses import dataclass
 
 from clawmem.app.services.briefing.profile import SOURCE
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.importing.mining import CONVERSATION
+from clawmem.app.services.conversations.mining import CONVERSATION
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
-from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.importing.facts import (
+from clawmem.domain.conversations.facts import (
     CONFIDENCE,
     FACTS,
     ImportedFact,
@@ -24,6 +22,8 @@ from clawmem.domain.importing.facts import (
     read_facts,
     title_key,
 )
+from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.captures import Cursor

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from clawmem.domain.importing.places import conversation_of_path, source_of_path
+from clawmem.domain.conversations.places import conversation_of_path, source_of_path
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document

@@ -9,18 +9,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from clawmem.app.services.importing.positions import ImportPositions
+from clawmem.app.services.conversations.positions import ImportPositions
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
 from clawmem.app.services.progress import Progress
+from clawmem.domain.conversations.messages import clean_messages, clean_text
+from clawmem.domain.conversations.places import conversation_key, unit_path
+from clawmem.domain.conversations.units import MIN_UNIT, Unit, unit_body, unit_title, units_of
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.properties import MAX_VALUE, property_key
 from clawmem.domain.documents.quality import quality_score
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.importing.messages import clean_messages, clean_text
-from clawmem.domain.importing.places import conversation_key, unit_path
-from clawmem.domain.importing.units import MIN_UNIT, Unit, unit_body, unit_title, units_of
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.origin import as_tag
 from clawmem.domain.security.redaction import redact_parts

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from clawmem.domain.capture.extraction import findings
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import title_of
-from clawmem.domain.importing.messages import ROLES
+from clawmem.domain.conversations.messages import ROLES
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.security.orders import gives_orders
 from clawmem.ports.relations import RelationKind
@@ -135,7 +135,7 @@ def facts_by_rules(body: str, at: str) -> list[ImportedFact]:
 
 
 def messages_of(body: str, at: str) -> list[TranscriptMessage]:
-    """Return the messages in the text of a unit, see `clawmem.domain.importing.units.unit_body`."""
+    """Return the messages in the text of a unit, see `clawmem.domain.conversations.units.unit_body`."""
     _, *parts = _TURN.split(body)
     said = zip(parts[::2], parts[1::2], strict=True)
     return [
