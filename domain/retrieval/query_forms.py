@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import is_unspaced, normalise, words
+from clawmem.domain.retrieval.function_words import function_words_in
 from clawmem.domain.security.patterns import AnyCase, Pattern
 from clawmem.ports.records import LexicalQuery, Term
 
@@ -80,12 +81,12 @@ def query_forms(query: str) -> QueryForms:
     """
     Parse *query* into words; no input reaches a search engine's query syntax.
 
-    Stop words and words such as "latest" are dropped unless there are no other words. The precise form keeps them,
+    Stop words, of the language of the question, and words such as "latest" are dropped unless there are no other words. The precise form keeps them,
     because they may be part of a name (``before_compaction``). Words keep their order, each once.
     """
     every = list(dict.fromkeys(words(query)))
     precise = is_precise(query)
-    left_out = _NO_NAME_WORDS if precise else UNSEARCHED_WORDS
+    left_out = _NO_NAME_WORDS if precise else UNSEARCHED_WORDS | function_words_in(every, STOP_WORDS)
     content = tuple([word for word in every if word not in left_out] or every)[:MAX_TERMS]
     return QueryForms(
         words=content,
