@@ -32,6 +32,7 @@ from clawmem.app.settings.config_file import (
 )
 from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.origin import TRUST
+from clawmem.ports.address_errors import ConfirmationMissing
 from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Scope
 
@@ -106,6 +107,12 @@ class CollectionName(Request):
     """A collection."""
 
     name: Name
+
+
+class CollectionToRemove(CollectionName):
+    """A collection to remove; ``confirm`` is needed where the vault has the only copy of its documents."""
+
+    confirm: Annotated[bool | None, Field(description="Remove it although its folder does not exist.")] = None
 
 
 class RemovedCollection(Result):
@@ -200,9 +207,16 @@ def _free_name(settings: Settings, folder: Path, request: NewCollection) -> str:
     return name
 
 
-def remove(services: Services, request: CollectionName) -> RemovedCollection:
-    """Remove a collection: its files stay, its documents are no longer found."""
+def remove(services: Services, request: CollectionToRemove) -> RemovedCollection:
+    """
+    Remove a collection: its files stay, its documents are no longer found.
+
+    If its folder does not exist, the vault has the only copy of the documents, and nothing is removed without a
+    confirmation.
+    """
     known = services.settings.collections.get(request.name)
+    if known and request.confirm is not True and not known.path.is_dir():
+        _refuse_only_copy(services, request.name, known.path)
     try:
         remove_collection(services.settings.config_file, request.name)
     except NotFound:  # its documents may still be served although it is no longer configured
@@ -211,6 +225,22 @@ def remove(services: Services, request: CollectionName) -> RemovedCollection:
     withdrawn = withdraw_collection(services.vault, request.name) if services.is_open else 0
     trust = known.trust if known else "user"
     return RemovedCollection(name=request.name, withdrawn=withdrawn, trust=trust)
+
+
+def _refuse_only_copy(services: Services, name: str, folder: Path) -> None:
+    """Raise `ConfirmationMissing` if the vault serves documents of the collection."""
+    served = services.vault.documents.collections().get(name, 0) if services.is_open else 0
+    if not served:
+        return
+    line = f"{folder} does not exist: the vault has the only copy of the {served} documents of {name}."
+    raise ConfirmationMissing(
+        f"Nothing was removed. {line} To keep them, first run: clawmem export",
+        {"name": name, "documents": served},
+        remedy="To remove it, repeat with confirm: true.",
+        preview=[line],
+        question="Remove the collection all the same?",
+        confirmed={"confirm": True},
+    )
 
 
 def list_trust(services: Services, request: NoParameters) -> TrustInCollections:
@@ -276,7 +306,7 @@ OPERATIONS = (
     ADD,
     Operation(
         name="collection_remove",
-        request=CollectionName,
+        request=CollectionToRemove,
         result=RemovedCollection,
         run=remove,
         effect=Effect.DESTROYS,

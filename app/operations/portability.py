@@ -183,8 +183,10 @@ def free_target(services: Services, file: Path, *, force: bool) -> Path:
     target = file.expanduser().absolute()
     if target.resolve() in {one.resolve() for one in files_of_vault(services.settings.vault)}:
         raise InvalidInput("INVALID_INPUT", f"{target} belongs to the vault itself. Choose another file.")
+    if _is_note(services, target):
+        raise InvalidInput("INVALID_INPUT", f"{target} is one of your notes. Choose another file.")
     if target.is_dir() and any(target.iterdir()):
-        raise InvalidInput("INVALID_INPUT", f"{target} is a folder. Name a file in it.")
+        raise InvalidInput("INVALID_INPUT", f"{target} is a folder with files. Choose another name.")
     if target.exists() and not force:
         raise InvalidInput(
             "FILE_EXISTS", f"{target} exists and was not changed. Choose another file, or add --force."
@@ -192,6 +194,18 @@ def free_target(services: Services, file: Path, *, force: bool) -> Path:
     if not target.parent.is_dir():
         raise FileNotCreated(str(target), f"there is no folder {target.parent}")
     return target
+
+
+def _is_note(services: Services, file: Path) -> bool:
+    """Whether *file* is indexed as a document."""
+    place = file.resolve()
+    for folder in services.folders:
+        root = Path(folder.root).resolve()
+        if place.is_relative_to(root):
+            known = services.vault.documents.at(folder.name, place.relative_to(root).as_posix())
+            if known and known.inactive is None:
+                return True
+    return False
 
 
 def _backup_text(result: Backup) -> str:

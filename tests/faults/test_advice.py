@@ -27,6 +27,7 @@ HARMLESS = {
     "bootstrap",
     "collection add",
     "collection remove",
+    "export",
     "context set",
     "doctor",
     "embed --force",

@@ -78,3 +78,16 @@ def test_a_damaged_vault_gives_no_backup(remembered: Invoke, vault_file: Path, h
     assert refused.exit_code == 5
     assert "clawmem repair" in refused.output
     assert (target.read_bytes(), [*home.glob(".copy*")]) == (before, [])
+
+
+@pytest.mark.parametrize("command", ["backup", "export"])
+def test_a_note_is_never_replaced(remembered: Invoke, notes: Path, command: str) -> None:
+    """Not even by force: its text would be lost."""
+    note = notes / REDIS.removeprefix("notes/")
+    before = note.read_bytes()
+    named = ("-o", note) if command == "export" else (note,)
+
+    refused = remembered(command, *named, "--force")
+
+    assert (refused.exit_code, note.read_bytes()) == (2, before)
+    assert "one of your notes" in refused.output

@@ -278,3 +278,15 @@ def test_a_pattern_that_cannot_be_meant(invoke: Invoke, notes: Path, pattern: st
     assert "The pattern" in refused.stderr
     assert ask_json(invoke, "collection", "list")["collections"] == []
     assert invoke("collection", "add", notes, "--pattern", "[[]a[]b].md").exit_code == 0
+
+
+def test_the_only_copy_of_a_lost_folder(remembered: Invoke, notes: Path) -> None:
+    """Without its folder a collection goes only after a confirmation; with it, its files stay."""
+    notes.rename(notes.with_name("lost"))
+    for said in ((), ("--preview",)):
+        refused = remembered("collection", "remove", "notes", *said)
+        assert "the vault has the only copy of the 3 documents of notes" in refused.output
+    assert refused.exit_code == 0 and "notes" in remembered("collection", "list").stdout
+
+    assert remembered("collection", "remove", "notes", "--yes").exit_code == 0
+    assert "notes" not in remembered("collection", "list").stdout

@@ -128,7 +128,7 @@ def test_a_folder_that_is_gone(vault: SqliteVault, folder: Folder) -> None:
 
     assert not finding.ok
     assert folder.root + "-gone" in finding.detail
-    assert finding.way_out.endswith("clawmem collection remove old")
+    assert finding.way_out.endswith("clawmem collection add PATH --name old --move")
 
 
 @pytest.mark.parametrize("grain", ["line", "passage", "document"])

@@ -88,8 +88,12 @@ class Methods:
         found: AddedCollection = self._run("collection_add", locals())
         return found
 
-    def collection_remove(self, name: str) -> RemovedCollection:
-        """Remove a collection: its files stay, its documents are no longer found."""
+    def collection_remove(self, name: str, *, confirm: bool | None = None) -> RemovedCollection:
+        """Remove a collection: its files stay, its documents are no longer found.
+
+        If its folder does not exist, the vault has the only copy of the documents, and nothing is removed without a
+        confirmation.
+        """
         found: RemovedCollection = self._run("collection_remove", locals())
         return found
 

@@ -134,8 +134,8 @@ class Doctor:
             return CheckResult(
                 name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root
             )
-        way_out = f"Bring the folder back, or run: clawmem collection remove {folder.name}"
-        detail = f"{folder.root} does not exist or cannot be listed; its documents are kept"
+        way_out = f"Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {folder.name} --move"
+        detail = f"{folder.root} does not exist or cannot be listed; its documents are kept."
         return CheckResult(name, False, detail, way_out)
 
     def _configured(self) -> CheckResult:
