@@ -96,6 +96,20 @@ def test_an_import(
     assert [one["trusted"] for one in found[:1]] == [False]
 
 
+def test_two_memories_with_one_id(bring: Import, place: Callable[[str], Path], vault_file: Path) -> None:
+    """Both are kept, and a repetition changes neither."""
+    store = place("pam")
+    file = store / "memory-store.json"
+    content = json.loads(file.read_text("utf-8"))
+    content["memories"][1]["id"] = content["memories"][0]["id"]
+    file.write_text(json.dumps(content), "utf-8")
+
+    assert bring("pam", store)["imported"] == 2
+    assert len(documents(vault_file)) == 2
+    again = bring("pam", store)
+    assert (again["updated"], again["unchanged"]) == (0, 2)
+
+
 def test_what_each_tool_knows(
     bring: Import, place: Callable[[str], Path], vault_file: Path, invoke: Invoke
 ) -> None:

@@ -74,10 +74,13 @@ class ImportMemories:
         report = ImportReport(Counter(), Counter(), Counter())
         seen: dict[str, str] = {}  # by the hash of a text, the path of the memory that has it
         memories: list[ForeignMemory] = []
+        ids: Counter[str] = Counter()
         for item in items:
             if isinstance(item, Unmatched):
                 report.unmatched[item.kind] += 1
             else:
+                ids[item.id] += 1
+                item = item if ids[item.id] == 1 else item._replace(id=f"{item.id} ({ids[item.id]})")
                 memories.append(_without_secrets(item, report))
         numbers: dict[str, int] = {}
 
