@@ -30,6 +30,8 @@ class ImportedConversation(NamedTuple):
     """
     One conversation in the order in which it was held; ``id`` is stable from export to export.
 
+    ``updated`` is the time of its last change, if the export records one.
+
     ``labels`` are named values such as its project or channel. An empty ``content_type`` is a conversation; another
     type is one text, such as a memory of the user, whose messages are not grouped.
     """
@@ -41,6 +43,7 @@ class ImportedConversation(NamedTuple):
     started: RawTime = None
     labels: tuple[tuple[str, str], ...] = ()
     content_type: str = ""
+    updated: RawTime = None
 
 
 class ExportFile(NamedTuple):

@@ -27,6 +27,7 @@ class Talk(NamedTuple):
     id: str
     title: str
     turns: Sequence[Turn]
+    updated: float | None = None
 
 
 def talk(name: str, title: str, day: str, *texts: str) -> Talk:
@@ -83,6 +84,7 @@ def _chatgpt(one: Talk) -> dict[str, Any]:
         "conversation_id": one.id,
         "title": one.title,
         "create_time": one.turns[0].at,
+        "update_time": one.updated or one.turns[-1].at,
         "mapping": mapping,
         "current_node": parent,
     }
@@ -245,6 +247,7 @@ def json_lines(values: Iterable[Mapping[str, Any]]) -> str:
 
 def write_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
     """Write a ZIP file of *files*."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)

@@ -45,6 +45,7 @@ def _conversation(one: dict[str, Any], member: Member) -> Iterator[ImportedConve
         [message for node in branch for message in _messages(node)],
         time_in(one.get("create_time")),
         tuple(pair for pair in labels if pair[1]),
+        updated=time_in(one.get("update_time")),
     )
     for node in branch:
         if said := _instructions(node):

@@ -33,6 +33,7 @@ def _conversations(members: Sequence[Member], tree: Tree) -> Iterator[ImportedCo
                 tuple(
                     pair for pair in (("project", project), ("model", text_in(one.get("model")))) if pair[1]
                 ),
+                updated=time_in(one.get("updated_at")),
             )
 
 
@@ -85,7 +86,9 @@ def _text(key: str, title: str, text: str, one: dict[str, Any], project: str) ->
     at = time_in(one.get("created_at")) or time_in(one.get("updated_at"))
     message = ImportedMessage(key, text, at, Speaker.USER)
     labels = (("project", project),) if project else ()
-    return ImportedConversation(SOURCE, key, title, [message], at, labels, "note")
+    return ImportedConversation(
+        SOURCE, key, title, [message], at, labels, "note", time_in(one.get("updated_at"))
+    )
 
 
 def _has_conversations(shape: Shape) -> bool:

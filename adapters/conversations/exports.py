@@ -21,7 +21,14 @@ from clawmem.adapters.conversations.members import (
     zip_tree,
 )
 from clawmem.adapters.conversations.shapes import shape_of
-from clawmem.ports.conversations import ConversationExports, ExportFile, ExportPart, FileFinished, ReadFault
+from clawmem.ports.conversations import (
+    ConversationExports,
+    ExportFile,
+    ExportPart,
+    FileFinished,
+    ImportedConversation,
+    ReadFault,
+)
 from clawmem.ports.errors import SourceMissing
 from clawmem.ports.records import SourceStamp
 
@@ -151,13 +158,22 @@ def _of_tree(
             group = _group(format_, tree, name)
             read |= {member.name for member in group}
             for said in format_.read(group, tree):
-                yield said if said.started is not None else said._replace(started=group[0].mtime_s)
+                yield _dated(said, max(member.mtime_s for member in group))
             yield _FinishedGroup((member.place for member in group), format_.source)
         except NotAConversation as error:
             yield ReadFault(tree[name].place, str(error), is_foreign=True)
             yield _FinishedGroup([tree[name].place], "")
         except Unreadable as error:
             yield ReadFault(tree[name].place, str(error))
+
+
+def _dated(said: ImportedConversation, written: float) -> ImportedConversation:
+    """Return *said* with the time of its file in the place of missing times."""
+    is_timed = said.updated is not None or any(one.at is not None for one in said.messages)
+    return said._replace(
+        started=written if said.started is None else said.started,
+        updated=said.updated if is_timed else written,
+    )
 
 
 def _format_of(formats: Sequence[Format], member: Member) -> Format | None:

@@ -51,7 +51,9 @@ def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversatio
         yield ImportedConversation(SOURCE, f"{_room_id(place, room)}/{title}", title, day, labels=labels)
     for name, said in threads.items():
         ordered = sorted(said.values(), key=_sent)
-        key = f"{_room_id(place, room)}/{name}"
+        # Replies without their thread come from an export of a range of days, and replace no earlier ones.
+        begins = name if name in said else f"{name} from {ordered[0].id}"
+        key = f"{_room_id(place, room)}/{begins}"
         yield ImportedConversation(SOURCE, key, f"Thread in #{labels[0][1]}", ordered, labels=labels)
 
 

@@ -58,8 +58,10 @@ class Mine(Request):
         Option(metavar="[PATHS]", is_argument=True),
     ] = None
     collection: Annotated[
-        str, Field(description="Collection of the documents."), Option(("-c", "--collection"))
-    ] = COLLECTION
+        str,
+        Field(description=f"Collection, {COLLECTION} by default; --forget looks in every one."),
+        Option(("-c", "--collection")),
+    ] = ""
     source: Annotated[
         str, Field(description="Name of the source; that of the format otherwise."), Option(("--source",))
     ] = ""
@@ -162,19 +164,20 @@ def mine(services: Services, request: Mine) -> Mined:
 
 
 def _options(services: Services, request: Mine) -> MiningOptions:
-    if fault := fault_of_name(request.collection):
+    collection = request.collection or COLLECTION
+    if fault := fault_of_name(collection):
         raise InvalidInput("INVALID_INPUT", fault)
-    if request.collection in services.settings.collections:
+    if collection in services.settings.collections:
         raise InvalidInput(
             "INVALID_INPUT",
-            f"{request.collection} is a collection of files, and imported conversations have none. Choose another name "
+            f"{collection} is a collection of files, and imported conversations have none. Choose another name "
             f"with -c, such as {COLLECTION}.",
         )
     since = parse_iso(request.since) if request.since else None
     if request.since and since is None:
         raise InvalidInput("INVALID_INPUT", f"{request.since!r} is no day. Write YYYY-MM-DD.")
     source = checked_source(request.source) if request.source else ""
-    return MiningOptions(request.collection, source, since, request.dry_run)
+    return MiningOptions(collection, source, since, request.dry_run)
 
 
 def _paths(request: Mine) -> list[str]:
@@ -204,7 +207,7 @@ def _synthesized(services: Services, request: Mine) -> SynthesisReport:
     from clawmem.app.bootstrap.conversations import synthesis_of
 
     with services.progress("Drawing facts") as step:
-        return synthesis_of(services)(request.collection, request.synthesis_max_docs, step)
+        return synthesis_of(services)(request.collection or COLLECTION, request.synthesis_max_docs, step)
 
 
 def _counts(report: MiningReport) -> dict[str, Any]:
@@ -217,19 +220,30 @@ def _forget(services: Services, request: Mine) -> ForgottenSource:
 
     Raises:
         ConfirmationMissing: ``confirm`` is not true.
+        InvalidInput: an option of imports is given as well.
         NotFound: there is no such source.
     """
-    from clawmem.app.services.conversations.sources import documents_of_source, imported_sources
+    from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
 
+    if request.paths or request.source or request.since or request.dry_run or request.synthesize:
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"--forget {request.forget} forgets every document of that source. Leave out paths and other options "
+            "except -c.",
+        )
     configured = services.settings.collections
-    documents = documents_of_source(services.vault.documents, configured, request.forget)
+    served = documents_of_source(services.vault.documents, configured, request.forget)
+    documents = [one for one in served if request.collection in ("", one.collection)]
     if not documents:
-        known = {one.source for one in imported_sources(services.vault.documents, configured)}
+        listed = imported_sources(services.vault.documents, configured)
+        known = {one.source for one in listed if request.collection in ("", one.collection)}
         raise NotFound("source", request.forget, suggestions=sorted(known))
+    collections = sorted({one.collection for one in documents})
     if request.confirm is not True:
         size = sum(one.body_length for one in documents)
         line = (
-            f"{_number(len(documents), 'document')} from {request.forget}, {size:,} characters, "
+            f"{_number(len(documents), 'document')} from {request.forget} in {' and '.join(collections)}, "
+            f"{size:,} characters, "
             f"written {min(one.authored_at for one in documents)[:10]} to "
             f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from that."
         )
@@ -244,6 +258,7 @@ def _forget(services: Services, request: Mine) -> ForgottenSource:
     with services.progress("Forgetting"):
         done = services.forgetting(documents, services.caller, f"source {request.forget}")
         probes = services.prove(done)
+    read_again(services.vault, collections)
     return ForgottenSource(
         source=request.forget,
         documents=len(documents),

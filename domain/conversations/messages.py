@@ -31,6 +31,7 @@ class CleanMessage(NamedTuple):
     text: str
     at_ms: int
     is_prompt: bool | None  # None between people
+    is_timed: bool = False  # whether it, or one before it, has a time of its own
 
 
 def clean_messages(
@@ -42,14 +43,14 @@ def clean_messages(
     A message without a plausible time has that of the message before; the first one that of the conversation's start,
     or now.
     """
-    before = time_ms(started, now_ms) or now_ms
+    before, is_timed = time_ms(started, now_ms) or now_ms, False
     for message in messages:
         at = time_ms(message.at, now_ms)
-        before = before if at is None else at
+        before, is_timed = (before, is_timed) if at is None else (at, True)
         text = clean_text(message.text)
         if text:
             is_prompt = None if message.role is None else message.role is Speaker.USER
-            yield CleanMessage(message.id, _speaker(message), text, before, is_prompt)
+            yield CleanMessage(message.id, _speaker(message), text, before, is_prompt, is_timed)
 
 
 def clean_text(text: str) -> str:

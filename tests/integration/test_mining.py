@@ -9,7 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_exports import FORMATS, Talk, chatgpt, chatgpt_message, claude_ai, claude_code, talk, write_zip
+from chat_exports import (
+    ASSISTANT,
+    FORMATS,
+    USER,
+    Talk,
+    Turn,
+    chatgpt,
+    chatgpt_message,
+    claude_ai,
+    claude_code,
+    talk,
+    write_zip,
+)
 from command_line import Invoke, ask_json, write_notes
 
 from clawmem.adapters.conversations.exports import DiskExports
@@ -123,7 +135,8 @@ def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: 
         turns=[
             BOAT.turns[0],
             BOAT.turns[1]._replace(text="Use tung oil instead, it is easier to repair."),
-        ]
+        ],
+        updated=BOAT.turns[-1].at + 60,
     )
 
     report = mined(invoke, write_export(tmp_path / "export", "chatgpt", edited))
@@ -133,7 +146,9 @@ def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: 
     assert left["file"] in known
     assert "tung oil" in text_of(invoke, left["file"])
     assert not ask_json(invoke, "search", "sand after twelve hours")["results"]
-    again = mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
+    again = mined(
+        invoke, write_export(tmp_path / "export", "chatgpt", long._replace(updated=BOAT.turns[-1].at + 120))
+    )
     assert changes(again, "chatgpt") == (1, 1, 0, 0)
 
 
@@ -293,14 +308,93 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (1, set())
     [left] = ask_json(invoke, "sources")["sources"]
     assert left["source"] == "claude.ai"
+    again = mined(invoke, boat)
+    assert (changes(again, "chatgpt"), again["sources"]["chatgpt"]["forgotten"]) == ((0, 0, 0, 0), 1)
     assert mined(invoke, boat)["skipped"] == 1
     (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")
     again = mined(invoke, boat)
-    assert (again["skipped"], changes(again, "chatgpt")) == (0, (0, 0, 0, 1))
+    assert (again["skipped"], again["sources"]["chatgpt"]["forgotten"]) == (0, 1)
     assert len(documents(invoke)) == 1
     unknown = invoke("mine", "--forget", "chatgbt", "--yes")
     assert unknown.exit_code != 0
     assert "claude.ai" in unknown.stderr
+
+
+def longer(one: Talk, *texts: str) -> Talk:
+    """Return *one* with more messages, an hour later."""
+    later = [
+        Turn((USER, ASSISTANT)[at % 2], text, one.turns[-1].at + 3600 + at) for at, text in enumerate(texts)
+    ]
+    return one._replace(turns=[*one.turns, *later])
+
+
+GROWN = longer(
+    BOAT, "Does the varnish go bad in an opened tin?", "It forms a skin, which you can strain off."
+)
+
+
+def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, tmp_path: Path) -> None:
+    """Later messages become documents of their own, again and again; forgotten ones do not return."""
+    mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))
+    ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+    grown = longer(GROWN, "And which brush do I take for the thin coats?", "A soft one of badger hair.")
+
+    for number, one in enumerate((GROWN, grown)):
+        report = mined(invoke, write_export(tmp_path / "export", "chatgpt", one))
+        assert (changes(report, "chatgpt"), report["sources"]["chatgpt"]["forgotten"]) == (
+            (1 - number, number, 0, 0),
+            1,
+        )
+        [left] = documents(invoke).values()
+        text = text_of(invoke, left["file"])
+        assert "forms a skin" in text
+        assert "UV filters" not in text
+    assert "badger" in text
+    ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+    assert mined(invoke, tmp_path / "export")["sources"]["chatgpt"]["forgotten"] == 2
+    assert not documents(invoke)
+
+
+@pytest.mark.parametrize("source", ["chatgpt", "claude.ai", "slack", "claude-code", "codex"])
+def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: str) -> None:
+    """An export that lacks the newest messages changes no document, in the same import and in a later one."""
+    for name, one in (("a-new", GROWN), ("b-old", BOAT)):
+        write_zip(tmp_path / f"exports/{name}.zip", FORMATS[source]([one]))
+    mined(invoke, tmp_path / "exports")
+    found = documents(invoke)
+
+    write_zip(tmp_path / "older.zip", FORMATS[source]([BOAT]))
+    report = mined(invoke, tmp_path / "older.zip")
+
+    assert changes(report, source)[:3] == (0, 0, 0)
+    assert documents(invoke) == found
+    assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
+
+
+def test_forgetting_keeps_to_its_collection(invoke: Invoke, tmp_path: Path) -> None:
+    """With -c, only that collection is forgotten; paths and options of imports are refused."""
+    mined(invoke, write_export(tmp_path / "a", "chatgpt", BOAT))
+    mined(invoke, write_export(tmp_path / "b", "chatgpt", BREAD), "-c", "work")
+    for more in (
+        [tmp_path / "a"],
+        ["--dry-run"],
+        ["--since", "2025-01-01"],
+        ["--source", "x"],
+        ["--synthesize"],
+    ):
+        refused = invoke("mine", "--forget", "chatgpt", "--yes", *more)
+        assert refused.exit_code != 0
+        assert "Leave out" in refused.stderr
+    assert invoke("mine", "-c", "other", "--forget", "chatgpt", "--yes").exit_code == 3
+    assert (
+        "2 documents from chatgpt in conversations and work" in invoke("mine", "--forget", "chatgpt").stderr
+    )
+
+    assert (
+        ask_json(invoke, "mine", "-c", "work", "--forget", "chatgpt", "--yes")["forgotten"]["documents"] == 1
+    )
+
+    assert [one["collection"] for one in ask_json(invoke, "sources")["sources"]] == ["conversations"]
 
 
 def test_sessions_of_agents_on_this_machine_are_the_default(invoke: Invoke, home: Path) -> None:

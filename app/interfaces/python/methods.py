@@ -472,7 +472,7 @@ class Methods:
         self,
         *,
         paths: list[str] | None = None,
-        collection: str = "conversations",
+        collection: str = "",
         source: str = "",
         since: str = "",
         dry_run: bool = False,

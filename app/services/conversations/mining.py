@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
-from clawmem.app.services.conversations.positions import ImportPositions
+from clawmem.app.services.conversations.positions import ImportPositions, digest_number
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
 from clawmem.app.services.progress import Progress
-from clawmem.domain.conversations.messages import clean_messages, clean_text
+from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
 from clawmem.domain.conversations.places import conversation_key, unit_path
-from clawmem.domain.conversations.units import MIN_UNIT, Unit, unit_body, unit_title, units_of
+from clawmem.domain.conversations.units import MIN_UNIT, Unit, unit_body, unit_title
+from clawmem.domain.conversations.versions import ConversationState, numbered_units, version_of
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.properties import MAX_VALUE, property_key
@@ -27,6 +28,7 @@ from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.conversations import (
     ConversationExports,
+    ExportFile,
     FileFinished,
     ImportedConversation,
     ReadFault,
@@ -140,7 +142,7 @@ class MineConversations:
 
     def _run(self, run: _Run, paths: Sequence[str], progress: Progress) -> None:
         every = self._exports.files(paths)
-        changed = [file for file in every if not run.positions.has_file(file)]
+        changed = [file for file in every if not run.has_file(file)]
         run.report.skipped = len(every) - len(changed)
         total, done = sum(file.stamp.size for file in changed), 0
         for part in self._exports.read(changed, every):
@@ -166,7 +168,13 @@ class _Run:
         self._now_ms = clock.now_ms()
         self._actions: list[Action] = []
         self._characters = 0
-        self._fresh: set[str] = set()  # conversations of this import, which several files may hold
+        self._fresh: dict[
+            str, ConversationState
+        ] = {}  # of this import; several files may hold a conversation
+
+    def has_file(self, file: ExportFile) -> bool:
+        """Whether the file was imported in this state, under the same name of the source."""
+        return self.positions.has_file(file, self._options.source)
 
     def take(self, said: ImportedConversation) -> None:
         """Prepare the new and changed documents of a conversation."""
@@ -179,23 +187,42 @@ class _Run:
         counts.conversations += 1
         counts.messages += len(messages)
         key = conversation_key(source, said.id)
-        units = list(units_of(messages))
-        digest = _digest([said.title, *(unit.digest for unit in units), str(self._options.since_ms or "")])
-        if self.positions.has_conversation(key, digest):
-            counts.unchanged += len(units)
-            return
         if key in self._fresh:
             self.commit()  # so that it is compared with what another file said
-        self._fresh.add(key)
+        stored = self._fresh.get(key) or self.positions.conversation(key)
+        units = numbered_units(messages, self._forgotten(key, stored))
+        version = version_of(time_ms(said.updated, self._now_ms), messages)
+        digests = (one.digest for one in units.values())
+        digest = digest_number(_digest([said.title, *digests, str(self._options.since_ms or "")]))
+        state = ConversationState(max(units, default=0), digest, version)
+        if stored.digest == digest or stored.is_newer_than(state.units, version):
+            forgotten = sum(self._is_forgotten(key, number) for number in units)
+            counts.forgotten += forgotten
+            counts.unchanged += len(units) - forgotten
+            return
+        self._fresh[key] = state
         least = 1 if said.content_type else MIN_UNIT
         for batch in _batches(self._changed(key, units, counts, least)):
             texts = redact_parts([message.text for one in batch for message in one.unit.messages])
             for one in batch:
                 own, texts = texts[: len(one.unit.messages)], texts[len(one.unit.messages) :]
                 self._add(partial(self._save, said, source, one, own, counts), one.unit.length)
-        for number in range(len(units) + 1, self.positions.units(key) + 1):
+        for number in set(range(1, stored.units + 1)).difference(units):
             self._add(partial(self._remove, unit_path(key, number), counts))
-        self._add(partial(self.positions.put_conversation, key, len(units), digest))
+        self._add(partial(self.positions.put_conversation, key, state))
+
+    def _forgotten(self, key: str, stored: ConversationState) -> list[ConversationState]:
+        """Return the states of a conversation in which documents were forgotten; a new one is recorded."""
+        before = self.positions.forgotten(key)
+        first = before[-1].units + 1 if before else 1
+        if not any(self._is_forgotten(key, number) for number in range(first, stored.units + 1)):
+            return before
+        self._add(partial(self.positions.put_forgotten, key, len(before), stored))
+        return [*before, stored]
+
+    def _is_forgotten(self, key: str, number: int) -> bool:
+        known = self._vault.documents.at(self._options.collection, unit_path(key, number))
+        return known is not None and known.inactive is InactiveReason.FORGOTTEN
 
     def complain(self, fault: ReadFault) -> None:
         """Report a fault."""
@@ -208,7 +235,7 @@ class _Run:
         """Record that a file was imported, unless earlier exchanges of it were left out."""
         self.report.files += bool(part.source)
         if self._options.since_ms is None:
-            self._add(partial(self.positions.put_file, part.file))
+            self._add(partial(self.positions.put_file, part.file, self._options.source))
 
     def commit(self) -> None:
         """Commit the prepared documents."""
@@ -229,11 +256,11 @@ class _Run:
             self.commit()
 
     def _changed(
-        self, key: str, units: Sequence[Unit], counts: SourceCounts, least: int
+        self, key: str, units: Mapping[int, Unit], counts: SourceCounts, least: int
     ) -> Iterator[_Prepared]:
         """Yield the units of at least *least* characters that differ from their documents."""
         since, collection = self._options.since_ms, self._options.collection
-        for number, unit in enumerate(units, start=1):
+        for number, unit in units.items():
             path = unit_path(key, number)
             if since is not None and unit.messages[-1].at_ms < since:
                 continue

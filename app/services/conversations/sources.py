@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from clawmem.app.services.conversations.positions import ImportPositions
 from clawmem.domain.conversations.places import conversation_of_path, source_of_path
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
+from clawmem.ports.stores import Holdings
 
 
 @dataclass(slots=True)
@@ -45,6 +47,13 @@ def imported_sources(documents: DocumentStore, configured: Collection[str]) -> l
 def documents_of_source(documents: DocumentStore, configured: Collection[str], source: str) -> list[Document]:
     """Return the served documents of *source* in every collection."""
     return [one for one in _imported(documents, configured) if source_of_path(one.path) == source]
+
+
+def read_again(vault: Holdings, collections: Iterable[str]) -> None:
+    """Let the next import of each of *collections* read its files again, to count forgotten documents."""
+    with vault.writing():
+        for collection in collections:
+            ImportPositions(vault.captures, collection).expire_files()
 
 
 def _imported(documents: DocumentStore, configured: Collection[str]) -> Iterator[Document]:
