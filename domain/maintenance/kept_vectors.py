@@ -7,9 +7,9 @@ def keeps_vectors(serving: str | None, building: str | None, selected: str) -> b
     """
     Whether a vault keeps its vectors, although ``auto`` selects another model.
 
-    A model that is installed later replaces no vectors by itself: embedding a large vault again takes long, and an
-    environment variable that is missing in one shell must not cost any. Replacing them is requested with ``--force``;
-    an interrupted replacement continues.
+    A model that is installed later replaces no vectors without a request: embedding a large vault again takes long, and
+    an environment variable that is missing in one shell must not cost any. The request is ``--force``; an interrupted
+    replacement continues.
 
     Args:
         serving: Fingerprint of the model whose vectors answer; ``None`` without vectors.

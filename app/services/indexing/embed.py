@@ -154,7 +154,7 @@ class EmbedPending:
 
     def add(self, *, progress: Progress = lambda done, total: None) -> EmbedReport:
         """
-        Embed new texts by the model of the vectors that answer, and leave a change to another model as it is.
+        Embed new texts by the model of the vectors that answer, and do not continue a change to another model.
 
         Raises:
             ModelMismatch: that model is unavailable.
