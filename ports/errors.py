@@ -283,8 +283,8 @@ class ModelMismatch(EmbeddingError):
         self.asked = asked
         super().__init__(
             f"The vault holds vectors of {stored!r}, but the embedder is {asked!r}. "
-            "Configure the first model again, or run: clawmem embed  (embeds with the second, which then "
-            "takes over); a model that was not configured by name needs clawmem embed --force."
+            "Install or configure the first model again (see: clawmem models list), or change to the second, which "
+            "embeds every text again. Run: clawmem embed --force"
         )
 
 

@@ -76,6 +76,11 @@ class Adapters:
 
         return embedder_of(fingerprint, self._settings.models)
 
+    def vault_embedder(self) -> Embedder | None:
+        """Return the embedder of the vectors that the vault keeps, ``None`` if it is unavailable; else the selected one."""
+        kept = self._kept_vectors()
+        return self.local_embedder(kept) if kept else self.embedder()
+
     def installed_models(self) -> InstalledModels:
         """Return the models that can run in this process."""
         from clawmem.app.bootstrap.known_models import known_models
@@ -237,7 +242,38 @@ class Adapters:
         from clawmem.app.services.models.selection import Provider
 
         selection = self._selection()
+        if kept := self._kept_vectors():
+            return self._kept_provider(kept, selection)
         return Provider(ModelRole.EMBEDDER, selection.name, selection.reason)
+
+    @property
+    def selects_by_name(self) -> bool:
+        """Whether the settings name the embedder, instead of leaving its selection to clawmem."""
+        return bool(self._settings.embed_server) or self._settings.embedder != "auto"
+
+    def _kept_vectors(self) -> str | None:
+        """Return the model of the vectors that the vault keeps although another is selected; ``None`` if it is that one."""
+        from clawmem.domain.maintenance.kept_vectors import keeps_vectors
+
+        if self.selects_by_name:
+            return None
+        embeddings = self.vault().embeddings
+        serving, building = embeddings.fingerprint(), embeddings.building()
+        kept = keeps_vectors(serving, building.fingerprint if building else None, self.embedder().fingerprint)
+        return serving if kept else None
+
+    def _kept_provider(self, kept: str, selection: Selection) -> Provider:
+        from clawmem.adapters.models.catalogue import STATIC, StaticModel
+        from clawmem.app.services.models.selection import NONE, Provider
+
+        change = f"To change to {selection.name}, run: clawmem embed --force"
+        if self.local_embedder(kept) is None:
+            reason = f"the vectors are of {kept!r}, and this model is not available here ({selection.reason})"
+            return Provider(ModelRole.EMBEDDER, NONE, reason, (change,))
+        if kept.startswith(StaticModel.family):
+            better = f"{selection.name}, which is installed. {change}"
+            return Provider(ModelRole.EMBEDDER, STATIC, "the vectors are of this model", (better,))
+        return Provider(ModelRole.EMBEDDER, kept, "the vectors are of this model")
 
 
 @contextmanager

@@ -113,10 +113,8 @@ class Services:
         """Service that embeds texts without vectors."""
         from clawmem.app.services.indexing.embed import EmbedPending
 
-        is_named = bool(self.settings.embed_server) or self.settings.embedder != "auto"
-        return EmbedPending(
-            self.vault, self.adapters.embedder(), self.pipelines.embedder.of, by_name=is_named
-        )
+        adapters, older = self.adapters, self.pipelines.embedder.of
+        return EmbedPending(self.vault, adapters.embedder(), older, by_name=adapters.selects_by_name)
 
     @property
     def find_similar(self) -> FindSimilar:
@@ -327,7 +325,7 @@ class Services:
             self.vault,
             adapters.files(),
             self.folders,
-            Models(adapters.embedder, adapters.generator, adapters.reranker, adapters.roles),
+            Models(adapters.vault_embedder, adapters.generator, adapters.reranker, adapters.roles),
             leftovers=lambda: self.leftovers,
             forget_warnings=lambda: self.forgotten_places.warnings(),
         )

@@ -114,14 +114,15 @@ def embed_new(services: Services) -> str:
     """
     Embed the texts without vectors if the vault has vectors; return why they could not be embedded, if so.
 
-    As after `update`, a model server makes them only where the config file says autoEmbed.
+    A change to another model is left to `embed`: it takes long. As after `update`, a model server makes them only where the config file says autoEmbed.
     """
     if services.vault.embeddings.fingerprint() is None:
         return ""
     if services.settings.embed_server and not services.settings.embeds(services.settings.collections):
         return "A model server makes vectors only on request."
     try:
-        return embed_texts(services).error or ""
+        with services.progress("Embedding") as step:
+            return services.embed.add(progress=step).error or ""
     except (EmbeddingError, ModelError) as error:
         return str(error)
 

@@ -135,7 +135,7 @@ def use(services: Services, request: ModelChoice) -> ChosenModel:
     """
     Set the embedding model in the config file.
 
-    auto is the best installed model.
+    auto is the best installed model for a vault without vectors; other vaults keep the model of theirs.
     """
     if request.name != AUTO:
         services.adapters.installed_models().usable(request.name)
@@ -188,10 +188,18 @@ def _added_text(result: LocalModel) -> str:
 
 def _removed_text(result: RemovedModel) -> str:
     name = result.removed
-    return f"{name} removed. If its vectors still answer: clawmem embed. To have it again: clawmem models add {name}"
+    return (
+        f"{name} removed. Where its vectors answered, run: clawmem embed --force. "
+        f"To have it again: clawmem models add {name}"
+    )
 
 
 def _chosen_text(result: ChosenModel) -> str:
+    if result.embedder == AUTO:
+        return (
+            f"{result.config} says embedder: {AUTO}. A vault keeps the model of its vectors. "
+            "To change to the best installed model, run: clawmem embed --force"
+        )
     return (
         f"{result.config} says embedder: {result.embedder}. Next: clawmem embed, which makes its vectors beside those "
         "that answer now, and lets them take over when they are complete."

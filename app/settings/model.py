@@ -69,7 +69,8 @@ class Settings(BaseModel):
         default_factory=dict, description="Options of the backend: for lancedb uri, endpoint and others."
     )
     embedder: Literal["auto", "static", "minilm", "embeddinggemma"] = Field(
-        default="auto", description="Model of the vectors; auto selects the best installed one."
+        default="auto",
+        description="Model of the vectors; auto: that of the vectors, else the best installed.",
     )
     models: Path = Field(
         default_factory=lambda: models_folder(os.environ), description="Folder of added models."

@@ -32,7 +32,10 @@ QUESTION = "why did the build fail on Monday"
 
 @pytest.fixture
 def models(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of models of the processes that are started, with a small transformer in it."""
+    """The folder of models of the processes that are started, with a small transformer in it, which the config names."""
+    config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("embedder: minilm\n", "utf-8")
     files = tiny.published()
     monkeypatch.setattr(
         weights, "PUBLISHED", {name: sha256(data).hexdigest() for name, data in files.items()}

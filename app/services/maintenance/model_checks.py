@@ -37,6 +37,7 @@ GENERATOR = "generator"
 RERANKER = "reranker"
 
 _EMBED_AGAIN = "Run: clawmem embed --force"
+_MISSING = "Install or configure that model again (see: clawmem models list), or run: clawmem embed --force"
 _REPAIR = "Configure another model, or repair this one, then run: clawmem embed --force"
 _WAYS_OUT = {
     GENERATOR: "Repair the model, or leave it out (CLAWMEM_LLM_URL): questions are then not expanded.",
@@ -90,7 +91,7 @@ class ModelChecks:
                 if stored
                 else "none; search is by words"
             )
-            return CheckResult(MODEL, stored is None, detail, "Configure that model again." if stored else "")
+            return CheckResult(MODEL, stored is None, detail, _MISSING if stored else "")
         asked = embedder.fingerprint
         if stored not in (None, asked):
             return CheckResult(
