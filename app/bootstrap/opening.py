@@ -23,6 +23,16 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
 
 
+def require_vault(settings: Settings) -> None:
+    """Raise `VaultError` if the configured vault does not exist."""
+    if is_there(settings.vault):
+        return
+    if not settings.named and is_collection_name(str(settings.vault)):  # a bare word is a name
+        raise UnknownVault(str(settings.vault), sorted(settings.vaults))
+    way_out = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
+    raise VaultError(str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}")
+
+
 @contextmanager
 def open_services(
     settings: Settings, *, read_only: bool = False, create: bool = True, or_read: bool = False
@@ -38,13 +48,8 @@ def open_services(
         ConfigError: There is no backend of that name.
         VaultError: There is no vault, or it cannot be opened.
     """
-    if (read_only or not create) and not is_there(settings.vault):
-        if not settings.named and is_collection_name(str(settings.vault)):  # a bare word is a name
-            raise UnknownVault(str(settings.vault), sorted(settings.vaults))
-        way_out = f"vault sync {settings.named} FOLDER" if settings.named else "bootstrap PATH"
-        raise VaultError(
-            str(settings.vault), f"There is no vault at {settings.vault}. Run: clawmem {way_out}"
-        )
+    if read_only or not create:
+        require_vault(settings)
     existed, lost = is_there(settings.vault), lost_vault(settings)
     adapters = Adapters(settings, read_only=read_only)
     try:

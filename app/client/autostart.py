@@ -1,7 +1,7 @@
 """
-Check for a running server, and its start in the background by the first hook that finds none.
+Check for a running server, and its start in the background, also by the first hook that finds none.
 
-The process that starts it neither waits nor shares anything with it. Of two servers that start at once the lock of the
+A hook does not wait for the server that it starts, and no process shares anything with it. Of two servers that start at once the lock of the
 vault ends one. A start that failed is repeated after `RETRY_S`, so that prompts do not pay for it each time.
 """
 
@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import sleep, time
+from typing import TYPE_CHECKING
 
-from clawmem.app.client.announcement import Announcement
+from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.client.request import posted
 from clawmem.app.environment.places import vault_place
 from clawmem.app.settings.plain import plain_settings
+
+if TYPE_CHECKING:
+    import subprocess
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
 OFF_VARIABLE = "CLAWMEM_NO_SERVER"
 RETRY_S = 300.0
 START_S, PAUSE_S = 10.0, 0.05
+MOST_START_S = 60.0  # on a machine under load; an idle one needs 2 seconds
 IDLE_MINUTES = 30
 MOST_LOG_BYTES = 256_000
 
@@ -61,7 +66,7 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bo
         return False
     if _is_served(vault) or not _claim(start_note(vault)):
         return False
-    _spawn(vault, inherited)
+    _spawn(vault, inherited, "--idle-exit", str(IDLE_MINUTES))
     return True
 
 
@@ -78,6 +83,33 @@ def found_or_started(
             sleep(PAUSE_S)
             server = find()
     return server or find()
+
+
+def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, str]) -> Announcement:
+    """
+    Start a server of *vault* with *options* in the background; return its announcement as soon as it answers.
+
+    Raises:
+        ClawmemError: the server ended, or does not answer within `MOST_START_S`; the message names the log.
+        OSError: the server cannot be started.
+    """
+    from clawmem.ports.errors import ClawmemError
+
+    log = Path(log_file(vault))
+    before = log.stat().st_size if log.exists() else 0
+    process, end = _spawn(os.path.abspath(vault), inherited, *options), time() + MOST_START_S  # noqa: PTH100
+    while True:
+        has_ended = process.poll() is not None
+        if is_running(vault):  # perhaps another one, which was faster
+            if server := announced(vault):
+                return server
+        elif has_ended:
+            lines = log.read_text("utf-8", "replace")[before:].split("\n") if log.exists() else []
+            reason = next(filter(None, map(str.strip, reversed(lines))), f"exit code {process.returncode}")
+            raise ClawmemError(f"The server ended: {reason.removeprefix('clawmem: ')} Its log is {log}")
+        if time() > end:
+            raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
+        sleep(PAUSE_S)
 
 
 def _is_served(vault: str) -> bool:
@@ -106,17 +138,16 @@ def _age_s(note: str) -> float:
         return float("inf")
 
 
-def _spawn(vault: str, inherited: Mapping[str, str]) -> None:
+def _spawn(vault: str, inherited: Mapping[str, str], *options: str) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own; only the log is passed on of all open files."""
     import subprocess
 
     isolation = "-I" if sys.flags.isolated else "-P"
     command = [sys.executable, isolation, "-m", "clawmem", "serve"]
-    options = ["--idle-exit", str(IDLE_MINUTES), "--log", log_file(vault)]
     log = _opened_log(log_file(vault))
     try:
-        subprocess.Popen(
-            [*command, *options],
+        return subprocess.Popen(
+            [*command, *options, "--log", log_file(vault)],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

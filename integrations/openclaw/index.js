@@ -56,6 +56,7 @@ export default {
         command
           .startServer()
           .then((isNew) => api.logger?.info?.(`clawmem: ${isNew ? "started" : "found"} a server of the vault.`))
+          .catch((error) => api.logger?.warn?.(`clawmem: ${error.message}`))
           .then(() => refresh(managers.of()))
           .catch((error) => api.logger?.warn?.(`clawmem: ${error.message}`));
       },

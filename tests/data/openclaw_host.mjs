@@ -12,12 +12,13 @@ const { plugin, config, agent = {}, steps } = JSON.parse(Buffer.concat(chunks).t
 
 const hooks = {};
 const tools = {};
-const services = [];
+const services = {};
 const warnings = [];
+const said = [];
 let capability;
 const api = {
   pluginConfig: config,
-  logger: { warn: (text) => warnings.push(text) },
+  logger: { warn: (text) => warnings.push(text), info: (text) => said.push(text) },
   registrationMode: "full",
   on: (hook, handler, options) => (hooks[hook] = { handler, options }),
   runtime: { agent: { resolveAgentWorkspaceDir: () => agent.workspaceDir } },
@@ -25,13 +26,18 @@ const api = {
     const made = typeof tool === "function" ? tool({ agentId: "main", ...agent }) : tool;
     for (const one of [made].flat()) tools[one.name] = one;
   },
-  registerService: (service) => services.push(service.id),
+  registerService: (service) => (services[service.id] = service),
   registerMemoryCapability: (found) => (capability = found),
 };
 const { default: entry } = await import(pathToFileURL(plugin));
 const returned = entry.register(api);
 
 const actions = {
+  service: async ({ name }) => {
+    services[name].start();
+    while (!said.length && !warnings.length) await new Promise((resolve) => inTime(resolve, 20));
+    return said.shift() ?? warnings.shift();
+  },
   hook: ({ name, event, ctx }) => hooks[name].handler(event, ctx),
   tool: ({ name, params }) => tools[name].execute("call", params).then((found) => found.details),
   search: async ({ query, options }) => (await manager()).search(query, options),
@@ -57,4 +63,4 @@ for (const step of steps) {
   }
 }
 const limits = Object.fromEntries(Object.entries(hooks).map(([name, { options }]) => [name, options]));
-process.stdout.write(JSON.stringify({ results, warnings, limits, services, tools: Object.keys(tools), isSync: returned === undefined }));
+process.stdout.write(JSON.stringify({ results, warnings, limits, services: Object.keys(services), tools: Object.keys(tools), isSync: returned === undefined }));

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -264,3 +265,24 @@ class TestSetup:
         here.run("setup", "hooks")
 
         assert not is_automatic(here.environ)
+
+
+def test_a_user_starts_one_in_the_background(here: Home, tmp_path: Path) -> None:
+    """Whatever hooks may do; the command returns when it answers, or says why it ended. A second one is not needed."""
+    here.config.write_text(here.config.read_text().replace("server: auto", "server: manual"))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        refused = here.run("serve", "--background", "--port", port)
+    absent = here.run("serve", "--background", "--vault", str(tmp_path / "no" / "none.sqlite"))
+
+    words = ("serve", "--background", "--json", "--idle-exit", "20", "--port", "0", "--name", "memory.local")
+    started, found = (json.loads(here.run(*words).stdout) for _ in range(2))
+
+    assert refused.returncode == 1 and f"port {port}" in refused.stderr and str(here.log) in refused.stderr
+    assert absent.returncode == 5 and "There is no vault" in absent.stderr
+    assert not (tmp_path / "no").exists()
+    assert (started.pop("started"), found.pop("started")) == (True, False)
+    assert started == found and started["pid"] == here.server().pid and started["log"] == str(here.log)
+    if sys.platform == "linux":
+        line = Path(f"/proc/{started['pid']}/cmdline").read_bytes()
+        assert b"--idle-exit=20" in line and b"--name=memory.local" in line and b"--background" not in line

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +80,34 @@ def test_the_manifest_names_every_tool_and_setting(host: Host) -> None:
     assert found["limits"]["before_prompt_build"]["timeoutMs"] <= 15_000
     assert found["limits"]["agent_end"]["timeoutMs"] <= 30_000
     assert sorted(host(enableTools=False)["tools"]) == ["memory_get", "memory_search"]
+
+
+def test_the_gateway_starts_a_server(host: Host, remembered: Invoke, tmp_path: Path) -> None:
+    """
+    Its log says that it answers, or why there is none.
+
+    The gateway passes the defaults of the schema on, and the usual port may belong to the server of another vault.
+    """
+    schema = json.loads((PLUGIN / "openclaw.plugin.json").read_text("utf-8"))["configSchema"]["properties"]
+    defaults = {name: one["default"] for name, one in schema.items() if "default" in one}
+    service = {"do": "service", "name": "clawmem"}
+    with socket.socket() as usual, socket.create_server(("127.0.0.1", 0)) as other:
+        with suppress(OSError):  # somebody else has it: as good
+            usual.bind(("127.0.0.1", 7438))
+            usual.listen()
+        port = other.getsockname()[1]
+        try:
+            [refused] = host(service, **defaults, servePort=port)["results"]
+            started, found = host(service, service, **defaults)["results"]
+        finally:
+            stopped = remembered("serve", "--stop")
+    [absent] = host(service, vault=str(tmp_path / "none.sqlite"))["results"]
+    [missing] = host(service, clawmemBin=str(tmp_path / "none"))["results"]
+
+    assert f"port {port}" in refused and "There is no vault" in absent and "There is no program" in missing
+    assert started == "clawmem: started a server of the vault."
+    assert found == "clawmem: found a server of the vault."
+    assert stopped.exit_code == 0
 
 
 def test_a_prompt_gets_context(host: Host) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, wants_json
+from clawmem.ports.errors import ClawmemError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.client.announcement import Announcement
@@ -49,6 +50,10 @@ def serve(
     log: Annotated[
         Path | None, typer.Option(help="Write warnings and errors to this file.", show_default=False)
     ] = None,
+    background: Annotated[
+        bool,
+        typer.Option("--background", help="Return as soon as it answers; it goes on without this terminal."),
+    ] = False,
     status: Annotated[bool, typer.Option("--status", help="Say whether one runs, and where.")] = False,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the one that runs.")] = False,
 ) -> None:
@@ -56,8 +61,11 @@ def serve(
     Run the server: keep the vault open and answer over HTTP.
 
     Hooks use it and are faster with it; with "server: auto" in the config file they start it. Ctrl-C stops it. --status
-    and --stop exit with 1 when no server runs, --status also when the server does not answer.
+    and --stop exit with 1 when no server runs, --status also when the server does not answer. --background is content
+    with one that runs already.
     """
+    if background and log:
+        raise InvalidInput("INVALID_INPUT", "--background keeps a log of its own: leave out --log.")
     if stop:
         _tell_of_stop(ctx, _stopped(settings_of(ctx).vault))
         return
@@ -68,8 +76,45 @@ def serve(
     from clawmem.app.serve.lifetime import serve as serve_vault
 
     idle_exit_s = None if idle_exit is None else idle_exit * 60
+    if background:
+        _tell_of_start(ctx, _options(ctx))
+        return
     chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
     serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, lambda url: _say(ctx, url))
+
+
+def _options(ctx: typer.Context) -> list[str]:
+    """Return the options of the command line, without the one that starts the server in the background."""
+    words: list[str] = []
+    for option in ctx.command.params:
+        value = ctx.params[str(option.name)]
+        if option.name == "background" or value in (None, False, ()):
+            continue
+        values = value if isinstance(value, (list, tuple)) else [value]
+        words += [option.opts[0]] if value is True else [f"{option.opts[0]}={one}" for one in values]
+    return words
+
+
+def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
+    from clawmem.app.bootstrap.opening import require_vault
+    from clawmem.app.client.autostart import answers, log_file, started_server
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+    from clawmem.app.serve.lifetime import url_of
+
+    settings = settings_of_usual(ctx, "serve")
+    require_vault(settings)
+    vault = settings.vault
+    there = _found(vault)
+    if there and not answers(there):
+        raise ClawmemError("The server that runs does not answer. Stop it with: clawmem serve --stop")
+    server = there or started_server(vault, options, os.environ)
+    facts = {"url": url_of(server), "vault": str(vault), "pid": server.pid, "log": log_file(vault)}
+    if wants_json(ctx):
+        show_json({**facts, "started": there is None})
+    else:
+        show(
+            f"{vault} is {'now' if there is None else 'already'} served at {url_of(server)}. Its log is {log_file(vault)}"
+        )
 
 
 def _say(ctx: typer.Context, url: str) -> None:
@@ -142,7 +187,6 @@ def _stopped(vault: Path) -> Announcement | None:
     from time import monotonic, sleep
 
     from clawmem.app.client.autostart import is_running
-    from clawmem.ports.errors import ClawmemError
 
     there = _found(vault)
     if there is None:

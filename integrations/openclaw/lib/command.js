@@ -7,6 +7,7 @@ const MOST_OUTPUT = 8 << 20; // bytes
 export const TOOL_MS = 10_000;
 export const HOOK_MS = 10_000;
 export const CAPTURE_MS = 30_000;
+const START_MS = 90_000; // nothing waits for it
 
 const NOT_FOUND = 3; // exit code
 
@@ -52,17 +53,9 @@ export class Command {
 
   /** Start a server in the background, which exits when it is idle; return false if a server runs already. */
   async startServer() {
-    const status = await this.run(["serve", "--status", "--json"], "", TOOL_MS).catch((error) => error.output ?? "");
-    if (/"answers":\s*true/.test(status)) return false;
     const port = this.port ? ["--port", String(this.port)] : [];
-    const server = spawn(this.binary, ["serve", "--idle-exit", "30", ...port], {
-      detached: true,
-      stdio: "ignore",
-      env: this.environ,
-    });
-    server.on("error", () => {});
-    server.unref();
-    return true;
+    const { started } = await this.ask(["serve", "--background", "--idle-exit", "30", ...port], { within: START_MS });
+    return started;
   }
 
   run(words, text, within, signal) {
