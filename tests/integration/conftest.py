@@ -198,7 +198,7 @@ def vault_file(home: Path) -> Path:
 
 
 @pytest.fixture
-def many(notes: Path, invoke: Invoke) -> Invoke:
+def many(notes: Path, remembered: Invoke) -> Invoke:
     """``invoke`` over a vault of seventeen notes, fourteen of which are about the same."""
     for number in range(ALIKE):
         name = f"meetings/2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
@@ -207,8 +207,8 @@ def many(notes: Path, invoke: Invoke) -> Invoke:
             f"# Review {number}\n\nRedis sessions, point {number}: {'the store is slow. ' * (number + 1)}\n"
         )
         (notes / name).write_text(text, "utf-8")
-    assert invoke("bootstrap", notes).exit_code == 0
-    return invoke
+    assert remembered("update").exit_code == 0
+    return remembered
 
 
 def _ours() -> list[str]:

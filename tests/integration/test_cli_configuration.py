@@ -119,7 +119,7 @@ def test_a_file_of_the_earlier_program_is_read(config: Path) -> None:
         ("collections: {a: {path: 7}}\n", "collections.a.path"),
         ("collections: {a: {path: relative}}\n", "absolute"),
         ("collections: {a: {path: /a, patern: x}}\n", "collections.a.patern"),
-        ("ranking: magic\n", "'calibrated' or 'published'"),
+        ("ranking: magic\n", "'calibrated', 'published' or 'openclaw'"),
         ("directoryContext: true\n", "Remove the key"),
         ("receipt_days: 1e99\n", "receipt_days"),
         ("receipt_days: 1e99\n", "is too large"),

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from clawmem.adapters.sqlite import vec0_table
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, _best, _best_in_bulk
+from clawmem.adapters.sqlite.quantized_vectors import rounded
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.adapters.sqlite.vec0_table import rounded
 from clawmem.contracts.samples import any_of, cosine, entry, filler, save, unit_vector
 from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Scope, VectorEntry
 

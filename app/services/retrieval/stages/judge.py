@@ -152,7 +152,7 @@ def _lacks(
     for number, document in documents.items():
         body, span = bodies.get(number, ""), spans.get(best[number])
         start, end = (span.start, span.end) if span else (0, 0)
-        names = " ".join(searchable_names(document))
+        names = " ".join((*searchable_names(document), *document.tags, document.front_matter))
         text, near = (f"{body[max(0, start - reach) : end + reach]} {names}" for reach in (PASSAGE, NEAR))
         is_in_time = named is not None and is_within(document.authored_at, named)
         dated = f"{text} {document.authored_at[:10]}"
