@@ -283,8 +283,8 @@ class ModelMismatch(EmbeddingError):
         self.asked = asked
         super().__init__(
             f"The vault holds vectors of {stored!r}, but the embedder is {asked!r}. "
-            "Install or configure the first model again (see: clawmem models list), or change to the second, which "
-            "embeds every text again. Run: clawmem embed --force"
+            "Install or configure the first again (see: clawmem models list). "
+            "To embed everything with the second, run: clawmem embed --force"
         )
 
 

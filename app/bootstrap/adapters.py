@@ -266,13 +266,12 @@ class Adapters:
         from clawmem.adapters.models.catalogue import STATIC, StaticModel
         from clawmem.app.services.models.selection import NONE, Provider
 
-        change = f"To change to {selection.name}, run: clawmem embed --force"
+        change = f"{selection.name} is installed; to change to it, run: clawmem embed --force"
         if self.local_embedder(kept) is None:
-            reason = f"the vectors are of {kept!r}, and this model is not available here ({selection.reason})"
+            reason = f"the model of the vectors is not available here ({selection.reason})"
             return Provider(ModelRole.EMBEDDER, NONE, reason, (change,))
         if kept.startswith(StaticModel.family):
-            better = f"{selection.name}, which is installed. {change}"
-            return Provider(ModelRole.EMBEDDER, STATIC, "the vectors are of this model", (better,))
+            return Provider(ModelRole.EMBEDDER, STATIC, "the vectors are of this model", (change,))
         return Provider(ModelRole.EMBEDDER, kept, "the vectors are of this model")
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.domain.maintenance.quick_embedding import EmbeddingPace
-from clawmem.ports.errors import EmbeddingError, ModelError
+from clawmem.ports.errors import EmbeddingError, ModelError, ModelMismatch
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -119,12 +119,15 @@ def embed_new(services: Services) -> str:
     if services.vault.embeddings.fingerprint() is None:
         return ""
     if services.settings.embed_server and not services.settings.embeds(services.settings.collections):
-        return "A model server makes vectors only on request."
+        return "A model server makes vectors only on request. Next: clawmem embed"
     try:
         with services.progress("Embedding") as step:
-            return services.embed.add(progress=step).error or ""
+            failed = services.embed.add(progress=step).error
+    except ModelMismatch as error:
+        return str(error)  # names its own remedy
     except (EmbeddingError, ModelError) as error:
-        return str(error)
+        failed = str(error)
+    return f"{failed.rstrip('.')}. Next: clawmem embed" if failed else ""
 
 
 def pending_texts(services: Services) -> int:

@@ -122,7 +122,9 @@ def add(services: Services, request: NewModel) -> LocalModel:
     models = services.adapters.installed_models()
     size = models.download_bytes(request.name)
     with services.progress("Reading" if request.source else f"Downloading {_size(size)}") as step:
-        return _record(models.add(request.name, request.source, step))
+        models.add(request.name, request.source, step)
+    now = services.adapters.installed_models()  # the settings may select the new model
+    return next(_record(one) for one in now.all() if one.name == request.name)
 
 
 def remove(services: Services, request: NamedModel) -> RemovedModel:
@@ -183,7 +185,9 @@ def _size(count: int) -> str:
 
 
 def _added_text(result: LocalModel) -> str:
-    return f"{result.name} is there ({_size(result.size_bytes)}). Next: clawmem models check {result.name}"
+    others = " To change a vault that has other vectors, run: clawmem embed --force"
+    there = f"{result.name} is there ({_size(result.size_bytes)}). Next: clawmem models check {result.name}"
+    return f"{there}.{others}" if result.dimensions and result.in_use else there
 
 
 def _removed_text(result: RemovedModel) -> str:

@@ -67,7 +67,7 @@ class SavedNote(DocumentReference):
             "The text held a secret, which is not in the note: [redacted: …] marks its place. Keep secrets in a "
             "password manager, and note where."
         )
-        words = f"The note is found by words only: {self.not_embedded} Next: clawmem embed"
+        words = f"The note is found by words only: {self.not_embedded}"
         return [*([secret] if self.redacted else []), *([words] if self.not_embedded else [])]
 
 

@@ -86,11 +86,7 @@ class ModelChecks:
     def _model_of(self, embedder: Embedder | None) -> CheckResult:
         stored = self._vault.embeddings.fingerprint()
         if embedder is None:
-            detail = (
-                f"none; the vectors of {stored!r} cannot be searched"
-                if stored
-                else "none; search is by words"
-            )
+            detail = f"the vectors of {stored!r} cannot be searched" if stored else "none; search is by words"
             return CheckResult(MODEL, stored is None, detail, _MISSING if stored else "")
         asked = embedder.fingerprint
         if stored not in (None, asked):

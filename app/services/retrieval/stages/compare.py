@@ -28,6 +28,7 @@ from clawmem.domain.retrieval.late_interaction import (
 from clawmem.domain.retrieval.query_forms import STOP_WORDS, asks_for_number, holds_number
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embedder import Embedder
+from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
 from clawmem.ports.sketches import Sketcher, SketchStore, sketcher_of
@@ -60,11 +61,14 @@ def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
 
 
 def serving_sketcher(vault: SearchIndexes, embedder: Embedder | None) -> Sketcher | None:
-    """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model."""
+    """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model or unavailable."""
     stored = vault.sketches.fingerprint()
     if stored is None or stored != vault.embeddings.fingerprint():
         return None  # avoids loading the model
-    sketcher = sketcher_of(embedder)
+    try:
+        sketcher = sketcher_of(embedder)
+    except ModelMismatch:  # the vector retriever reports it
+        return None
     return sketcher if sketcher and sketcher.fingerprint == stored else None
 
 
