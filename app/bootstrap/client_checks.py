@@ -1,28 +1,43 @@
-"""Check of connected clients: the commands in their settings are started, and have to answer."""
+"""
+Check of connected clients: the commands in their settings are started, and have to answer.
+
+A hook is asked about notes of its vault, and has to add a block to one of the prompts.
+"""
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from time import monotonic
+from typing import NamedTuple
 
+from clawmem.app.bootstrap.oneshot import records
 from clawmem.app.client.autostart import OFF_VARIABLE
+from clawmem.app.environment.places import complete, vault_place
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.setup.client_names import CLIENT_TITLES
 from clawmem.app.services.setup.clients import CLIENTS, Request, configured_commands
+from clawmem.app.services.setup.hooks import vault_in
 from clawmem.app.services.setup.mcp import entry_of
 from clawmem.app.services.setup.parts import PROMPT, ConfiguredCommand
-from clawmem.ports.errors import ConfigError
+from clawmem.ports.errors import ClawmemError, ConfigError
 
 PATIENCE_S = 60.0
 AT_ONCE = 2
 TOOL = "status"
-EVENT = {"hook_event_name": PROMPT[0], "prompt": "What do my notes say?", "session_id": "", "cwd": "/"}
+EVENT = {"hook_event_name": PROMPT[0], "session_id": "", "cwd": "/"}
+MOST_PROMPTS, AMONG = 3, 50  # questions, about the newest notes; a title like "2026-03-01" names nothing
 _CLEAN = ("HOME", "LANG", "PATH", "PWD", "SHELL", "TERM", "USER", "USERPROFILE", "SYSTEMROOT", "TEMP")
 
-Answer = tuple[str, str]
-"""A phrase about the answer of a command, and what went wrong; one of the two is empty."""
+
+class Answer(NamedTuple):
+    """Answer of a command: a phrase about it, or the fault and its remedy; without a remedy, setup is named."""
+
+    told: str = ""
+    fault: str = ""
+    way_out: str = ""
 
 
 def client_answers(environ: Mapping[str, str]) -> list[CheckResult]:
@@ -54,24 +69,68 @@ def client_answers(environ: Mapping[str, str]) -> list[CheckResult]:
 
 
 def _finding(name: str, answers: list[Answer]) -> CheckResult:
-    faults = [fault for _, fault in answers if fault]
-    if faults:
-        return CheckResult(CLIENT_TITLES[name], False, faults[0], f"Run: clawmem setup {name}")
-    return CheckResult(CLIENT_TITLES[name], True, ", ".join(dict.fromkeys(told for told, _ in answers)))
+    fault = next((one for one in answers if one.fault), None)
+    if fault:
+        way_out = fault.way_out or f"Run: clawmem setup {name}"
+        return CheckResult(CLIENT_TITLES[name], False, fault.fault, way_out)
+    return CheckResult(CLIENT_TITLES[name], True, ", ".join(dict.fromkeys(one.told for one in answers)))
 
 
 def _answer(command: ConfiguredCommand, passed: Mapping[str, str]) -> Answer:
-    """Start *command*, and return what became of it. A check starts no server in the background."""
-    from clawmem.adapters.system.client_commands import NoAnswer, hook_answer, tool_answer
+    """Start *command*, and return its answer. A check starts no server in the background."""
+    from clawmem.adapters.system.client_commands import NoAnswer, tool_answer
 
     environ, began = {**passed, **command.environ, OFF_VARIABLE: "1"}, monotonic()
     words = [command.command] if isinstance(command.command, str) else command.command
     try:
-        if command.is_server:
-            tool_answer(words, TOOL, {}, environ, PATIENCE_S)
-        elif "continue" not in hook_answer(command.command, EVENT, environ, PATIENCE_S):
-            raise NoAnswer("it printed an answer without 'continue'")
+        if not command.is_server:
+            return _hook_answer(command.command, environ)
+        tool_answer(words, TOOL, {}, environ, PATIENCE_S)
     except NoAnswer as error:
-        return "", f"{' '.join(words)} does not answer: {error}"
-    what = "tools answer" if command.is_server else "hooks answer"
-    return f"{what} in {monotonic() - began:.1f} s", ""
+        return Answer(fault=f"{' '.join(words)} does not answer: {error}")
+    return Answer(f"tools answer in {monotonic() - began:.1f} s")
+
+
+def _hook_answer(command: str | Sequence[str], environ: Mapping[str, str]) -> Answer:
+    """
+    Ask about notes of the vault until the hook adds a block.
+
+    Raises:
+        NoAnswer: the command fails, or prints something else than an answer.
+    """
+    from clawmem.adapters.system.client_commands import NoAnswer, hook_answer
+
+    vault, titles = _titles(command, environ)
+    for title in titles or ["my notes"]:
+        began = monotonic()
+        event = {**EVENT, "prompt": f"What do my notes say about {title}?"}
+        answer = hook_answer(command, event, environ, PATIENCE_S)
+        if "continue" not in answer:
+            raise NoAnswer("it printed an answer without 'continue'")
+        added = answer.get("hookSpecificOutput")
+        if isinstance(added, dict) and added.get("additionalContext"):
+            return Answer(f"hooks answer in {monotonic() - began:.1f} s")
+    if not titles:
+        return Answer(
+            fault=f"hooks add nothing: there are no notes in {vault}.", way_out="Run: clawmem bootstrap PATH"
+        )
+    asked = ", ".join(f'"{title}"' for title in titles)
+    return Answer(
+        fault=f"hooks add nothing to questions about notes of {vault}: {asked}.",
+        way_out=f"Try: clawmem query {shlex.quote(titles[0])}",
+    )
+
+
+def _titles(command: str | Sequence[str], environ: Mapping[str, str]) -> tuple[str, list[str]]:
+    """Return the vault that the hook of *command* finds, and titles of notes in it; those of most words first."""
+    variables = {**environ}
+    if named := vault_in(command):
+        variables["INDEX_PATH"] = named
+    complete(variables)
+    try:
+        with records(variables) as vault:
+            notes = vault.documents.latest(limit=AMONG) if vault else []
+    except ClawmemError:  # doctor examines the vault
+        notes = []
+    titles = dict.fromkeys(note.title for note in notes if not note.collection.startswith("_"))
+    return vault_place(variables), sorted(titles, key=lambda title: -len(title.split()))[:MOST_PROMPTS]

@@ -31,9 +31,34 @@ def append_to_error_log(vault: Path, entry: str) -> None:
     Raises:
         OSError: the log cannot be written.
     """
-    if not vault.exists():
-        return
-    diary = state_folder(vault) / "errors.log"
+    if vault.exists():
+        _append(error_log(vault), entry)
+
+
+def append_daily(vault: Path, moment: str, name: str, message: str) -> bool:
+    """
+    Append *message* of *name* to the error log of *vault*, which may not exist, unless it has it for the day of *moment*.
+
+    Args:
+        moment: UTC in ISO format.
+
+    Raises:
+        OSError: the log cannot be written.
+    """
+    log = error_log(vault)
+    lines = log.read_text("utf-8", "replace").splitlines() if log.exists() else ()
+    if any(line.startswith(moment[:10]) and line.endswith(f": {message}") for line in lines):
+        return False
+    _append(log, f"{moment} {name}: {message}\n")
+    return True
+
+
+def error_log(vault: Path) -> Path:
+    """Return the path of the error log of hooks of *vault*."""
+    return state_folder(vault) / "errors.log"
+
+
+def _append(diary: Path, entry: str) -> None:
     make_folder(diary.parent)
     if diary.exists() and diary.stat().st_size > MOST_BYTES:
         _forget_half(diary)

@@ -87,14 +87,27 @@ def test_tools_are_matched(vault: Path, environ: dict[str, str], home: Path) -> 
 
 
 @pytest.mark.parametrize("event", EVENTS)
-def test_every_event_is_silent_without_a_vault(event: str, environ: dict[str, str], home: Path) -> None:
-    """Exit code 0, one object of the event's own shape, and an unchanged disk."""
+def test_an_event_without_a_vault(event: str, environ: dict[str, str], home: Path) -> None:
+    """Exit code 0, one object of the event's own shape, and once a day a line in a log, which says what to do."""
     told = {"hook_event_name": event, "source": "startup", "prompt": "why did we move?", "tool_name": "Edit"}
+    absent = home / "unmounted" / "notes.sqlite"
 
-    done = ask(environ, home, event, told, "--with", f"{CHECKS},pretool-inject")
+    usual, again, other = (
+        ask({**environ, **variables}, home, event, told, "--with", f"{CHECKS},pretool-inject")
+        for variables in ({}, {}, {"INDEX_PATH": str(absent)})
+    )
 
-    assert (done.code, done.context, done.log) == (0, "", "")
-    assert list(home.iterdir()) == []
+    assert {(done.code, done.context) for done in (usual, again, other)} == {(0, "")}
+    log = state_folder(home / ".cache/clawmem/index.sqlite") / "errors.log"
+    first, second = log.read_text("utf-8").splitlines()
+    assert "index.sqlite" in first and str(absent) in second
+    assert all("Run: clawmem bootstrap" in line for line in (first, second))
+    assert (usual.log.count("\n"), again.log, other.log.count("\n")) == (1, "", 1)
+    assert [file for file in home.rglob("*") if file.is_file()] == [log]
+    assert not absent.parent.exists()
+
+    log.write_text(first.replace(first[:10], "2026-01-01") + "\n", "utf-8")
+    assert "bootstrap" in ask(environ, home, event, told, "--with", "pretool-inject").log
 
 
 @pytest.mark.parametrize(

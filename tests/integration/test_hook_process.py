@@ -43,7 +43,7 @@ def event(name: str, **fields: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", HOOKS)
 def test_every_hook_is_silent_without_a_vault(name: str, environ: dict[str, str], home: Path) -> None:
-    """Exit code 0, one object of the event's own shape (none where it would be printed), and an unchanged disk."""
+    """Exit code 0, one object of the event's own shape (none where it would be printed), and one log."""
     hook = HOOKS[name]
     told = event(hook.event, source="compact", prompt="why did we move the sessions to Postgres?")
 
@@ -54,7 +54,8 @@ def test_every_hook_is_silent_without_a_vault(name: str, environ: dict[str, str]
     assert not done.context
     carries = hook.event in {"UserPromptSubmit", "SessionStart", "PreToolUse"}
     assert ("hookSpecificOutput" in done.answer) == carries
-    assert list(home.iterdir()) == []
+    log = state_folder(home / ".cache/clawmem/index.sqlite") / "errors.log"
+    assert [file for file in home.rglob("*") if file.is_file()] == [log]
 
 
 @pytest.mark.parametrize("name", ["no-such-hook", "../../etc/passwd", "protocol", ""])

@@ -263,17 +263,31 @@ def test_installed_agents_are_found(invoke: Invoke, home: Path, monkeypatch: pyt
 
 
 def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
-    """The very commands of the settings; one that is gone or prints something else is named with the remedy."""
-    invoke("bootstrap", notes)
+    """The very commands of the settings; what is gone, silent or prints something else is named with the remedy."""
     assert "No agent is connected" in invoke("setup", "--check").output
     invoke("setup", "gemini")
+    empty = invoke("setup", "--check")
+    assert empty.exit_code == 1
+    assert "there are no notes in" in empty.output and "Run: clawmem bootstrap" in empty.output
+    invoke("bootstrap", notes)
     assert "ok    Gemini CLI: hooks answer" in invoke("setup", "--check").output
     file = home / ".gemini" / "settings.json"
     working = file.read_text()
+    [ours] = json.loads(working)["hooks"]["BeforeAgent"][0]["hooks"]
 
-    for command, told in (
-        ("/gone/clawmem hook BeforeAgent", "127"),
-        ("echo clawmem hook Stop", "instead of JSON"),
+    for command, told, remedy in (
+        ("/gone/clawmem hook BeforeAgent", "127", "clawmem setup gemini"),
+        ("echo clawmem hook Stop", "instead of JSON", "clawmem setup gemini"),
+        (
+            "echo '{\"continue\": true}' # clawmem hook Stop",
+            "hooks add nothing to questions",
+            "clawmem query",
+        ),
+        (
+            ours["command"].replace(" hook", " hook --vault /gone/x.sqlite"),
+            "no notes in /gone/x.sqlite",
+            "bootstrap",
+        ),
     ):
         settings = json.loads(working)
         settings["hooks"]["BeforeAgent"][0]["hooks"][0]["command"] = command.replace("Stop", "BeforeAgent")
@@ -281,7 +295,7 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
         done = invoke("setup", "--check")
         assert done.exit_code == 1
         assert "FAIL  Gemini CLI" in done.output and told in done.output
-        assert "clawmem setup gemini" in done.output
+        assert remedy in done.output
 
 
 VALUES = st.recursive(

@@ -24,7 +24,7 @@ from clawmem.app.client.hook_registry import (
     HookCall,
     call_named,
 )
-from clawmem.app.environment.places import complete
+from clawmem.app.environment.places import complete, vault_place
 from clawmem.app.interfaces.hooks.protocol import (
     PRINTS_STDOUT,
     SILENCE,
@@ -77,7 +77,7 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     deadline = threading.Timer((called or _UNKNOWN).deadline_s, answer.write_and_exit)
     deadline.daemon = True
     deadline.start()
-    run_hooks(name, called, answer, partial(_start_server, name, inherited))
+    run_hooks(name, called, answer, partial(_prepare_next, name, inherited))
     answer.write_and_exit()
 
 
@@ -120,7 +120,7 @@ class HookAnswer:
 
 
 def run_hooks(
-    name: str, called: HookCall | None, answer: HookAnswer, start_server: Callable[[], None]
+    name: str, called: HookCall | None, answer: HookAnswer, prepare_next: Callable[[], None]
 ) -> None:
     """Pass the event on standard input to the hooks of *called*; report errors, and answer with silence then."""
     try:
@@ -130,20 +130,40 @@ def run_hooks(
         if called.hooks and (line := _answer_of_server(name, text)):
             answer.set_line(line)
         else:
-            answer.afterwards = start_server
+            answer.afterwards = prepare_next
             _run_locally(called, read_event(text, os.environ), answer)
     except BaseException as error:  # noqa: BLE001  a client always gets an answer
         _report_error(name, error)
 
 
-def _start_server(name: str, inherited: Mapping[str, str]) -> None:
-    """Start a server for the next events, if the settings say so; the current event does not wait for it."""
+def _prepare_next(name: str, inherited: Mapping[str, str]) -> None:
+    """
+    Start a server for the next events, if the settings say so; without a vault, report that.
+
+    The current event does not wait for it.
+    """
+    if not os.path.isfile(vault_place(os.environ)):  # noqa: PTH113
+        with suppress(OSError):
+            _report_missing_vault(name)
+        return
     from clawmem.app.client.autostart import start_server
 
     try:
         start_server(os.environ, inherited)
     except OSError as error:
         _report_error(name, error)
+
+
+def _report_missing_vault(name: str) -> None:
+    """Tell once a day why hooks do nothing, in the error log next to the usual vault; no other folder is created."""
+    from clawmem.app.environment.places import default_vault
+    from clawmem.app.environment.private_files import append_daily
+
+    missing = (
+        f"There is no vault at {vault_place(os.environ)}, so hooks do nothing. Run: clawmem bootstrap PATH"
+    )
+    if append_daily(default_vault({**os.environ, "INDEX_PATH": ""}), _now(), name, missing):
+        _write(STDERR, f"clawmem hook {name}: {missing}\n")
 
 
 def _answer_of_server(name: str, text: str) -> str:
@@ -250,7 +270,6 @@ def log_error(vault: Path, name: str, error: BaseException) -> None:
     Raises:
         OSError: the log cannot be written.
     """
-    from time import gmtime, strftime
     from traceback import format_exception
 
     from clawmem.app.environment.private_files import append_to_error_log
@@ -258,4 +277,10 @@ def log_error(vault: Path, name: str, error: BaseException) -> None:
 
     is_expected = isinstance(error, ClawmemError)
     entry = " ".join(str(error).split()) if is_expected else "".join(format_exception(error)).rstrip()
-    append_to_error_log(vault, f"{strftime('%Y-%m-%dT%H:%M:%SZ', gmtime())} {name}: {entry}\n")
+    append_to_error_log(vault, f"{_now()} {name}: {entry}\n")
+
+
+def _now() -> str:
+    from time import gmtime, strftime
+
+    return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())

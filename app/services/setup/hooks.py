@@ -182,6 +182,11 @@ def _named(handler: Any) -> tuple[str, dict[str, str]]:
     return (found[3], _options(line)) if found else ("", {})
 
 
+def vault_in(command: str | Sequence[str]) -> str:
+    """Return the vault that the *command* of a hook names; empty if it names none."""
+    return _options(command if isinstance(command, str) else shlex.join(command)).get(VAULT, "")
+
+
 def _options(line: str) -> dict[str, str]:
     """Return the options and the known variables of a command line, in any place and form."""
     try:
