@@ -30,6 +30,16 @@ COMMENTED = """{
   "plugins": { "slots": { "memory": "memory-core" }, "load": { "paths": ["/opt/other"] } }
 }
 """
+JSON5 = """{
+  // of the gateway
+  gateway: { port: 0x4951, 'mode': 'local', greeting: 'it\\'s \\
+me', },
+  plugins: {
+    slots: { memory: 'memory-core' }, entries: { clawmem: { note: 'mine', }, },
+    load: { paths: ['/opt/other',], },
+  },
+}
+"""
 TOML = """# my settings
 model = "gpt-mock"   # the cheap one
 
@@ -54,7 +64,7 @@ FILES = {
     "codex": {".codex/config.toml": TOML, ".codex/hooks.json": '{"hooks": {"Stop": []}}\n'},
     "gemini": {".gemini/settings.json": COMMENTED},
     "opencode": {".config/opencode/opencode.jsonc": COMMENTED},
-    "openclaw": {".openclaw/openclaw.json": COMMENTED},
+    "openclaw": {".openclaw/openclaw.json": JSON5},
     "hermes": {".hermes/config.yaml": YAML_TEXT, ".hermes/clawmem.json": '{"note": "mine"}'},
     "vscode": {".config/Code/User/mcp.json": '{ "servers": {}, "inputs": [ ] }'},
     "cursor": {".cursor/mcp.json": '{"mcpServers": {"weather": {"command": "weather"}}}\n'},
@@ -127,6 +137,24 @@ def test_connected_once_and_taken_out(invoke: Invoke, home: Path, client: str, h
     assert read_json(invoke("setup", client, "--remove", "--json"))["changed"]
     assert contents(home) == before
     assert not list(home.rglob("clawmem.js")) and not any(one.is_symlink() for one in home.rglob("*"))
+
+
+def test_the_settings_of_openclaw_are_json5(invoke: Invoke, home: Path) -> None:
+    """Also after another edit in the meantime, every byte of the user's stays."""
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir()
+    file.write_text(JSON5)
+
+    assert "plugins.slots.memory: memory-core → clawmem" in invoke("setup", "openclaw", "--yes").output
+    text = file.read_text()
+    plugins = read_settings(text, json5=True)["plugins"]
+    assert plugins["slots"] == {"memory": "clawmem"} and plugins["load"]["paths"][0] == "/opt/other"
+    assert "gateway: { port: 0x4951, 'mode': 'local', greeting: 'it\\'s" in text
+    file.write_text(text.replace("0x4951", "0x4952"))
+    invoke("setup", "openclaw", "--remove")
+
+    left = file.read_text()
+    assert left == JSON5.replace("0x4951", "0x4952")
 
 
 def test_what_others_wrote_stays(invoke: Invoke, home: Path) -> None:
@@ -203,6 +231,7 @@ def test_hermes(invoke: Invoke, home: Path) -> None:
 @pytest.mark.parametrize(
     ("client", "name", "text", "place"),
     [
+        ("openclaw", ".openclaw/openclaw.json", "{\n  a: 'x,\n}", "line 2, column 6"),
         ("gemini", ".gemini/settings.json", '{\n  "a": 1,,\n}', "line 2, column 10"),
         ("gemini", ".gemini/settings.json", '{"hooks": {"BeforeAgent": "date"}}', "hooks.BeforeAgent must be a list"),
         ("cursor", ".cursor/mcp.json", '{\n // mine\n "mcpServers": {}}', "line 2"),
@@ -294,28 +323,31 @@ BLANKS = st.sampled_from(["", " ", "\n", "\r\n  ", " // c\n", "/* [,] */"])
 
 
 @st.composite
-def commented(draw: st.DrawFn, value: object) -> str:
-    """The JSON text of *value* with blanks, comments and trailing commas at any place."""
+def commented(draw: st.DrawFn, value: object, *, json5: bool = False) -> str:
+    """The JSON or JSON5 text of *value* with blanks, comments and trailing commas at any place."""
     blank = lambda: draw(BLANKS)
+    if isinstance(value, str) and json5 and draw(st.booleans()):
+        return "'" + json.dumps(value)[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
     if not isinstance(value, (dict, list)):
         return json.dumps(value)
+    name = lambda key: key if json5 and draw(st.booleans()) else draw(commented(key, json5=json5))
     pairs = value.items() if isinstance(value, dict) else [("", one) for one in value]
     parts = [
-        blank() + (f"{json.dumps(key)}{blank()}:{blank()}" if isinstance(value, dict) else "")
-        + draw(commented(one)) + blank()
+        blank() + (f"{name(key)}{blank()}:{blank()}" if isinstance(value, dict) else "")
+        + draw(commented(one, json5=json5)) + blank()
         for key, one in pairs
     ]  # fmt: skip
     text = ",".join(parts) + ("," + blank() if parts and draw(st.booleans()) else blank())
     return f"{{{text}}}" if isinstance(value, dict) else f"[{text}]"
 
 
-@given(st.data(), OBJECTS, st.sampled_from("abcd"), st.sampled_from("ad"))
+@given(st.data(), OBJECTS, st.sampled_from("abcd"), st.sampled_from("ad"), st.booleans())
 def test_an_edit_changes_one_value(
-    data: st.DataObject, whole: dict[str, object], outer: str, name: str
+    data: st.DataObject, whole: dict[str, object], outer: str, name: str, json5: bool
 ) -> None:
     """Whatever comments are there, they stay; an added member can be taken out again."""
-    text = data.draw(commented(whole))
-    assert read_settings(text, comments=True) == whole
+    text = data.draw(commented(whole, json5=json5))
+    assert read_settings(text, comments=True, json5=json5) == whole
     inside = whole.get(outer)
     if not isinstance(inside, dict):
         text, whole = with_json(text, (outer,), {}), {**whole, outer: {}}
@@ -324,11 +356,11 @@ def test_an_edit_changes_one_value(
     changed = with_json(text, (outer, name), [1])
     more = with_json_element(changed, (outer, name), "x")
 
-    assert read_settings(more, comments=True) == {**whole, outer: {**inside, name: [1, "x"]}}
+    assert read_settings(more, comments=True, json5=json5) == {**whole, outer: {**inside, name: [1, "x"]}}
     if name not in inside:
         assert all(more.count(mark) >= text.count(mark) for mark in ("/* [,] */", "// c"))
     less = without_json(changed, (outer, name))
-    assert read_settings(less, comments=True) == {
+    assert read_settings(less, comments=True, json5=json5) == {
         **whole,
         outer: {k: v for k, v in inside.items() if k != name},
     }

@@ -32,7 +32,7 @@ from clawmem.app.services.setup.parts import (
     ServerEntry,
     SingleValue,
 )
-from clawmem.app.services.setup.settings_file import JSON, JSON_WITH_COMMENTS, TOML, YAML, Format
+from clawmem.app.services.setup.settings_file import JSON, JSON5, JSON_WITH_COMMENTS, TOML, YAML, Format
 from clawmem.app.services.setup.steps import FileEdit, Link, Step, WholeFile
 from clawmem.ports.errors import ConfigError
 
@@ -168,7 +168,7 @@ def _openclaw(request: Request) -> list[Step]:
     ]
     if request.allowed:
         parts.append(SingleValue((*entry, "hooks", "allowConversationAccess"), True))
-    return [FileEdit(_openclaw_folder(request) / "openclaw.json", parts, JSON_WITH_COMMENTS)]
+    return [FileEdit(_openclaw_folder(request) / "openclaw.json", parts, JSON5)]
 
 
 def _openclaw_folder(request: Request) -> Path:

@@ -53,7 +53,7 @@ class FileEdit:
             ) from error
         assert isinstance(values, dict)
         changed = after.text != self._now.text
-        entries = [line for part in self._parts for line in part.shown()]
+        entries = [line for part in self._parts for line in part.shown(self._now)]
         self._change = Change(str(self._file.file), changed, after.text, entries)
         return self._change
 
