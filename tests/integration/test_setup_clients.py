@@ -291,6 +291,45 @@ def test_installed_agents_are_found(invoke: Invoke, home: Path, monkeypatch: pyt
     assert "Codex: connected." in invoke("setup").output
 
 
+def test_a_client_that_cannot_be_connected_does_not_stop_the_others(invoke: Invoke, home: Path) -> None:
+    """Each is reported, also in JSON, and the exit code is not 0."""
+    (home / ".codex").mkdir()
+    (home / ".cursor" / "mcp.json.before-clawmem").mkdir(parents=True)  # the backup cannot be written
+    (home / ".cursor" / "mcp.json").write_text("{}")
+    (home / ".gemini" / "settings.json").mkdir(parents=True)  # cannot be read
+    (home / ".codeium" / "windsurf").mkdir(parents=True)
+
+    done = invoke("setup", "--yes", "--json")
+
+    assert done.exit_code == 4
+    told = {one["client"]: one for one in json.loads(done.stdout)["clients"]}
+    assert told["codex"]["changed"] and told["windsurf"]["changed"]
+    assert "mcp.json cannot be written" in told["cursor"]["error"]
+    assert "cannot be read" in told["gemini"]["error"]
+    assert "clawmem" in (home / ".codeium" / "windsurf" / "mcp_config.json").read_text()
+    again = invoke("setup", "--yes")
+    assert again.exit_code == 4
+    assert "Cursor: not connected. " in again.output and "Windsurf: connected." in again.output
+    assert invoke("setup").exit_code == 0
+
+
+@pytest.mark.parametrize("command", [("cursor",), ("hooks",), ("--yes",)])
+@pytest.mark.parametrize("config", ["server: [\n", "collections: 3\n"])
+def test_a_broken_config_file_is_noticed_first(
+    invoke: Invoke, home: Path, command: tuple[str, ...], config: str
+) -> None:
+    """Nothing is written to a client's file then."""
+    (home / ".cursor").mkdir()
+    file = home / ".config" / "clawmem" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(config)
+
+    done = invoke("setup", *command)
+
+    assert done.exit_code == 4 and "config.yaml" in done.output
+    assert not contents(home)
+
+
 def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
     """The very commands of the settings; one that is gone or prints something else is named with the remedy."""
     invoke("bootstrap", notes)

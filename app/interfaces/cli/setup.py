@@ -135,7 +135,7 @@ def hooks(
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import claude_hooks
     from clawmem.app.services.setup.hooks import names_in
-    from clawmem.app.services.setup.steps import run_steps
+    from clawmem.app.services.setup.steps import apply_steps, plan_steps
     from clawmem.ports.errors import InvalidInput
 
     if http:
@@ -149,8 +149,10 @@ def hooks(
         _show_codex_hooks(ctx, chosen)
         return
     step = claude_hooks(request_of(ctx, **chosen))
-    [change] = run_steps([step], remove=remove, dry_run=dry_run)
+    [change] = plan_steps([step], remove=remove)
     started = "" if remove else choose_server(server, dry_run=dry_run)
+    if not dry_run:
+        apply_steps([step])
     if wants_json(ctx):
         hooks_now = {"hooks": names_in(change.text), "changed": change.changed, "dry_run": dry_run}
         show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
@@ -292,10 +294,12 @@ def installed(ctx: typer.Context) -> list[str]:
     """Install the default hooks; return the result as lines."""
     from clawmem.app.interfaces.cli.connecting import choose_server
     from clawmem.app.services.setup.clients import claude_hooks
-    from clawmem.app.services.setup.steps import run_steps
+    from clawmem.app.services.setup.steps import apply_steps, plan_steps
 
-    [change] = run_steps([claude_hooks(request_of(ctx))])
-    return [_told(change), *filter(None, [choose_server(None)])]
+    step = claude_hooks(request_of(ctx))
+    [change], started = plan_steps([step]), choose_server(None)
+    apply_steps([step])
+    return [_told(change), *filter(None, [started])]
 
 
 def _told(change: Change) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -32,13 +33,15 @@ from clawmem.app.services.setup.parts import (
     ServerEntry,
     SingleValue,
 )
-from clawmem.app.services.setup.settings_file import JSON, JSON5, JSON_WITH_COMMENTS, TOML, YAML, Format
+from clawmem.app.services.setup.settings_file import JSON, JSON5, JSON_WITH_COMMENTS, TOML, YAML, Format, SettingsFile
 from clawmem.app.services.setup.steps import FileEdit, Link, Step, WholeFile
 from clawmem.ports.errors import ConfigError
 
 INTEGRATIONS = Path(__file__).parents[3] / "integrations"
 OPENCODE_MARK = "clawmem plugin for OpenCode"
-ALLOW_CONVERSATION = "plugins.entries.clawmem.hooks.allowConversationAccess"
+OPENCLAW_FILE = "openclaw.json"
+OPENCLAW_ENTRY = ("plugins", "entries", "clawmem")
+CONVERSATION_ACCESS = (*OPENCLAW_ENTRY, "hooks", "allowConversationAccess")
 
 
 class Request(NamedTuple):
@@ -94,7 +97,8 @@ class Client(NamedTuple):
     def is_here(self, request: Request) -> bool:
         """Whether the client seems to be installed."""
         path = request.environ.get("PATH", "")
-        return self.folder(request).is_dir() or bool(self.program and shutil.which(self.program, path=path))
+        is_there = os.path.isdir(self.folder(request))  # noqa: PTH112  no error without permission
+        return is_there or bool(self.program and shutil.which(self.program, path=path))
 
 
 def claude_hooks(request: Request) -> FileEdit:
@@ -159,16 +163,21 @@ def _openclaw(request: Request) -> list[Step]:
     plugin = str(INTEGRATIONS / "openclaw")
     settings = {"clawmemBin": _program(request), **({"vault": request.vault} if request.vault else {})}
     profile = {"profile": request.profile} if request.profile else {}
-    entry = ("plugins", "entries", "clawmem")
     parts: list[Part] = [
         ListElement(("plugins", "load", "paths"), plugin, "integrations/openclaw"),
         SingleValue(("plugins", "slots", "memory"), "clawmem"),
-        PluginSettings((*entry, "config"), {**settings, **profile}, "clawmemBin", entry),
-        SingleValue((*entry, "enabled"), True),
+        PluginSettings((*OPENCLAW_ENTRY, "config"), {**settings, **profile}, "clawmemBin", OPENCLAW_ENTRY),
+        SingleValue((*OPENCLAW_ENTRY, "enabled"), True),
     ]
     if request.allowed:
-        parts.append(SingleValue((*entry, "hooks", "allowConversationAccess"), True))
-    return [FileEdit(_openclaw_folder(request) / "openclaw.json", parts, JSON5)]
+        parts.append(SingleValue(CONVERSATION_ACCESS, True))
+    return [FileEdit(_openclaw_folder(request) / OPENCLAW_FILE, parts, JSON5)]
+
+
+def may_read_conversations(request: Request) -> bool:
+    """Whether OpenClaw permits the plugin to read conversations. Raises `ConfigError` if its file cannot be read."""
+    document = SettingsFile(_openclaw_folder(request) / OPENCLAW_FILE, JSON5).document
+    return document.get(*CONVERSATION_ACCESS) is True
 
 
 def _openclaw_folder(request: Request) -> Path:
@@ -242,7 +251,7 @@ CLIENTS: Mapping[str, Client] = {
     "openclaw": Client(
         "openclaw", _openclaw_folder, _openclaw, "Restart the gateway.", has_project=False
     ),
-    "hermes": Client("hermes", _hermes_folder, _hermes, "Check: hermes memory status", has_project=False),
+    "hermes": Client("hermes", _hermes_folder, _hermes, "Check: hermes memory status.", has_project=False),
     "vscode": Client(
         "code", _code_user,
         _editor(lambda it: _code_user(it) / "mcp.json", ".vscode/mcp.json", "servers", type="stdio"),

@@ -142,6 +142,17 @@ class Link:
 Step = FileEdit | WholeFile | Link
 
 
+def plan_steps(steps: Sequence[Step], *, remove: bool = False) -> list[Change]:
+    """Return the changes of *steps*, of which nothing is written. Raises `ConfigError` if a file cannot be edited."""
+    return [step.plan(remove=remove) for step in steps]
+
+
+def apply_steps(steps: Sequence[Step]) -> None:
+    """Write what was planned. Raises `ConfigError` if a file cannot be written."""
+    for step in steps:
+        step.apply()
+
+
 def run_steps(steps: Sequence[Step], *, remove: bool = False, dry_run: bool = False) -> list[Change]:
     """
     Plan all *steps*, then apply them unless *dry_run*; return the changes.
@@ -149,8 +160,7 @@ def run_steps(steps: Sequence[Step], *, remove: bool = False, dry_run: bool = Fa
     Raises:
         ConfigError: a file cannot be edited. Nothing was written if the plan failed.
     """
-    changes = [step.plan(remove=remove) for step in steps]
+    changes = plan_steps(steps, remove=remove)
     if not dry_run:
-        for step in steps:
-            step.apply()
+        apply_steps(steps)
     return changes
