@@ -33,7 +33,15 @@ from clawmem.app.services.setup.parts import (
     ServerEntry,
     SingleValue,
 )
-from clawmem.app.services.setup.settings_file import JSON, JSON5, JSON_WITH_COMMENTS, TOML, YAML, Format, SettingsFile
+from clawmem.app.services.setup.settings_file import (
+    JSON,
+    JSON5,
+    JSON_WITH_COMMENTS,
+    TOML,
+    YAML,
+    Format,
+    SettingsFile,
+)
 from clawmem.app.services.setup.steps import FileEdit, Link, Step, WholeFile
 from clawmem.ports.errors import ConfigError
 

@@ -17,7 +17,8 @@ _SCALARS = json.JSONDecoder()
 _BLANK_5 = re.compile(r"[\s\ufeff]*")
 _STRING_5 = re.compile(r"""'(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))*'|"(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*\"""")
 _NUMBER_5 = re.compile(
-    r"([+-]?)(?:(0[xX][0-9a-fA-F]+)|((?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN))", re.ASCII
+    r"([+-]?)(?:(0[xX][0-9a-fA-F]+)|((?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN))",
+    re.ASCII,
 )
 _NAME_5 = re.compile(r"(?:[^\W\d]|\$|\\u[0-9a-fA-F]{4})(?:[\w$\u200c\u200d]|\\u[0-9a-fA-F]{4})*")
 _ESCAPE_5 = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))")

@@ -91,4 +91,8 @@ def _children(box: MappingNode) -> dict[str, tuple[Node, Node]]:
 
 
 def _scalar(value: str) -> str:
-    return value if isinstance(value, Source) or _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    return (
+        value
+        if isinstance(value, Source) or _PLAIN.fullmatch(value)
+        else json.dumps(value, ensure_ascii=False)
+    )
