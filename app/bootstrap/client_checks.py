@@ -10,7 +10,7 @@ from time import monotonic
 from clawmem.app.client.autostart import OFF_VARIABLE
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.setup.client_names import CLIENT_TITLES
-from clawmem.app.services.setup.clients import CLIENTS, Request, configured_commands
+from clawmem.app.services.setup.clients import CLIENTS, Request, configured_commands, was_connected
 from clawmem.app.services.setup.mcp import entry_of
 from clawmem.app.services.setup.parts import PROMPT, ConfiguredCommand
 from clawmem.ports.errors import ConfigError
@@ -42,7 +42,7 @@ def client_answers(environ: Mapping[str, str]) -> list[CheckResult]:
             try:
                 commands = configured_commands(name, request)
             except ConfigError as error:
-                findings.append(CheckResult(CLIENT_TITLES[name], False, str(error)))
+                findings.append(_unreadable(name, error, was_connected(name, request)))
                 continue
             for command in commands:
                 key = repr((command, client.starts_clean))
@@ -53,10 +53,16 @@ def client_answers(environ: Mapping[str, str]) -> list[CheckResult]:
     return findings
 
 
+def _unreadable(name: str, error: ConfigError, is_ours: bool) -> CheckResult:
+    detail = str(error) if is_ours else f"not connected (its file cannot be read: {error})"
+    return CheckResult(CLIENT_TITLES[name], not is_ours, detail)
+
+
 def _finding(name: str, answers: list[Answer]) -> CheckResult:
     faults = [fault for _, fault in answers if fault]
     if faults:
-        return CheckResult(CLIENT_TITLES[name], False, faults[0], f"Run: clawmem setup {name}")
+        remedy = "" if "clawmem bootstrap" in faults[0] else f"Run: clawmem setup {name}"
+        return CheckResult(CLIENT_TITLES[name], False, faults[0], remedy)
     return CheckResult(CLIENT_TITLES[name], True, ", ".join(dict.fromkeys(told for told, _ in answers)))
 
 

@@ -131,7 +131,29 @@ def test_connected_once_and_taken_out(invoke: Invoke, home: Path, client: str, h
     assert "secret" not in shown.output + str(done)
     assert read_json(invoke("setup", client, "--remove", "--json"))["changed"]
     assert contents(home) == before
-    assert not list(home.rglob("clawmem.js")) and not any(one.is_symlink() for one in home.rglob("*"))
+    assert not any(one.is_symlink() or one.name in ("plugin", "plugins") for one in home.rglob("*"))
+    assert has_files or not any(
+        (home / name).parent.exists() for name in FILES[client] if name.count("/") == 1
+    )
+    assert not (home / ".config" / "clawmem" / "config.yaml").exists()
+
+
+def test_removal_of_the_last_agent_removes_the_choice_of_a_server(invoke: Invoke, home: Path) -> None:
+    """A choice of the user stays."""
+    file = home / ".config" / "clawmem" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("# mine\nembedder: static\n")
+    invoke("setup", "cursor")
+    invoke("setup", "codex")
+
+    invoke("setup", "cursor", "--remove")
+    assert "server:" in file.read_text()
+    assert "no server any more" in invoke("setup", "codex", "--remove").stderr
+    assert file.read_text() == "# mine\nembedder: static\n"
+
+    invoke("setup", "hooks", "--server")
+    invoke("setup", "hooks", "--remove")
+    assert "server:" in file.read_text()
 
 
 def test_the_settings_of_openclaw_are_json5(invoke: Invoke, home: Path) -> None:
@@ -190,6 +212,23 @@ def test_codex(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     hooks = json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]
     [handler] = hooks["UserPromptSubmit"][0]["hooks"]
     assert f"--vault '{vault}' --env CLAWMEM_CONFIG_DIR={config}" in handler["command"]
+    file = home / ".codex" / "config.toml"
+    file.write_text(text.replace("cheap", "small"))
+    invoke("setup", "codex", "--remove")
+    assert file.read_text() == TOML.replace("cheap", "small")
+
+
+def test_a_last_table_is_removed_with_its_blank_line(invoke: Invoke, home: Path) -> None:
+    """Also if the file was changed in the meantime."""
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('model = "a"\n')
+    invoke("setup", "codex")
+    file.write_text(file.read_text().replace('"a"', '"b"'))
+
+    invoke("setup", "codex", "--remove")
+
+    assert file.read_text() == 'model = "b"\n'
 
 
 def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, home: Path) -> None:
@@ -198,8 +237,11 @@ def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, 
     file.parent.mkdir()
     file.write_text(COMMENTED)
 
+    dry = invoke("setup", "openclaw", "--dry-run")
     told = invoke("setup", "openclaw")
 
+    assert "allowConversationAccess" not in dry.output and "entries.clawmem.enabled: true" in dry.output
+    assert "plugins.slots.memory: memory-core → clawmem" in dry.output
     plugins = read_settings(file.read_text(), comments=True)["plugins"]
     assert "setup openclaw --yes" in told.stderr and "hooks" not in plugins["entries"]["clawmem"]
     assert plugins["slots"]["memory"] == "clawmem"
@@ -208,6 +250,7 @@ def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, 
     invoke("setup", "openclaw", "--yes")
     entry = read_settings(file.read_text(), comments=True)["plugins"]["entries"]["clawmem"]
     assert entry["hooks"] == {"allowConversationAccess": True}
+    assert "Permit it" not in invoke("setup", "openclaw").stderr
 
 
 def test_hermes(invoke: Invoke, home: Path) -> None:
@@ -216,7 +259,8 @@ def test_hermes(invoke: Invoke, home: Path) -> None:
     file.parent.mkdir()
     file.write_text(YAML_TEXT)
 
-    invoke("setup", "hermes", "--profile", "speed")
+    assert "memory.provider: mem0 → clawmem" in invoke("setup", "hermes", "--dry-run").output
+    assert "hermes memory status. Undo:" in invoke("setup", "hermes", "--profile", "speed").output
 
     assert file.read_text() == YAML_TEXT.replace("mem0", "clawmem")
     assert (home / ".hermes" / "plugins" / "clawmem" / "plugin.yaml").is_file()
@@ -327,9 +371,17 @@ def test_a_broken_config_file_is_noticed_first(
 
 def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
     """The very commands of the settings; one that is gone or prints something else is named with the remedy."""
-    invoke("bootstrap", notes)
     assert "No agent is connected" in invoke("setup", "--check").output
+    (home / ".cursor").mkdir()
+    (home / ".cursor" / "mcp.json").write_text("{ broken")
+    told = invoke("setup", "--check")
+    assert told.exit_code == 0 and "Cursor: not connected (its file cannot be read: " in told.output
+    (home / ".cursor" / "mcp.json").unlink()
     invoke("setup", "gemini")
+    told = invoke("setup", "--check")
+    assert told.exit_code == 1 and "Run: clawmem bootstrap PATH" in told.output
+    assert "setup gemini" not in told.output
+    invoke("bootstrap", notes)
     assert "ok    Gemini CLI: hooks answer" in invoke("setup", "--check").output
     file = home / ".gemini" / "settings.json"
     working = file.read_text()

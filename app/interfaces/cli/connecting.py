@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.setup.clients import Request
     from clawmem.app.services.setup.steps import Change
 
+SERVER_NOTE = "by clawmem setup"  # marks the setting that the removal of the last agent removes
 # Variables that choose files; agents that are started by a desktop do not have those of a shell.
 PLACES = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
@@ -87,7 +88,7 @@ def _complete_request(ctx: typer.Context, name: str, **chosen: Any) -> Request:
 
 
 class Connection(NamedTuple):
-    """What was changed to connect a client, or to disconnect it; *started* tells that hooks start a server from now on."""
+    """Connection of a client, or its removal: the changed files, and a sentence if hooks start a server from now on."""
 
     name: str
     changes: Sequence[Change]
@@ -130,6 +131,7 @@ def _connection(
     if any(change.changed for change in changes) and not dry_run:
         started = "" if remove else choose_server(None)
         apply_steps(steps)
+        started = withdraw_server() if remove else started
     return Connection(name, changes, started, allowed)
 
 
@@ -217,7 +219,7 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
 
 
 def _offer(ctx: typer.Context, name: str, *, yes: bool, quiet: bool) -> Mapping[str, Any]:
-    """Connect the client *name* if the user agrees; return what was done. An error does not stop the others."""
+    """Connect the client *name* if the user agrees; return the outcome. An error does not stop the others."""
     from clawmem.app.interfaces.cli.rendering import show
     from clawmem.app.services.setup.client_names import CLIENT_TITLES
     from clawmem.ports.errors import ClawmemError
@@ -262,6 +264,19 @@ def check_clients(ctx: typer.Context) -> None:
         raise typer.Exit(1)
 
 
+def withdraw_server() -> str:
+    """Remove the setting that `choose_server` added, unless an agent is connected; return the change as a sentence."""
+    from clawmem.app.client.autostart import AUTO, SETTING
+    from clawmem.app.environment.places import config_folder
+    from clawmem.app.services.setup.clients import connected_clients
+    from clawmem.app.settings.config_file import find_config, withdraw
+
+    file = find_config(config_folder(os.environ))
+    if connected_clients(os.environ) or not withdraw(file, SETTING, AUTO, SERVER_NOTE):
+        return ""
+    return f"{file}: hooks start no server any more."
+
+
 def choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
     """
     Write to the config file whether hooks start a server; return what changed as a sentence.
@@ -280,7 +295,7 @@ def choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
         return ""
     if dry_run:
         return f"{file} would get: {SETTING}: {value}"
-    choose(file, SETTING, value)
+    choose(file, SETTING, value, SERVER_NOTE if wanted is None else "")
     if value == MANUAL:
         return f"{file}: hooks start no server any more. Stop a running one with: clawmem serve --stop"
     return (

@@ -131,7 +131,7 @@ def hooks(
     One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
     hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
     """
-    from clawmem.app.interfaces.cli.connecting import choose_server
+    from clawmem.app.interfaces.cli.connecting import choose_server, withdraw_server
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import claude_hooks
     from clawmem.app.services.setup.hooks import names_in
@@ -153,6 +153,7 @@ def hooks(
     started = "" if remove else choose_server(server, dry_run=dry_run)
     if not dry_run:
         apply_steps([step])
+        started = withdraw_server() if remove else started
     if wants_json(ctx):
         hooks_now = {"hooks": names_in(change.text), "changed": change.changed, "dry_run": dry_run}
         show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})

@@ -23,7 +23,7 @@ from clawmem.app.services.setup.hooks import (
     Style,
     hook_groups,
 )
-from clawmem.app.services.setup.mcp import SERVERS, Entry, as_list
+from clawmem.app.services.setup.mcp import SERVERS, Entry, as_list, entry_of
 from clawmem.app.services.setup.parts import (
     ConfiguredCommand,
     HookGroups,
@@ -308,6 +308,24 @@ def steps_of(name: str, request: Request) -> Sequence[Step]:
 def found_clients(request: Request) -> list[str]:
     """Return the names of clients that seem to be installed."""
     return [name for name, client in CLIENTS.items() if client.is_here(request)]
+
+
+def connected_clients(environ: Mapping[str, str]) -> list[str]:
+    """Return the names of clients whose settings contain a command of clawmem, or that setup changed and cannot read."""
+    request = Request(environ, ("clawmem",), entry_of(["clawmem", "mcp"]))
+    return [name for name in CLIENTS if _is_connected(name, request)]
+
+
+def _is_connected(name: str, request: Request) -> bool:
+    try:
+        return bool(configured_commands(name, request))
+    except ConfigError:
+        return was_connected(name, request)
+
+
+def was_connected(name: str, request: Request) -> bool:
+    """Whether a file of the client *name*, which may be unreadable, shows that setup changed it."""
+    return any(step.has_traces() for step in steps_of(name, request))
 
 
 def configured_commands(name: str, request: Request) -> list[ConfiguredCommand]:

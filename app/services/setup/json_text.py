@@ -13,7 +13,7 @@ _SAME_LINE_COMMENT = re.compile(r"(?<![ \t])[ \t]*//[^\r\n]*")  # one try for ea
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _DEFAULT_INDENT = "  "
 _SCALARS = json.JSONDecoder()
-# What JSON5 permits besides JSON with comments.
+# JSON5, which includes JSON with comments.
 _BLANK_5 = re.compile(r"[\s\ufeff]*")
 _STRING_5 = re.compile(r"""'(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))*'|"(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*\"""")
 _NUMBER_5 = re.compile(
@@ -177,7 +177,7 @@ def read_json(text: str, *, comments: bool = False, json5: bool = False) -> dict
 
 
 def source_of(text: str, path: Path) -> Source:
-    """Return the value at *path*, which exists, as it is written in *text*."""
+    """Return the value at *path*, which exists, in the notation of *text*."""
     node = _found(_read(text), path)
     assert node
     return Source(text[node.start : node.end])

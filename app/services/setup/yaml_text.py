@@ -50,7 +50,7 @@ def with_yaml(text: str, path: Path, value: str) -> str:
 
 
 def yaml_source(text: str, path: Path) -> Source:
-    """Return the scalar at *path*, which exists, as it is written in *text*."""
+    """Return the scalar at *path*, which exists, in the notation of *text*."""
     node = _children(_deepest(text, path)[0])[str(path[-1])][1]
     return Source(text[node.start_mark.index : node.end_mark.index])
 
