@@ -8,64 +8,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from client_files import COMMENTED, FILES, JSON5, TOML, YAML_TEXT
 from command_line import Invoke, ask_json, read_json
 
 from clawmem.app.services.setup.client_names import CLIENT_TITLES
 from clawmem.app.services.setup.json_text import read_json as read_settings
-
-COMMENTED = """{
-  // colours of the evening
-  "theme": "dark", /* not light */
-  "mcpServers": {
-    "weather": { "command": "weather", "env": {"KEY": "secret"} }, // from Priya
-  },
-  "hooks": {
-    "BeforeAgent": [ { "hooks": [ { "type": "command", "command": "date" } ] } ]
-  },
-  "plugins": { "slots": { "memory": "memory-core" }, "load": { "paths": ["/opt/other"] } }
-}
-"""
-JSON5 = """{
-  // of the gateway
-  gateway: { port: 0x4951, 'mode': 'local', greeting: 'it\\'s \\
-me', },
-  plugins: {
-    slots: { memory: 'memory-core' }, entries: { clawmem: { note: 'mine', }, },
-    load: { paths: ['/opt/other',], },
-  },
-}
-"""
-TOML = """# my settings
-model = "gpt-mock"   # the cheap one
-
-[mcp_servers.weather]
-command = "weather"
-
-[projects."/home/priya"]
-trust_level = "trusted"
-"""
-YAML_TEXT = """# Hermes
-model:
-  default: mock   # offline
-memory:
-    provider: mem0
-    limit: 3
-
-display: {color: true}
-"""
-# The files of each client with the text that they have before: JSON, with comments where the client reads them.
-FILES = {
-    "claude-code": {".claude/settings.json": '{"model": "opus"}', ".claude.json": '{\n\t"numStartups": 3\n}\n'},
-    "codex": {".codex/config.toml": TOML, ".codex/hooks.json": '{"hooks": {"Stop": []}}\n'},
-    "gemini": {".gemini/settings.json": COMMENTED},
-    "opencode": {".config/opencode/opencode.jsonc": COMMENTED},
-    "openclaw": {".openclaw/openclaw.json": JSON5},
-    "hermes": {".hermes/config.yaml": YAML_TEXT, ".hermes/clawmem.json": '{"note": "mine"}'},
-    "vscode": {".config/Code/User/mcp.json": '{ "servers": {}, "inputs": [ ] }'},
-    "cursor": {".cursor/mcp.json": '{"mcpServers": {"weather": {"command": "weather"}}}\n'},
-    "zed": {".config/zed/settings.json": COMMENTED.replace("\n", "\r\n")},
-    "windsurf": {".codeium/windsurf/mcp_config.json": ""},
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -328,6 +275,26 @@ def test_installed_agents_are_found(invoke: Invoke, home: Path, monkeypatch: pyt
     assert ask_json(invoke, "setup")["found"] == ["codex", "gemini"]
     assert invoke("setup", "--yes").exit_code == 0
     assert "Codex: connected." in invoke("setup").output
+
+
+def test_removal_without_a_name_removes_nothing(invoke: Invoke, home: Path) -> None:
+    """It lists what is connected; a name after the option connects nothing."""
+    assert "No agent is connected" in invoke("setup", "--remove").stderr
+    invoke("setup", "cursor")
+    before = contents(home)
+
+    for words, told in (((), "cursor --remove"), (("codex",), "codex --remove")):
+        done = invoke("setup", "--remove", *words)
+        assert done.exit_code == 2 and f"Connected: cursor. Remove one: clawmem setup {told}" in done.stderr
+    assert contents(home) == before
+
+
+@pytest.mark.parametrize("words", [("setup", "all"), ("beads", "list"), ("blorp",)])
+def test_an_unknown_command_names_the_help_of_its_group(invoke: Invoke, words: tuple[str, ...]) -> None:
+    done = invoke(*words)
+
+    assert done.exit_code == 1
+    assert f"Run: {' '.join(['clawmem', *words[:-1]])} --help" in done.stderr
 
 
 def test_a_client_that_cannot_be_connected_does_not_stop_the_others(invoke: Invoke, home: Path) -> None:

@@ -244,6 +244,19 @@ def _offer(ctx: typer.Context, name: str, *, yes: bool, quiet: bool) -> Mapping[
     return done.record()
 
 
+def refuse_removal(name: str | None) -> None:
+    """Raise `InvalidInput`, which names the connected agents: a removal needs the name of one before ``--remove``."""
+    from clawmem.app.services.setup.clients import connected_clients
+    from clawmem.ports.errors import InvalidInput
+
+    names = connected_clients(os.environ)
+    connected = f"Connected: {', '.join(names)}." if names else "No agent is connected."
+    example = name or next(iter(names), "NAME")
+    raise InvalidInput(
+        "INVALID_INPUT", f"--remove needs an agent. {connected} Remove one: clawmem setup {example} --remove"
+    )
+
+
 def check_clients(ctx: typer.Context) -> None:
     """Start the configured commands of every connected client, and print whether they answer."""
     from dataclasses import asdict

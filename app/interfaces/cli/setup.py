@@ -13,6 +13,7 @@ from clawmem.app.interfaces.cli.connecting import (
     check_clients,
     connect,
     offer_clients,
+    refuse_removal,
     request_of,
     vault_options,
 )
@@ -59,12 +60,17 @@ def agents(
         bool, typer.Option("--check", help="Start what is configured, and report whether it answers.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Connect all agents found, without asking.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Name the connected agents, and how to remove one.")
+    ] = False,
 ) -> None:
     """
     Connect clawmem to agents, or take it out.
 
     Without a command: find installed agents, show the changes and ask.
     """
+    if remove:
+        refuse_removal(ctx.invoked_subcommand)
     if ctx.invoked_subcommand is None:
         check_clients(ctx) if check else offer_clients(ctx, yes=yes)
 
