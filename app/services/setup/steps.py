@@ -76,7 +76,7 @@ class FileEdit:
             yield from part.commands(document)
 
     def has_traces(self) -> bool:
-        """Whether the file names clawmem or has a backup, whatever its syntax."""
+        """Whether the file names clawmem or has a backup, even with a syntax error."""
         backup = self._path.with_name(f"{self._path.name}.{BACKUP}")
         try:
             return backup.exists() or b"clawmem" in self._path.read_bytes()

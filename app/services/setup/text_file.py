@@ -10,7 +10,7 @@ from clawmem.ports.errors import ConfigError
 
 
 def remove_empty_folders(folder: Path) -> None:
-    """Remove *folder* and its parents as far as they are empty and folders of a client, such as ``.codex``."""
+    """Remove *folder* and its parents while they are empty folders of a client, such as ``.codex``."""
     while folder.name.startswith(".") or folder.name in ("plugin", "plugins"):
         if folder in (Path.home(), Path.cwd()):
             return
