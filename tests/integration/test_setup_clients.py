@@ -252,6 +252,7 @@ def test_the_settings_of_a_project(invoke: Invoke, home: Path, monkeypatch: pyte
     for client in ("claude-code", "codex", "gemini", "opencode", "vscode", "cursor", "zed"):
         assert invoke("setup", client, "--project").exit_code == 0
     made = contents(home / "project")
+    assert "server:" in (home / ".config" / "clawmem" / "config.yaml").read_text()
     for client in ("claude-code", "codex", "gemini", "opencode", "vscode", "cursor", "zed"):
         assert invoke("setup", client, "--project", "--remove").exit_code == 0
 
@@ -317,6 +318,10 @@ def test_a_client_that_cannot_be_connected_does_not_stop_the_others(invoke: Invo
     assert again.exit_code == 4
     assert "Cursor: not connected. " in again.output and "Windsurf: connected." in again.output
     assert invoke("setup").exit_code == 0
+    for client in ("codex", "windsurf"):
+        invoke("setup", client, "--remove")
+    assert invoke("setup", "cursor").exit_code == 4
+    assert not (home / ".config" / "clawmem" / "config.yaml").exists()
 
 
 @pytest.mark.parametrize("command", [("cursor",), ("hooks",), ("--yes",)])

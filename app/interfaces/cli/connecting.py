@@ -120,6 +120,7 @@ def _connection(
     """Connect the client *name*, or disconnect it. Every file is read before the first is written."""
     from clawmem.app.services.setup.clients import may_read_conversations, steps_of
     from clawmem.app.services.setup.steps import apply_steps, plan_steps
+    from clawmem.ports.errors import ConfigError
 
     request = _complete_request(ctx, name, **chosen)
     allowed = name == "openclaw" and (
@@ -130,7 +131,12 @@ def _connection(
     started = ""
     if any(change.changed for change in changes) and not dry_run:
         started = "" if remove else choose_server(None)
-        apply_steps(steps)
+        try:
+            apply_steps(steps)
+        except ConfigError:
+            if started:
+                withdraw_server()
+            raise
         started = withdraw_server() if remove else started
     return Connection(name, changes, started, allowed)
 

@@ -135,7 +135,7 @@ class Link:
         """Return the change. Raises `ConfigError` if something else has the name."""
         if os.path.lexists(self._link) and not self.has_traces():
             raise ConfigError(f"{self._link} is not a link of ours. Move it away, then try again.")
-        self._remove, now = remove, self._link.readlink() if self._link.is_symlink() else None
+        self._remove, now = remove, self._link.readlink() if self.has_traces() else None
         changed = now is not None if remove else now != self._target
         self._change = Change(str(self._link), changed, "", [f"a link to {self._target}"])
         return self._change
