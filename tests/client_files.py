@@ -13,6 +13,60 @@ from clawmem.app.services.setup.steps import Change, FileEdit, run_steps
 
 OLD_PROGRAM = ("/opt/python", "-I", "-m", "clawmem", "hook", "feedback-loop")
 
+COMMENTED = """{
+  // colours of the evening
+  "theme": "dark", /* not light */
+  "mcpServers": {
+    "weather": { "command": "weather", "env": {"KEY": "secret"} }, // from Priya
+  },
+  "hooks": {
+    "BeforeAgent": [ { "hooks": [ { "type": "command", "command": "date" } ] } ]
+  },
+  "plugins": { "slots": { "memory": "memory-core" }, "load": { "paths": ["/opt/other"] } }
+}
+"""
+JSON5 = """{
+  // of the gateway
+  gateway: { port: 0x4951, 'mode': 'local', greeting: 'it\\'s \\
+me', },
+  plugins: {
+    slots: { memory: 'memory-core' }, entries: { clawmem: { note: 'mine', }, },
+    load: { paths: ['/opt/other',], },
+  },
+}
+"""
+TOML = """# my settings
+model = "gpt-mock"   # the cheap one
+
+[mcp_servers.weather]
+command = "weather"
+
+[projects."/home/priya"]
+trust_level = "trusted"
+"""
+YAML_TEXT = """# Hermes
+model:
+  default: mock   # offline
+memory:
+    provider: mem0
+    limit: 3
+
+display: {color: true}
+"""
+# The files of each client with the text that they have before: JSON, with comments where the client reads them.
+FILES = {
+    "claude-code": {".claude/settings.json": '{"model": "opus"}', ".claude.json": '{\n\t"numStartups": 3\n}\n'},
+    "codex": {".codex/config.toml": TOML, ".codex/hooks.json": '{"hooks": {"Stop": []}}\n'},
+    "gemini": {".gemini/settings.json": COMMENTED},
+    "opencode": {".config/opencode/opencode.jsonc": COMMENTED},
+    "openclaw": {".openclaw/openclaw.json": JSON5},
+    "hermes": {".hermes/config.yaml": YAML_TEXT, ".hermes/clawmem.json": '{"note": "mine"}'},
+    "vscode": {".config/Code/User/mcp.json": '{ "servers": {}, "inputs": [ ] }'},
+    "cursor": {".cursor/mcp.json": '{"mcpServers": {"weather": {"command": "weather"}}}\n'},
+    "zed": {".config/zed/settings.json": COMMENTED.replace("\n", "\r\n")},
+    "windsurf": {".codeium/windsurf/mcp_config.json": ""},
+}  # fmt: skip
+
 
 def group_of(command: Sequence[str] = OLD_PROGRAM, matcher: str = "", timeout: int = 30) -> dict[str, Any]:
     """Return the entry of a hook that runs *command*."""

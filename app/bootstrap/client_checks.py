@@ -18,7 +18,7 @@ from clawmem.app.client.autostart import OFF_VARIABLE
 from clawmem.app.environment.places import complete, vault_place
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.setup.client_names import CLIENT_TITLES
-from clawmem.app.services.setup.clients import CLIENTS, Request, configured_commands
+from clawmem.app.services.setup.clients import CLIENTS, Request, configured_commands, was_connected
 from clawmem.app.services.setup.hooks import vault_in
 from clawmem.app.services.setup.mcp import entry_of
 from clawmem.app.services.setup.parts import PROMPT, ConfiguredCommand
@@ -57,7 +57,7 @@ def client_answers(environ: Mapping[str, str]) -> list[CheckResult]:
             try:
                 commands = configured_commands(name, request)
             except ConfigError as error:
-                findings.append(CheckResult(CLIENT_TITLES[name], False, str(error)))
+                findings.append(_unreadable(name, error, was_connected(name, request)))
                 continue
             for command in commands:
                 key = repr((command, client.starts_clean))
@@ -66,6 +66,11 @@ def client_answers(environ: Mapping[str, str]) -> list[CheckResult]:
                 asked.setdefault(name, []).append(started[key])
     findings += [_finding(name, [one.result() for one in answers]) for name, answers in asked.items()]
     return findings
+
+
+def _unreadable(name: str, error: ConfigError, is_ours: bool) -> CheckResult:
+    detail = str(error) if is_ours else f"not connected (its file cannot be read: {error})"
+    return CheckResult(CLIENT_TITLES[name], not is_ours, detail)
 
 
 def _finding(name: str, answers: list[Answer]) -> CheckResult:

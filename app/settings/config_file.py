@@ -197,15 +197,30 @@ def _change_collection(path: Path, name: str, change: Callable[[Any], object]) -
     _write_first(path, meant, [lambda: _dumped(text, change)])
 
 
-def choose(path: Path, key: str, value: str) -> None:
-    """Write a top-level setting, such as ``embedder: minilm``."""
+def choose(path: Path, key: str, value: str, note: str = "") -> None:
+    """Write a top-level setting, such as ``embedder: minilm``; a new one with the comment *note*."""
     text, meant = _editable(path)
     drafts = [lambda: _dumped(text, lambda data: data.__setitem__(key, value))]
     if key not in meant:
         below = f"{text}\n" if text and not text.endswith("\n") else text
-        drafts.insert(0, lambda: f"{below}{key}: {json.dumps(value)}\n")
+        drafts.insert(0, lambda: f"{below}{_noted_line(key, value, note)}")
     meant[key] = value
     _write_first(path, meant, drafts)
+
+
+def withdraw(path: Path, key: str, value: str, note: str) -> bool:
+    """Remove the line that `choose` added with *note*, and a file of nothing else; return whether the line exists."""
+    lines = _text(path).splitlines(keepends=True)
+    added = _noted_line(key, value, note)
+    if added not in lines:
+        return False
+    lines.remove(added)
+    _write(path, "".join(lines)) if "".join(lines).strip() else path.unlink()
+    return True
+
+
+def _noted_line(key: str, value: str, note: str) -> str:
+    return f"{key}: {json.dumps(value)}{f'  # {note}' if note else ''}\n"
 
 
 def add_vault(path: Path, name: str, file: Path) -> None:

@@ -58,6 +58,16 @@ def test_a_match_of_words_alone_is_admitted_at_the_weight_of_text(agent: Invoke,
     assert none == []
 
 
+def test_a_vault_of_the_command_line_is_refused(agent: Invoke, tmp_path: Path) -> None:
+    """An agent has a vault of its own; no other one is read or made."""
+    other = tmp_path / "other.sqlite"
+
+    for verb in ("index", "search", "status"):
+        done = agent("--vault", other, "openclaw", verb, *(["x"] if verb == "search" else []))
+        assert done.exit_code == 2 and "Leave --vault out" in done.stderr
+    assert not other.exists()
+
+
 def test_six_results_at_most(agent: Invoke, workspace: Path) -> None:
     """The number is that of OpenClaw unless another is asked for."""
     write_notes(

@@ -8,59 +8,11 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from client_files import COMMENTED, FILES, JSON5, TOML, YAML_TEXT
 from command_line import Invoke, ask_json, read_json
-from hypothesis import given
-from hypothesis import strategies as st
-from ruamel.yaml import YAML
 
 from clawmem.app.services.setup.client_names import CLIENT_TITLES
 from clawmem.app.services.setup.json_text import read_json as read_settings
-from clawmem.app.services.setup.json_text import with_json, with_json_element, without_json
-from clawmem.app.services.setup.yaml_text import with_yaml, without_yaml
-
-COMMENTED = """{
-  // colours of the evening
-  "theme": "dark", /* not light */
-  "mcpServers": {
-    "weather": { "command": "weather", "env": {"KEY": "secret"} }, // from Priya
-  },
-  "hooks": {
-    "BeforeAgent": [ { "hooks": [ { "type": "command", "command": "date" } ] } ]
-  },
-  "plugins": { "slots": { "memory": "memory-core" }, "load": { "paths": ["/opt/other"] } }
-}
-"""
-TOML = """# my settings
-model = "gpt-mock"   # the cheap one
-
-[mcp_servers.weather]
-command = "weather"
-
-[projects."/home/priya"]
-trust_level = "trusted"
-"""
-YAML_TEXT = """# Hermes
-model:
-  default: mock   # offline
-memory:
-    provider: mem0
-    limit: 3
-
-display: {color: true}
-"""
-# The files of each client with the text that they have before: JSON, with comments where the client reads them.
-FILES = {
-    "claude-code": {".claude/settings.json": '{"model": "opus"}', ".claude.json": '{\n\t"numStartups": 3\n}\n'},
-    "codex": {".codex/config.toml": TOML, ".codex/hooks.json": '{"hooks": {"Stop": []}}\n'},
-    "gemini": {".gemini/settings.json": COMMENTED},
-    "opencode": {".config/opencode/opencode.jsonc": COMMENTED},
-    "openclaw": {".openclaw/openclaw.json": COMMENTED},
-    "hermes": {".hermes/config.yaml": YAML_TEXT, ".hermes/clawmem.json": '{"note": "mine"}'},
-    "vscode": {".config/Code/User/mcp.json": '{ "servers": {}, "inputs": [ ] }'},
-    "cursor": {".cursor/mcp.json": '{"mcpServers": {"weather": {"command": "weather"}}}\n'},
-    "zed": {".config/zed/settings.json": COMMENTED.replace("\n", "\r\n")},
-    "windsurf": {".codeium/windsurf/mcp_config.json": ""},
-}  # fmt: skip
 
 
 @pytest.fixture
@@ -126,7 +78,47 @@ def test_connected_once_and_taken_out(invoke: Invoke, home: Path, client: str, h
     assert "secret" not in shown.output + str(done)
     assert read_json(invoke("setup", client, "--remove", "--json"))["changed"]
     assert contents(home) == before
-    assert not list(home.rglob("clawmem.js")) and not any(one.is_symlink() for one in home.rglob("*"))
+    assert not any(one.is_symlink() or one.name in ("plugin", "plugins") for one in home.rglob("*"))
+    assert has_files or not any(
+        (home / name).parent.exists() for name in FILES[client] if name.count("/") == 1
+    )
+    assert not (home / ".config" / "clawmem" / "config.yaml").exists()
+
+
+def test_removal_of_the_last_agent_removes_the_choice_of_a_server(invoke: Invoke, home: Path) -> None:
+    """A choice of the user stays."""
+    file = home / ".config" / "clawmem" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text("# mine\nembedder: static\n")
+    invoke("setup", "cursor")
+    invoke("setup", "codex")
+
+    invoke("setup", "cursor", "--remove")
+    assert "server:" in file.read_text()
+    assert "no server any more" in invoke("setup", "codex", "--remove").stderr
+    assert file.read_text() == "# mine\nembedder: static\n"
+
+    invoke("setup", "hooks", "--server")
+    invoke("setup", "hooks", "--remove")
+    assert "server:" in file.read_text()
+
+
+def test_the_settings_of_openclaw_are_json5(invoke: Invoke, home: Path) -> None:
+    """Also after another edit in the meantime, every byte of the user's stays."""
+    file = home / ".openclaw" / "openclaw.json"
+    file.parent.mkdir()
+    file.write_text(JSON5)
+
+    assert "plugins.slots.memory: memory-core → clawmem" in invoke("setup", "openclaw", "--yes").output
+    text = file.read_text()
+    plugins = read_settings(text, json5=True)["plugins"]
+    assert plugins["slots"] == {"memory": "clawmem"} and plugins["load"]["paths"][0] == "/opt/other"
+    assert "gateway: { port: 0x4951, 'mode': 'local', greeting: 'it\\'s" in text
+    file.write_text(text.replace("0x4951", "0x4952"))
+    invoke("setup", "openclaw", "--remove")
+
+    left = file.read_text()
+    assert left == JSON5.replace("0x4951", "0x4952")
 
 
 def test_what_others_wrote_stays(invoke: Invoke, home: Path) -> None:
@@ -167,6 +159,23 @@ def test_codex(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     hooks = json.loads((home / ".codex" / "hooks.json").read_text())["hooks"]
     [handler] = hooks["UserPromptSubmit"][0]["hooks"]
     assert f"--vault '{vault}' --env CLAWMEM_CONFIG_DIR={config}" in handler["command"]
+    file = home / ".codex" / "config.toml"
+    file.write_text(text.replace("cheap", "small"))
+    invoke("setup", "codex", "--remove")
+    assert file.read_text() == TOML.replace("cheap", "small")
+
+
+def test_a_last_table_is_removed_with_its_blank_line(invoke: Invoke, home: Path) -> None:
+    """Also if the file was changed in the meantime."""
+    file = home / ".codex" / "config.toml"
+    file.parent.mkdir()
+    file.write_text('model = "a"\n')
+    invoke("setup", "codex")
+    file.write_text(file.read_text().replace('"a"', '"b"'))
+
+    invoke("setup", "codex", "--remove")
+
+    assert file.read_text() == 'model = "b"\n'
 
 
 def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, home: Path) -> None:
@@ -175,8 +184,11 @@ def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, 
     file.parent.mkdir()
     file.write_text(COMMENTED)
 
+    dry = invoke("setup", "openclaw", "--dry-run")
     told = invoke("setup", "openclaw")
 
+    assert "allowConversationAccess" not in dry.output and "entries.clawmem.enabled: true" in dry.output
+    assert "plugins.slots.memory: memory-core → clawmem" in dry.output
     plugins = read_settings(file.read_text(), comments=True)["plugins"]
     assert "setup openclaw --yes" in told.stderr and "hooks" not in plugins["entries"]["clawmem"]
     assert plugins["slots"]["memory"] == "clawmem"
@@ -185,6 +197,7 @@ def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, 
     invoke("setup", "openclaw", "--yes")
     entry = read_settings(file.read_text(), comments=True)["plugins"]["entries"]["clawmem"]
     assert entry["hooks"] == {"allowConversationAccess": True}
+    assert "Permit it" not in invoke("setup", "openclaw").stderr
 
 
 def test_hermes(invoke: Invoke, home: Path) -> None:
@@ -193,7 +206,8 @@ def test_hermes(invoke: Invoke, home: Path) -> None:
     file.parent.mkdir()
     file.write_text(YAML_TEXT)
 
-    invoke("setup", "hermes", "--profile", "speed")
+    assert "memory.provider: mem0 → clawmem" in invoke("setup", "hermes", "--dry-run").output
+    assert "hermes memory status. Undo:" in invoke("setup", "hermes", "--profile", "speed").output
 
     assert file.read_text() == YAML_TEXT.replace("mem0", "clawmem")
     assert (home / ".hermes" / "plugins" / "clawmem" / "plugin.yaml").is_file()
@@ -203,6 +217,7 @@ def test_hermes(invoke: Invoke, home: Path) -> None:
 @pytest.mark.parametrize(
     ("client", "name", "text", "place"),
     [
+        ("openclaw", ".openclaw/openclaw.json", "{\n  a: 'x,\n}", "line 2, column 6"),
         ("gemini", ".gemini/settings.json", '{\n  "a": 1,,\n}', "line 2, column 10"),
         ("gemini", ".gemini/settings.json", '{"hooks": {"BeforeAgent": "date"}}', "hooks.BeforeAgent must be a list"),
         ("cursor", ".cursor/mcp.json", '{\n // mine\n "mcpServers": {}}', "line 2"),
@@ -237,6 +252,7 @@ def test_the_settings_of_a_project(invoke: Invoke, home: Path, monkeypatch: pyte
     for client in ("claude-code", "codex", "gemini", "opencode", "vscode", "cursor", "zed"):
         assert invoke("setup", client, "--project").exit_code == 0
     made = contents(home / "project")
+    assert "server:" in (home / ".config" / "clawmem" / "config.yaml").read_text()
     for client in ("claude-code", "codex", "gemini", "opencode", "vscode", "cursor", "zed"):
         assert invoke("setup", client, "--project", "--remove").exit_code == 0
 
@@ -262,13 +278,82 @@ def test_installed_agents_are_found(invoke: Invoke, home: Path, monkeypatch: pyt
     assert "Codex: connected." in invoke("setup").output
 
 
+def test_removal_without_a_name_removes_nothing(invoke: Invoke, home: Path) -> None:
+    """It lists what is connected; a name after the option connects nothing."""
+    assert "No agent is connected" in invoke("setup", "--remove").stderr
+    invoke("setup", "cursor")
+    before = contents(home)
+
+    for words, told in (((), "cursor --remove"), (("codex",), "codex --remove")):
+        done = invoke("setup", "--remove", *words)
+        assert done.exit_code == 2 and f"Connected: cursor. Remove one: clawmem setup {told}" in done.stderr
+    assert contents(home) == before
+
+
+@pytest.mark.parametrize("words", [("setup", "all"), ("beads", "list"), ("blorp",)])
+def test_an_unknown_command_names_the_help_of_its_group(invoke: Invoke, words: tuple[str, ...]) -> None:
+    done = invoke(*words)
+
+    assert done.exit_code == 1
+    assert f"Run: {' '.join(['clawmem', *words[:-1]])} --help" in done.stderr
+
+
+def test_a_client_that_cannot_be_connected_does_not_stop_the_others(invoke: Invoke, home: Path) -> None:
+    """Each is reported, also in JSON, and the exit code is not 0."""
+    (home / ".codex").mkdir()
+    (home / ".cursor" / "mcp.json.before-clawmem").mkdir(parents=True)  # the backup cannot be written
+    (home / ".cursor" / "mcp.json").write_text("{}")
+    (home / ".gemini" / "settings.json").mkdir(parents=True)  # cannot be read
+    (home / ".codeium" / "windsurf").mkdir(parents=True)
+
+    done = invoke("setup", "--yes", "--json")
+
+    assert done.exit_code == 4
+    told = {one["client"]: one for one in json.loads(done.stdout)["clients"]}
+    assert told["codex"]["changed"] and told["windsurf"]["changed"]
+    assert "mcp.json cannot be written" in told["cursor"]["error"]
+    assert "cannot be read" in told["gemini"]["error"]
+    assert "clawmem" in (home / ".codeium" / "windsurf" / "mcp_config.json").read_text()
+    again = invoke("setup", "--yes")
+    assert again.exit_code == 4
+    assert "Cursor: not connected. " in again.output and "Windsurf: connected." in again.output
+    assert invoke("setup").exit_code == 0
+    for client in ("codex", "windsurf"):
+        invoke("setup", client, "--remove")
+    assert invoke("setup", "cursor").exit_code == 4
+    assert not (home / ".config" / "clawmem" / "config.yaml").exists()
+
+
+@pytest.mark.parametrize("command", [("cursor",), ("hooks",), ("--yes",)])
+@pytest.mark.parametrize("config", ["server: [\n", "collections: 3\n"])
+def test_a_broken_config_file_is_noticed_first(
+    invoke: Invoke, home: Path, command: tuple[str, ...], config: str
+) -> None:
+    """Nothing is written to a client's file then."""
+    (home / ".cursor").mkdir()
+    file = home / ".config" / "clawmem" / "config.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_text(config)
+
+    done = invoke("setup", *command)
+
+    assert done.exit_code == 4 and "config.yaml" in done.output
+    assert not contents(home)
+
+
 def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
     """The very commands of the settings; what is gone, silent or prints something else is named with the remedy."""
     assert "No agent is connected" in invoke("setup", "--check").output
+    (home / ".cursor").mkdir()
+    (home / ".cursor" / "mcp.json").write_text("{ broken")
+    told = invoke("setup", "--check")
+    assert told.exit_code == 0 and "Cursor: not connected (its file cannot be read: " in told.output
+    (home / ".cursor" / "mcp.json").unlink()
     invoke("setup", "gemini")
     empty = invoke("setup", "--check")
     assert empty.exit_code == 1
     assert "there are no notes in" in empty.output and "Run: clawmem bootstrap" in empty.output
+    assert "setup gemini" not in empty.output
     invoke("bootstrap", notes)
     assert "ok    Gemini CLI: hooks answer" in invoke("setup", "--check").output
     file = home / ".gemini" / "settings.json"
@@ -296,80 +381,3 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
         assert done.exit_code == 1
         assert "FAIL  Gemini CLI" in done.output and told in done.output
         assert remedy in done.output
-
-
-VALUES = st.recursive(
-    st.none() | st.booleans() | st.text("ab\"\\{}[],:/*#é\n", max_size=4),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
-    max_leaves=6,
-)  # fmt: skip
-OBJECTS = st.dictionaries(st.sampled_from("abc"), VALUES, max_size=3)
-BLANKS = st.sampled_from(["", " ", "\n", "\r\n  ", " // c\n", "/* [,] */"])
-
-
-@st.composite
-def commented(draw: st.DrawFn, value: object) -> str:
-    """The JSON text of *value* with blanks, comments and trailing commas at any place."""
-    blank = lambda: draw(BLANKS)
-    if not isinstance(value, (dict, list)):
-        return json.dumps(value)
-    pairs = value.items() if isinstance(value, dict) else [("", one) for one in value]
-    parts = [
-        blank() + (f"{json.dumps(key)}{blank()}:{blank()}" if isinstance(value, dict) else "")
-        + draw(commented(one)) + blank()
-        for key, one in pairs
-    ]  # fmt: skip
-    text = ",".join(parts) + ("," + blank() if parts and draw(st.booleans()) else blank())
-    return f"{{{text}}}" if isinstance(value, dict) else f"[{text}]"
-
-
-@given(st.data(), OBJECTS, st.sampled_from("abcd"), st.sampled_from("ad"))
-def test_an_edit_changes_one_value(
-    data: st.DataObject, whole: dict[str, object], outer: str, name: str
-) -> None:
-    """Whatever comments are there, they stay; an added member can be taken out again."""
-    text = data.draw(commented(whole))
-    assert read_settings(text, comments=True) == whole
-    inside = whole.get(outer)
-    if not isinstance(inside, dict):
-        text, whole = with_json(text, (outer,), {}), {**whole, outer: {}}
-        inside = {}
-
-    changed = with_json(text, (outer, name), [1])
-    more = with_json_element(changed, (outer, name), "x")
-
-    assert read_settings(more, comments=True) == {**whole, outer: {**inside, name: [1, "x"]}}
-    if name not in inside:
-        assert all(more.count(mark) >= text.count(mark) for mark in ("/* [,] */", "// c"))
-    less = without_json(changed, (outer, name))
-    assert read_settings(less, comments=True) == {
-        **whole,
-        outer: {k: v for k, v in inside.items() if k != name},
-    }
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from("abc"), st.dictionaries(st.sampled_from("xyz"), st.text("ab: #'", max_size=4))
-    )
-)
-def test_an_edit_of_yaml_changes_one_line(whole: dict[str, dict[str, str]]) -> None:
-    """A scalar of a mapping is added, replaced and removed."""
-    text = "# top\n" + "".join(
-        f"{key}:{' {}' if not inner else ''}  # {key}\n"
-        + "".join(f"   {name}: {json.dumps(value)}\n" for name, value in inner.items())
-        for key, inner in whole.items()
-    )
-    if whole.get("b") == {}:
-        return
-
-    changed = with_yaml(text, ("b", "x"), "new: value")
-
-    read = YAML(typ="safe", pure=True).load
-    assert read(changed) == {**whole, "b": {**whole.get("b", {}), "x": "new: value"}}
-    assert set(text.splitlines()) - set(changed.splitlines()) <= {
-        one for one in text.splitlines() if one.startswith("   x: ")
-    }
-    if len(whole.get("b", {})) > 1:
-        rest = {key: value for key, value in whole["b"].items() if key != "x"}
-        assert (read(without_yaml(changed, ("b", "x"))) or {}).get("b") == rest or None

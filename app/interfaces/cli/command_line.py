@@ -78,15 +78,15 @@ USAGE = cast(type[typer.BadParameter], typer.BadParameter.__mro__[2])
 
 
 class UnknownCommand(ClawmemError):
-    """A verb that does not exist."""
+    """A verb that does not exist in the group *path*."""
 
     code = "UNKNOWN_COMMAND"
 
-    def __init__(self, name: str, known: Sequence[str]) -> None:
+    def __init__(self, name: str, known: Sequence[str], path: str) -> None:
         from difflib import get_close_matches
 
         near = get_close_matches(name, known)
-        hint = f"Did you mean: {', '.join(near)}?" if near else "Run: clawmem --help"
+        hint = f"Did you mean: {', '.join(near)}?" if near else f"Run: {path} --help"
         super().__init__(f"There is no command {name!r}. {hint}")
 
 
@@ -102,7 +102,7 @@ class Verbs(TyperGroup):
         known = self.list_commands(ctx)
         args = [args[0].replace("_", "-"), *args[1:]]  # programs write intent_search
         if args[0] not in known:
-            raise UnknownCommand(args[0], known)
+            raise UnknownCommand(args[0], known, ctx.command_path)
         return super().resolve_command(ctx, args)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.setup.clients import Request
     from clawmem.app.services.setup.steps import Change
 
+SERVER_NOTE = "by clawmem setup"  # marks the setting that the removal of the last agent removes
 # Variables that choose files; agents that are started by a desktop do not have those of a shell.
 PLACES = ("CLAWMEM_CONFIG_DIR", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 
@@ -86,6 +87,60 @@ def _complete_request(ctx: typer.Context, name: str, **chosen: Any) -> Request:
     return request_of(ctx, **{"server": server, "places": places, "vault": vault, **chosen})
 
 
+class Connection(NamedTuple):
+    """Connection of a client, or its removal: the changed files, and a sentence if hooks start a server from now on."""
+
+    name: str
+    changes: Sequence[Change]
+    started: str
+    allowed: bool
+
+    @property
+    def changed(self) -> bool:
+        """Whether a file was changed."""
+        return any(change.changed for change in self.changes)
+
+    def record(self) -> dict[str, Any]:
+        """Return the connection for JSON."""
+        files = [
+            {"file": one.file, "changed": one.changed, "backup": one.backup or None} for one in self.changes
+        ]
+        return {"client": self.name, "changed": self.changed, "files": files}
+
+
+def _connection(
+    ctx: typer.Context,
+    name: str,
+    chosen: Mapping[str, Any],
+    *,
+    yes: bool = False,
+    remove: bool = False,
+    dry_run: bool = False,
+) -> Connection:
+    """Connect the client *name*, or disconnect it. Every file is read before the first is written."""
+    from clawmem.app.services.setup.clients import may_read_conversations, steps_of
+    from clawmem.app.services.setup.steps import apply_steps, plan_steps
+    from clawmem.ports.errors import ConfigError
+
+    request = _complete_request(ctx, name, **chosen)
+    allowed = name == "openclaw" and (
+        yes or remove or may_read_conversations(request) or (not dry_run and _is_allowed())
+    )
+    steps = steps_of(name, request._replace(allowed=allowed))
+    changes = plan_steps(steps, remove=remove)
+    started = ""
+    if any(change.changed for change in changes) and not dry_run:
+        started = "" if remove else choose_server(None)
+        try:
+            apply_steps(steps)
+        except ConfigError:
+            if started:
+                withdraw_server()
+            raise
+        started = withdraw_server() if remove else started
+    return Connection(name, changes, started, allowed)
+
+
 def connect(
     ctx: typer.Context,
     name: str,
@@ -97,38 +152,43 @@ def connect(
     dry_run: bool = False,
 ) -> None:
     """Connect the client *name*, or disconnect it, and print what changed."""
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.clients import CLIENTS, steps_of
-    from clawmem.app.services.setup.steps import run_steps
+    from clawmem.app.interfaces.cli.rendering import show_json
 
-    allowed = name == "openclaw" and (remove or _is_allowed(yes=yes or dry_run))
     folder = {"project": Path.cwd()} if project else {}
-    request = _complete_request(ctx, name, **chosen, **folder, allowed=allowed)
-    changes = run_steps(steps_of(name, request), remove=remove, dry_run=dry_run)
-    changed = any(change.changed for change in changes)
-    started = choose_server(None) if changed and not remove and not dry_run else ""
+    done = _connection(ctx, name, {**chosen, **folder}, yes=yes, remove=remove, dry_run=dry_run)
     if wants_json(ctx):
-        files = [{"file": one.file, "changed": one.changed, "backup": one.backup or None} for one in changes]
-        show_json({"client": name, "changed": changed, "dry_run": dry_run, "files": files})
-        return
-    for change in changes:
+        show_json({**done.record(), "dry_run": dry_run})
+    else:
+        _show_connection(done, project=project, remove=remove, dry_run=dry_run)
+
+
+def _show_connection(
+    done: Connection, *, project: bool = False, remove: bool = False, dry_run: bool = False
+) -> None:
+    from clawmem.app.interfaces.cli.rendering import show
+    from clawmem.app.services.setup.clients import CLIENTS
+
+    for change in done.changes:
         show(_line(change, remove=remove, dry_run=dry_run))
-    if changed and not remove and not dry_run:
-        undo = f"clawmem setup {name}{' --project' if project else ''} --remove"
-        show(" ".join(filter(None, ["From the next session on.", CLIENTS[name].hint, f"Undo: {undo}"])))
-    if started:
-        typer.echo(started, err=True)
-    if name == "openclaw" and not allowed:
+    if done.changed and not remove and not dry_run:
+        undo = f"clawmem setup {done.name}{' --project' if project else ''} --remove"
+        show(" ".join(filter(None, ["From the next session on.", CLIENTS[done.name].hint, f"Undo: {undo}"])))
+    if done.started:
+        typer.echo(done.started, err=True)
+    if done.name == "openclaw" and not done.allowed:
         typer.echo(
             "Without access to conversations only the tools work. Permit it: clawmem setup openclaw --yes",
             err=True,
         )
 
 
-def _is_allowed(*, yes: bool) -> bool:
-    if yes or not (sys.stdin.isatty() and sys.stdout.isatty()):
-        return yes
-    return typer.confirm("May the plugin read the conversations? Context and capture need it.", default=False)
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def _is_allowed() -> bool:
+    question = "May the plugin read the conversations? Context and capture need it."
+    return _is_terminal() and typer.confirm(question, default=False)
 
 
 def _line(change: Change, *, remove: bool, dry_run: bool) -> str:
@@ -149,37 +209,58 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
     """Find installed agents, show what would change, and connect those that the user chooses."""
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.client_names import CLIENT_TITLES
-    from clawmem.app.services.setup.clients import found_clients, steps_of
-    from clawmem.app.services.setup.steps import run_steps
+    from clawmem.app.services.setup.clients import found_clients
     from clawmem.ports.errors import ConfigError
 
-    found = found_clients(request_of(ctx))
-    if wants_json(ctx):
-        show_json({"found": found, "known": list(CLIENT_TITLES)})
-        return
-    if not found:
-        show(f"No agent was found. Known: {', '.join(CLIENT_TITLES)}. Connect one: clawmem setup NAME")
-        return
-    is_asking, waiting = sys.stdin.isatty() and sys.stdout.isatty(), False
-    for name in found:
-        try:
-            changes = run_steps(steps_of(name, _complete_request(ctx, name)), dry_run=True)
-        except ConfigError as error:
-            show(f"{CLIENT_TITLES[name]}: {error}")
-            continue
-        if not any(change.changed for change in changes):
-            show(f"{CLIENT_TITLES[name]}: connected.")
-            continue
-        show(f"{CLIENT_TITLES[name]} would be changed:")
-        for change in changes:
-            show(_line(change, remove=False, dry_run=True))
-        if yes or (is_asking and typer.confirm(f"Connect {CLIENT_TITLES[name]}?", default=True)):
-            connect(ctx, name, {}, yes=yes)
-        elif not is_asking:
-            show(f"Connect it: clawmem setup {name}")
-            waiting = True
-    if waiting:
+    found, known, as_json = found_clients(request_of(ctx)), list(CLIENT_TITLES), wants_json(ctx)
+    outcomes = [_offer(ctx, name, yes=yes, quiet=as_json) for name in found] if yes or not as_json else []
+    if as_json:
+        show_json({"found": found, "known": known, **({"clients": outcomes} if yes else {})})
+    elif not found:
+        show(f"No agent was found. Known: {', '.join(known)}. Connect one: clawmem setup NAME")
+    elif any("waiting" in one for one in outcomes):
         show("Nothing was changed. Connect all of them: clawmem setup --yes")
+    if (yes or _is_terminal()) and any("error" in one for one in outcomes):
+        raise typer.Exit(ConfigError.exit_code)
+
+
+def _offer(ctx: typer.Context, name: str, *, yes: bool, quiet: bool) -> Mapping[str, Any]:
+    """Connect the client *name* if the user agrees; return the outcome. An error does not stop the others."""
+    from clawmem.app.interfaces.cli.rendering import show
+    from clawmem.app.services.setup.client_names import CLIENT_TITLES
+    from clawmem.ports.errors import ClawmemError
+
+    title, say = CLIENT_TITLES[name], (lambda line: None) if quiet else show
+    try:
+        done = _connection(ctx, name, {}, yes=yes, dry_run=not yes)
+        if not done.changed:
+            say(f"{title}: connected.")
+            return done.record()
+        say(f"{title}:" if yes else f"{title} would be changed:")
+        if not quiet:
+            _show_connection(done, dry_run=not yes)
+        if not yes and _is_terminal() and typer.confirm(f"Connect {title}?", default=True):
+            _show_connection(_connection(ctx, name, {}))
+        elif not yes and not _is_terminal():
+            say(f"Connect it: clawmem setup {name}")
+            return {"client": name, "waiting": True}
+    except (ClawmemError, OSError) as error:
+        say(f"{title}: not connected. {error}")
+        return {"client": name, "changed": False, "error": str(error)}
+    return done.record()
+
+
+def refuse_removal(name: str | None) -> None:
+    """Raise `InvalidInput`, which names the connected agents: a removal needs the name of one before ``--remove``."""
+    from clawmem.app.services.setup.clients import connected_clients
+    from clawmem.ports.errors import InvalidInput
+
+    names = connected_clients(os.environ)
+    connected = f"Connected: {', '.join(names)}." if names else "No agent is connected."
+    example = name or next(iter(names), "NAME")
+    raise InvalidInput(
+        "INVALID_INPUT", f"--remove needs an agent. {connected} Remove one: clawmem setup {example} --remove"
+    )
 
 
 def check_clients(ctx: typer.Context) -> None:
@@ -202,6 +283,19 @@ def check_clients(ctx: typer.Context) -> None:
         raise typer.Exit(1)
 
 
+def withdraw_server() -> str:
+    """Remove the setting that `choose_server` added, unless an agent is connected; return the change as a sentence."""
+    from clawmem.app.client.autostart import AUTO, SETTING
+    from clawmem.app.environment.places import config_folder
+    from clawmem.app.services.setup.clients import connected_clients
+    from clawmem.app.settings.config_file import find_config, withdraw
+
+    file = find_config(config_folder(os.environ))
+    if connected_clients(os.environ) or not withdraw(file, SETTING, AUTO, SERVER_NOTE):
+        return ""
+    return f"{file}: hooks start no server any more."
+
+
 def choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
     """
     Write to the config file whether hooks start a server; return what changed as a sentence.
@@ -220,7 +314,7 @@ def choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
         return ""
     if dry_run:
         return f"{file} would get: {SETTING}: {value}"
-    choose(file, SETTING, value)
+    choose(file, SETTING, value, SERVER_NOTE if wanted is None else "")
     if value == MANUAL:
         return f"{file}: hooks start no server any more. Stop a running one with: clawmem serve --stop"
     return (

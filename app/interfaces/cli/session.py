@@ -95,6 +95,7 @@ def opened_for(
 
         refuse_named(settings, str(ctx.command_path).partition(" ")[2])
     if operation.settings:
+        _refuse_vault(ctx)
         settings = operation.settings(settings, request, "cli")
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
         return nullcontext(unopened_services(settings))
@@ -106,6 +107,18 @@ def opened_for(
         create=opens is Opening.CREATED,
         or_read=operation.changes_nothing(request) or opens in (Opening.CURRENT, Opening.IF_PRESENT),
     )
+
+
+def _refuse_vault(ctx: typer.Context) -> None:
+    """Raise `InvalidInput` if the command line names a vault for an operation that chooses its own."""
+    if vault := chosen_by(ctx).vault:
+        from clawmem.ports.errors import InvalidInput
+
+        command = str(ctx.command_path).partition(" ")[2]
+        raise InvalidInput(
+            "INVALID_INPUT",
+            f"{command} uses the vault of the agent, not {str(vault)!r}. Leave --vault out; --agent chooses the agent.",
+        )
 
 
 def tell(

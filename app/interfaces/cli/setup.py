@@ -13,6 +13,7 @@ from clawmem.app.interfaces.cli.connecting import (
     check_clients,
     connect,
     offer_clients,
+    refuse_removal,
     request_of,
     vault_options,
 )
@@ -59,12 +60,17 @@ def agents(
         bool, typer.Option("--check", help="Start what is configured, and report whether it answers.")
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Connect all agents found, without asking.")] = False,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Name the connected agents, and how to remove one.")
+    ] = False,
 ) -> None:
     """
     Connect clawmem to agents, or take it out.
 
     Without a command: find installed agents, show the changes and ask.
     """
+    if remove:
+        refuse_removal(ctx.invoked_subcommand)
     if ctx.invoked_subcommand is None:
         check_clients(ctx) if check else offer_clients(ctx, yes=yes)
 
@@ -131,11 +137,11 @@ def hooks(
     One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
     hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
     """
-    from clawmem.app.interfaces.cli.connecting import choose_server
+    from clawmem.app.interfaces.cli.connecting import choose_server, withdraw_server
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import claude_hooks
     from clawmem.app.services.setup.hooks import names_in
-    from clawmem.app.services.setup.steps import run_steps
+    from clawmem.app.services.setup.steps import apply_steps, plan_steps
     from clawmem.ports.errors import InvalidInput
 
     if http:
@@ -149,8 +155,11 @@ def hooks(
         _show_codex_hooks(ctx, chosen)
         return
     step = claude_hooks(request_of(ctx, **chosen))
-    [change] = run_steps([step], remove=remove, dry_run=dry_run)
+    [change] = plan_steps([step], remove=remove)
     started = "" if remove else choose_server(server, dry_run=dry_run)
+    if not dry_run:
+        apply_steps([step])
+        started = withdraw_server() if remove else started
     if wants_json(ctx):
         hooks_now = {"hooks": names_in(change.text), "changed": change.changed, "dry_run": dry_run}
         show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
@@ -292,10 +301,12 @@ def installed(ctx: typer.Context) -> list[str]:
     """Install the default hooks; return the result as lines."""
     from clawmem.app.interfaces.cli.connecting import choose_server
     from clawmem.app.services.setup.clients import claude_hooks
-    from clawmem.app.services.setup.steps import run_steps
+    from clawmem.app.services.setup.steps import apply_steps, plan_steps
 
-    [change] = run_steps([claude_hooks(request_of(ctx))])
-    return [_told(change), *filter(None, [choose_server(None)])]
+    step = claude_hooks(request_of(ctx))
+    [change], started = plan_steps([step]), choose_server(None)
+    apply_steps([step])
+    return [_told(change), *filter(None, [started])]
 
 
 def _told(change: Change) -> str:

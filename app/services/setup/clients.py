@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -22,7 +23,7 @@ from clawmem.app.services.setup.hooks import (
     Style,
     hook_groups,
 )
-from clawmem.app.services.setup.mcp import SERVERS, Entry, as_list
+from clawmem.app.services.setup.mcp import SERVERS, Entry, as_list, entry_of
 from clawmem.app.services.setup.parts import (
     ConfiguredCommand,
     HookGroups,
@@ -32,13 +33,23 @@ from clawmem.app.services.setup.parts import (
     ServerEntry,
     SingleValue,
 )
-from clawmem.app.services.setup.settings_file import JSON, JSON_WITH_COMMENTS, TOML, YAML, Format
+from clawmem.app.services.setup.settings_file import (
+    JSON,
+    JSON5,
+    JSON_WITH_COMMENTS,
+    TOML,
+    YAML,
+    Format,
+    SettingsFile,
+)
 from clawmem.app.services.setup.steps import FileEdit, Link, Step, WholeFile
 from clawmem.ports.errors import ConfigError
 
 INTEGRATIONS = Path(__file__).parents[3] / "integrations"
 OPENCODE_MARK = "clawmem plugin for OpenCode"
-ALLOW_CONVERSATION = "plugins.entries.clawmem.hooks.allowConversationAccess"
+OPENCLAW_FILE = "openclaw.json"
+OPENCLAW_ENTRY = ("plugins", "entries", "clawmem")
+CONVERSATION_ACCESS = (*OPENCLAW_ENTRY, "hooks", "allowConversationAccess")
 
 
 class Request(NamedTuple):
@@ -94,7 +105,8 @@ class Client(NamedTuple):
     def is_here(self, request: Request) -> bool:
         """Whether the client seems to be installed."""
         path = request.environ.get("PATH", "")
-        return self.folder(request).is_dir() or bool(self.program and shutil.which(self.program, path=path))
+        is_there = os.path.isdir(self.folder(request))  # noqa: PTH112  no error without permission
+        return is_there or bool(self.program and shutil.which(self.program, path=path))
 
 
 def claude_hooks(request: Request) -> FileEdit:
@@ -159,16 +171,21 @@ def _openclaw(request: Request) -> list[Step]:
     plugin = str(INTEGRATIONS / "openclaw")
     settings = {"clawmemBin": _program(request), **({"vault": request.vault} if request.vault else {})}
     profile = {"profile": request.profile} if request.profile else {}
-    entry = ("plugins", "entries", "clawmem")
     parts: list[Part] = [
         ListElement(("plugins", "load", "paths"), plugin, "integrations/openclaw"),
         SingleValue(("plugins", "slots", "memory"), "clawmem"),
-        PluginSettings((*entry, "config"), {**settings, **profile}, "clawmemBin", entry),
-        SingleValue((*entry, "enabled"), True),
+        PluginSettings((*OPENCLAW_ENTRY, "config"), {**settings, **profile}, "clawmemBin", OPENCLAW_ENTRY),
+        SingleValue((*OPENCLAW_ENTRY, "enabled"), True),
     ]
     if request.allowed:
-        parts.append(SingleValue((*entry, "hooks", "allowConversationAccess"), True))
-    return [FileEdit(_openclaw_folder(request) / "openclaw.json", parts, JSON_WITH_COMMENTS)]
+        parts.append(SingleValue(CONVERSATION_ACCESS, True))
+    return [FileEdit(_openclaw_folder(request) / OPENCLAW_FILE, parts, JSON5)]
+
+
+def may_read_conversations(request: Request) -> bool:
+    """Whether OpenClaw permits the plugin to read conversations. Raises `ConfigError` if its file cannot be read."""
+    document = SettingsFile(_openclaw_folder(request) / OPENCLAW_FILE, JSON5).document
+    return document.get(*CONVERSATION_ACCESS) is True
 
 
 def _openclaw_folder(request: Request) -> Path:
@@ -242,7 +259,7 @@ CLIENTS: Mapping[str, Client] = {
     "openclaw": Client(
         "openclaw", _openclaw_folder, _openclaw, "Restart the gateway.", has_project=False
     ),
-    "hermes": Client("hermes", _hermes_folder, _hermes, "Check: hermes memory status", has_project=False),
+    "hermes": Client("hermes", _hermes_folder, _hermes, "Check: hermes memory status.", has_project=False),
     "vscode": Client(
         "code", _code_user,
         _editor(lambda it: _code_user(it) / "mcp.json", ".vscode/mcp.json", "servers", type="stdio"),
@@ -291,6 +308,24 @@ def steps_of(name: str, request: Request) -> Sequence[Step]:
 def found_clients(request: Request) -> list[str]:
     """Return the names of clients that seem to be installed."""
     return [name for name, client in CLIENTS.items() if client.is_here(request)]
+
+
+def connected_clients(environ: Mapping[str, str]) -> list[str]:
+    """Return the names of clients whose settings contain a command of clawmem, or that setup changed and cannot read."""
+    request = Request(environ, ("clawmem",), entry_of(["clawmem", "mcp"]))
+    return [name for name in CLIENTS if _is_connected(name, request)]
+
+
+def _is_connected(name: str, request: Request) -> bool:
+    try:
+        return bool(configured_commands(name, request))
+    except ConfigError:
+        return was_connected(name, request)
+
+
+def was_connected(name: str, request: Request) -> bool:
+    """Whether a file of the client *name*, which may be unreadable, shows that setup changed it."""
+    return any(step.has_traces() for step in steps_of(name, request))
 
 
 def configured_commands(name: str, request: Request) -> list[ConfiguredCommand]:

@@ -1,4 +1,4 @@
-"""Edits of JSON text, also with comments: one value is added, replaced or removed, and every other byte stays."""
+"""Edits of JSON and JSON5 text: one value is added, replaced or removed, and every other byte stays."""
 
 from __future__ import annotations
 
@@ -13,9 +13,27 @@ _SAME_LINE_COMMENT = re.compile(r"(?<![ \t])[ \t]*//[^\r\n]*")  # one try for ea
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _DEFAULT_INDENT = "  "
 _SCALARS = json.JSONDecoder()
+# JSON5, which includes JSON with comments.
+_BLANK_5 = re.compile(r"[\s\ufeff]*")
+_STRING_5 = re.compile(r"""'(?:[^'\\\r\n]|\\(?:\r\n|[\s\S]))*'|"(?:[^"\\\r\n]|\\(?:\r\n|[\s\S]))*\"""")
+_NUMBER_5 = re.compile(
+    r"([+-]?)(?:(0[xX][0-9a-fA-F]+)|((?:(?:0|[1-9]\d*)(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|Infinity|NaN))",
+    re.ASCII,
+)
+_NAME_5 = re.compile(r"(?:[^\W\d]|\$|\\u[0-9a-fA-F]{4})(?:[\w$\u200c\u200d]|\\u[0-9a-fA-F]{4})*")
+_ESCAPE_5 = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(\r\n|[\s\S]))")
+_ESCAPED_5 = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "0": "\0"} | dict.fromkeys(
+    ("\r\n", "\n", "\r", "\u2028", "\u2029"), ""
+)
 
 Key = str | int
 Path = tuple[Key, ...]
+
+
+class Source(str):
+    """A value as a file writes it, which edits insert unchanged."""
+
+    __slots__ = ()
 
 
 class Node(NamedTuple):
@@ -44,8 +62,9 @@ class Child(NamedTuple):
 class _Reader:
     """Recursive parser that keeps positions."""
 
-    def __init__(self, text: str, *, comments: bool) -> None:
-        self._text, self._comments = text, comments
+    def __init__(self, text: str, *, comments: bool, json5: bool) -> None:
+        self._text, self._comments, self._json5 = text, comments, json5
+        self._blank = _BLANK_5 if json5 else _BLANK
 
     def document(self) -> Node:
         at = self._after_blanks(0)
@@ -65,6 +84,10 @@ class _Reader:
         if opening == "[":
             children = tuple(self._children(at, "]"))
             return Node(at, self._end(at, children), [one.node.value for one in children], children)
+        if self._json5 and (string := _STRING_5.match(self._text, at)):
+            return Node(at, string.end(), _unescaped(string[0][1:-1]))
+        if self._json5 and (number := _NUMBER_5.match(self._text, at)):
+            return Node(at, number.end(), _number(*number.groups()))
         try:
             value, end = _SCALARS.raw_decode(self._text, at)
         except json.JSONDecodeError as error:
@@ -88,9 +111,10 @@ class _Reader:
                 raise self._fault(comma, "no comma before the closing bracket")
 
     def _name(self, at: int) -> tuple[str, int]:
-        if self._text[at : at + 1] != '"':
-            raise self._fault(at, "a name in double quotes")
-        name = self._node(at)
+        plain = _NAME_5.match(self._text, at) if self._json5 else None
+        if not plain and self._text[at : at + 1] not in (("'", '"') if self._json5 else ('"',)):
+            raise self._fault(at, "a name" if self._json5 else "a name in double quotes")
+        name = Node(at, plain.end(), _unescaped(plain[0])) if plain else self._node(at)
         at = self._after_blanks(name.end)
         if self._text[at : at + 1] != ":":
             raise self._fault(at, "a colon")
@@ -109,7 +133,7 @@ class _Reader:
 
     def _after_blanks(self, at: int) -> int:
         while True:
-            blanks = _BLANK.match(self._text, at)
+            blanks = self._blank.match(self._text, at)
             at = blanks.end() if blanks else at
             comment = _COMMENT.match(self._text, at) if self._comments else None
             if not comment:
@@ -121,19 +145,42 @@ class _Reader:
         return ValueError(f"line {line_of(self._text, at)}, column {column}: expected {expected}")
 
 
+def _unescaped(written: str) -> str:
+    def character(escape: re.Match[str]) -> str:
+        code = escape[1] or escape[2]
+        return chr(int(code, 16)) if code else _ESCAPED_5.get(escape[3], escape[3])
+
+    # A character beyond U+FFFF is two escapes.
+    return _ESCAPE_5.sub(character, written).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def _number(sign: str, hexadecimal: str | None, decimal: str) -> int | float:
+    is_whole = hexadecimal or decimal.isdecimal()
+    value = int(hexadecimal or decimal, 16 if hexadecimal else 10) if is_whole else float(decimal)
+    return -value if sign == "-" else value
+
+
 def line_of(text: str, at: int) -> int:
     """Return the number of the line of *text* at the position *at*."""
     return text.count("\n", 0, at) + 1
 
 
-def read_json(text: str, *, comments: bool = False) -> dict[str, Any]:
+def read_json(text: str, *, comments: bool = False, json5: bool = False) -> dict[str, Any]:
     """
-    Return the object in *text*; empty for blank text.
+    Return the object in *text*; empty for blank text. JSON5 includes comments.
 
     Raises:
         ValueError: no JSON object, or a duplicate member; the message says where.
     """
-    return _read(text, comments).value if text.strip() else {}
+    found = _Reader(text, comments=comments or json5, json5=json5).document() if text.strip() else None
+    return found.value if found else {}
+
+
+def source_of(text: str, path: Path) -> Source:
+    """Return the value at *path*, which exists, in the notation of *text*."""
+    node = _found(_read(text), path)
+    assert node
+    return Source(text[node.start : node.end])
 
 
 def with_json(text: str, path: Path, value: Any) -> str:
@@ -145,7 +192,7 @@ def with_json(text: str, path: Path, value: Any) -> str:
     """
     if not text.strip():
         return f"{json.dumps(_nested(path, value), ensure_ascii=False, indent=_DEFAULT_INDENT)}\n"
-    node = _read(text, True)
+    node = _read(text)
     for depth, key in enumerate(path):
         child = next((one for one in node.children if one.key == key), None)
         if child is None:
@@ -159,7 +206,7 @@ def with_json(text: str, path: Path, value: Any) -> str:
 
 def with_json_element(text: str, path: Path, value: Any) -> str:
     """Return *text* with *value* at the end of the list at *path*, which is created if it does not exist."""
-    node = _found(_read(text, True), path) if text.strip() else None
+    node = _found(_read(text), path) if text.strip() else None
     if node is None:
         return with_json(text, path, [value])
     if not isinstance(node.value, list):
@@ -169,7 +216,7 @@ def with_json_element(text: str, path: Path, value: Any) -> str:
 
 def without_json(text: str, path: Path) -> str:
     """Return *text* without the member or element at *path* and one adjacent comma; unchanged if it does not exist."""
-    box = _found(_read(text, True), path[:-1]) if text.strip() else None
+    box = _found(_read(text), path[:-1]) if text.strip() else None
     names = [one.key for one in box.children] if box else []
     if box is None or path[-1] not in names:
         return text
@@ -195,8 +242,9 @@ def without_json(text: str, path: Path) -> str:
     return text[: last.node.end] + gap + after + text[box.end - 1 :]
 
 
-def _read(text: str, comments: bool) -> Node:
-    return _Reader(text, comments=comments).document()
+def _read(text: str) -> Node:
+    """Return the value of *text*, which was read in its own format before: JSON5 includes the others."""
+    return _Reader(text, comments=True, json5=True).document()
 
 
 def _found(node: Node, path: Path) -> Node | None:
@@ -229,6 +277,8 @@ def _inserted(text: str, box: Node, value: Any, name: str = "") -> str:
 
 
 def _dumped(text: str, value: Any, indent: str) -> str:
+    if isinstance(value, Source):
+        return value
     written = json.dumps(value, ensure_ascii=False, indent=_indent_of(text))
     return written.replace("\n", f"{_end_of_line(text)}{indent}")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -44,8 +45,8 @@ class Part(Protocol):
     def is_in(self, document: Document) -> bool:
         """Whether *document* contains entries of clawmem."""
 
-    def shown(self) -> Iterator[str]:
-        """Yield a line for each entry."""
+    def shown(self, before: Document) -> Iterator[str]:
+        """Yield a line for each entry, with the value of another program that it replaces in *before*."""
 
     def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
         """Yield the commands that the client starts because of the entries in *document*."""
@@ -92,7 +93,7 @@ class HookGroups:
         """See `Part`."""
         return any(True for _ in own_handlers(_hooks(document)))
 
-    def shown(self) -> Iterator[str]:
+    def shown(self, before: Document) -> Iterator[str]:
         """See `Part`."""
         for event, group in self.groups({}).items():
             yield f"{HOOKS}.{event}: {shown_group(group)}"
@@ -142,7 +143,7 @@ class ServerEntry:
         """Return the servers of clawmem in *document*."""
         return own_servers(self._servers(document))
 
-    def shown(self) -> Iterator[str]:
+    def shown(self, before: Document) -> Iterator[str]:
         """See `Part`."""
         yield f"{self.member}.{self.name}: {' '.join(command_of(self.entry))}"
 
@@ -192,8 +193,7 @@ class PluginSettings:
         if not self.is_in(document):
             return document
         if self.entry:
-            before = original.get(*self.entry) if original else None
-            return document.put(self.entry, before) if before else document.drop(self.entry, original)
+            return document.put_back(self.entry, original)
         for name in self.settings:
             document = document.drop((*self.path, name), original)
         return document
@@ -202,7 +202,7 @@ class PluginSettings:
         """See `Part`."""
         return document.get(*self.path, self.program) is not None
 
-    def shown(self) -> Iterator[str]:
+    def shown(self, before: Document) -> Iterator[str]:
         """See `Part`."""
         for name, value in self.settings.items():
             yield f"{'.'.join(map(str, (*self.path, name)))}: {value}"
@@ -228,19 +228,22 @@ class SingleValue(_Silent):
 
     def remove(self, document: Document, original: Document | None) -> Document:
         """See `Part`."""
-        if not self.is_in(document):
-            return document
-        before = original.get(*self.path) if original else None
-        return document.drop(self.path, original) if before is None else document.put(self.path, before)
+        return document.put_back(self.path, original) if self.is_in(document) else document
 
     def is_in(self, document: Document) -> bool:
         """See `Part`."""
         found = document.get(*self.path)
         return bool(found == self.value)
 
-    def shown(self) -> Iterator[str]:
+    def shown(self, before: Document) -> Iterator[str]:
         """See `Part`."""
-        yield f"{'.'.join(map(str, self.path))}: {self.value}"
+        now, new = before.get(*self.path), _shown_value(self.value)
+        replaced = "" if now is None or now == self.value else f"{_shown_value(now)} → "
+        yield f"{'.'.join(map(str, self.path))}: {replaced}{new}"
+
+
+def _shown_value(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 @dataclass(frozen=True)
@@ -267,7 +270,7 @@ class ListElement(_Silent):
         """See `Part`."""
         return bool(self._places(document))
 
-    def shown(self) -> Iterator[str]:
+    def shown(self, before: Document) -> Iterator[str]:
         """See `Part`."""
         yield f"{'.'.join(map(str, self.path))}: {self.value}"
 

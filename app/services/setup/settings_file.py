@@ -14,6 +14,7 @@ from clawmem.app.services.setup.json_text import (
 )
 from clawmem.app.services.setup.json_text import (
     read_json,
+    source_of,
     with_json,
     with_json_element,
     without_json,
@@ -25,12 +26,17 @@ _MARK = "\ufeff"  # byte order mark that some editors write before UTF-8
 
 
 class Format(NamedTuple):
-    """A format of settings: functions that read a text, and that return it with or without one value."""
+    """
+    A format of settings: functions that read a text, and that return it with or without one value.
+
+    ``source`` returns a value as the text writes it.
+    """
 
     title: str
     read: Callable[[str], dict[str, Any]]
     put: Callable[[str, KeyPath, Any], str]
     drop: Callable[[str, KeyPath], str]
+    source: Callable[[str, KeyPath], Any] | None = None
 
 
 def _late(module: str, name: str) -> Callable[..., Any]:
@@ -44,10 +50,14 @@ def _late(module: str, name: str) -> Callable[..., Any]:
     return call
 
 
-JSON = Format("JSON", read_json, with_json, without_json)
-JSON_WITH_COMMENTS = Format("JSON", partial(read_json, comments=True), with_json, without_json)
+_EDITS = with_json, without_json, source_of
+JSON = Format("JSON", read_json, *_EDITS)
+JSON_WITH_COMMENTS = Format("JSON", partial(read_json, comments=True), *_EDITS)
+JSON5 = Format("JSON5", partial(read_json, json5=True), *_EDITS)
 TOML = Format("TOML", *(_late("toml_text", f"{verb}_toml") for verb in ("read", "with", "without")))
-YAML = Format("YAML", *(_late("yaml_text", f"{verb}_yaml") for verb in ("read", "with", "without")))
+YAML = Format(
+    "YAML", *(_late("yaml_text", name) for name in ("read_yaml", "with_yaml", "without_yaml", "yaml_source"))
+)
 
 
 class Document(NamedTuple):
@@ -76,6 +86,16 @@ class Document(NamedTuple):
         return (
             self if self.get(*path) == value else self._replace(text=self.format.put(self.text, path, value))
         )
+
+    def put_back(self, path: KeyPath, original: Document | None) -> Document:
+        """Set the value at *path* as *original* writes it; remove a value that was not there or was empty."""
+        before = original.get(*path) if original else None
+        if original is None or before is None or before == {}:
+            return self.drop(path, original)
+        if self.get(*path) == before:
+            return self
+        source = self.format.source(original.text, path) if self.format.source else before
+        return self._replace(text=self.format.put(self.text, path, source))
 
     def add(self, path: KeyPath, value: Any) -> Document:
         """Append *value* to the list at *path*, which only JSON supports."""

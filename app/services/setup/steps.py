@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawmem.app.services.setup.parts import PROMPT, ConfiguredCommand, Part
-from clawmem.app.services.setup.settings_file import JSON, Format, SettingsFile
-from clawmem.app.services.setup.text_file import TextFile
+from clawmem.app.services.setup.settings_file import BACKUP, JSON, Format, SettingsFile
+from clawmem.app.services.setup.text_file import TextFile, remove_empty_folders
 from clawmem.ports.errors import ConfigError
 
 _PLUGIN_LINE = re.compile(r"^const settings = (\{.*\});$", re.MULTILINE)
@@ -53,7 +54,7 @@ class FileEdit:
             ) from error
         assert isinstance(values, dict)
         changed = after.text != self._now.text
-        entries = [line for part in self._parts for line in part.shown()]
+        entries = [line for part in self._parts for line in part.shown(self._now)]
         self._change = Change(str(self._file.file), changed, after.text, entries)
         return self._change
 
@@ -63,6 +64,7 @@ class FileEdit:
             return
         if self._remove:
             self._file.restore(self._after)
+            remove_empty_folders(self._path.parent)
         else:
             fresh = not any(part.is_in(self._now) for part in self._parts)
             self._change.backup = self._file.write(self._after.text, fresh=fresh)
@@ -72,6 +74,14 @@ class FileEdit:
         document = SettingsFile(self._path, self._format).document
         for part in self._parts:
             yield from part.commands(document)
+
+    def has_traces(self) -> bool:
+        """Whether the file names clawmem or has a backup, even with a syntax error."""
+        backup = self._path.with_name(f"{self._path.name}.{BACKUP}")
+        try:
+            return backup.exists() or b"clawmem" in self._path.read_bytes()
+        except OSError:
+            return False
 
 
 class WholeFile:
@@ -92,6 +102,7 @@ class WholeFile:
         """Write or delete the file. Raises `ConfigError` if that fails."""
         if self._change.changed:
             self._file.delete() if self._remove else self._file.write(self._text)
+            remove_empty_folders(self._file.path.parent)
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the command in the settings of the file, which are one line of JSON."""
@@ -99,6 +110,13 @@ class WholeFile:
         if found:
             settings = json.loads(found[1])
             yield ConfiguredCommand([*settings["command"], "hook", PROMPT[0]], settings["environment"])
+
+    def has_traces(self) -> bool:
+        """Whether the file is from clawmem."""
+        try:
+            return self._ours() is not None
+        except ConfigError:
+            return False
 
     def _ours(self) -> str | None:
         text = self._file.read()
@@ -115,9 +133,9 @@ class Link:
 
     def plan(self, *, remove: bool = False) -> Change:
         """Return the change. Raises `ConfigError` if something else has the name."""
-        if self._link.exists() and not self._link.is_symlink():
+        if os.path.lexists(self._link) and not self.has_traces():
             raise ConfigError(f"{self._link} is not a link of ours. Move it away, then try again.")
-        self._remove, now = remove, self._link.readlink() if self._link.is_symlink() else None
+        self._remove, now = remove, self._link.readlink() if self.has_traces() else None
         changed = now is not None if remove else now != self._target
         self._change = Change(str(self._link), changed, "", [f"a link to {self._target}"])
         return self._change
@@ -131,6 +149,7 @@ class Link:
             self._link.unlink(missing_ok=True)
             if not self._remove:
                 self._link.symlink_to(self._target, target_is_directory=True)
+            remove_empty_folders(self._link.parent)
         except OSError as error:
             raise ConfigError(f"{self._link} cannot be changed: {error.strerror}.") from error
 
@@ -138,8 +157,23 @@ class Link:
         """Yield nothing: a link starts no command."""
         yield from ()
 
+    def has_traces(self) -> bool:
+        """Whether the link exists."""
+        return os.path.islink(self._link)  # noqa: PTH114  no error without permission
+
 
 Step = FileEdit | WholeFile | Link
+
+
+def plan_steps(steps: Sequence[Step], *, remove: bool = False) -> list[Change]:
+    """Return the changes of *steps*, of which nothing is written. Raises `ConfigError` if a file cannot be edited."""
+    return [step.plan(remove=remove) for step in steps]
+
+
+def apply_steps(steps: Sequence[Step]) -> None:
+    """Write the planned changes. Raises `ConfigError` if a file cannot be written."""
+    for step in steps:
+        step.apply()
 
 
 def run_steps(steps: Sequence[Step], *, remove: bool = False, dry_run: bool = False) -> list[Change]:
@@ -149,8 +183,7 @@ def run_steps(steps: Sequence[Step], *, remove: bool = False, dry_run: bool = Fa
     Raises:
         ConfigError: a file cannot be edited. Nothing was written if the plan failed.
     """
-    changes = [step.plan(remove=remove) for step in steps]
+    changes = plan_steps(steps, remove=remove)
     if not dry_run:
-        for step in steps:
-            step.apply()
+        apply_steps(steps)
     return changes

@@ -9,6 +9,18 @@ from pathlib import Path
 from clawmem.ports.errors import ConfigError
 
 
+def remove_empty_folders(folder: Path) -> None:
+    """Remove *folder* and its parents while they are empty folders of a client, such as ``.codex``."""
+    while folder.name.startswith(".") or folder.name in ("plugin", "plugins"):
+        if folder in (Path.home(), Path.cwd()):
+            return
+        try:
+            folder.rmdir()
+        except OSError:  # not empty, or without permission
+            return
+        folder = folder.parent
+
+
 class TextFile:
     """The text file at *path*. Methods raise `ConfigError` on system errors; the file is then unchanged."""
 

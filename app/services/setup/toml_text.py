@@ -46,7 +46,9 @@ def without_toml(text: str, path: Path) -> str:
     if path[-1] not in box:
         return text
     del box[path[-1]]
-    return tomlkit.dumps(document)
+    left = tomlkit.dumps(document)
+    is_last = text.startswith(left)  # the blank line before a last table was added with it
+    return left[:-1] if is_last and left.endswith("\n\n") else left
 
 
 def _table(value: Any) -> Any:

@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 from ruamel.yaml.nodes import MappingNode, Node
 
-from clawmem.app.services.setup.json_text import Path
+from clawmem.app.services.setup.json_text import Path, Source
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 
@@ -49,6 +49,12 @@ def with_yaml(text: str, path: Path, value: str) -> str:
     return text[:at] + lines + text[at:]
 
 
+def yaml_source(text: str, path: Path) -> Source:
+    """Return the scalar at *path*, which exists, in the notation of *text*."""
+    node = _children(_deepest(text, path)[0])[str(path[-1])][1]
+    return Source(text[node.start_mark.index : node.end_mark.index])
+
+
 def without_yaml(text: str, path: Path) -> str:
     """Return *text* without the line of the scalar at *path*; unchanged if it does not exist."""
     box, depth = _deepest(text, path)
@@ -85,4 +91,8 @@ def _children(box: MappingNode) -> dict[str, tuple[Node, Node]]:
 
 
 def _scalar(value: str) -> str:
-    return value if _PLAIN.fullmatch(value) else json.dumps(value, ensure_ascii=False)
+    return (
+        value
+        if isinstance(value, Source) or _PLAIN.fullmatch(value)
+        else json.dumps(value, ensure_ascii=False)
+    )
