@@ -37,13 +37,18 @@ from clawmem.app.settings.config_file import fault_of_name
 from clawmem.domain.conversations.places import COLLECTION, checked_source
 from clawmem.domain.documents.times import parse_iso
 from clawmem.ports.address_errors import ConfirmationMissing
-from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.errors import InvalidInput, NotFound, SourceMissing
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.conversations.sources import ImportedSource
+    from clawmem.app.settings.model import Settings
 
 PARTLY_READ = 1  # exit code
+CHAT_NEEDS = (
+    "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names; "
+    "a chat in JSON, objects with role and content."
+)
 SHOWN = 10  # faults and foreign files that a person is shown
 
 
@@ -153,7 +158,7 @@ def mine(services: Services, request: Mine) -> Mined:
         raise InvalidInput("INVALID_INPUT", "Conversations are imported on the command line alone.")
     if request.forget:
         return Mined(forgotten=_forget(services, request))
-    options = _options(services, request)
+    options = _options(services.settings, request)
     report = _imported(services, _paths(request), options)
     if request.dry_run:
         return Mined(dry_run=True, **_counts(report))
@@ -163,11 +168,27 @@ def mine(services: Services, request: Mine) -> Mined:
     return Mined(**_counts(report), synthesis=drawn, embed=embedded, lagging=lagging_indexes(services))
 
 
-def _options(services: Services, request: Mine) -> MiningOptions:
+def checked(settings: Settings, request: Mine, interface: str = "") -> Settings:
+    """
+    Return *settings*, before a wrong call creates a vault.
+
+    Raises:
+        InvalidInput: an option is wrong, or there is nothing to import.
+        SourceMissing: none of the paths exists.
+    """
+    if not request.forget:
+        _options(settings, request)
+        paths = _paths(request)
+        if not any(map(os.path.lexists, paths)):
+            raise SourceMissing(paths[0], "it does not exist")
+    return settings
+
+
+def _options(settings: Settings, request: Mine) -> MiningOptions:
     collection = request.collection or COLLECTION
     if fault := fault_of_name(collection):
         raise InvalidInput("INVALID_INPUT", fault)
-    if collection in services.settings.collections:
+    if collection in settings.collections:
         raise InvalidInput(
             "INVALID_INPUT",
             f"{collection} is a collection of files, and imported conversations have none. Choose another name "
@@ -296,6 +317,7 @@ def mined_text(result: Mined) -> list[Part]:
     if result.foreign:
         lines.append(f"{_number(len(result.foreign), 'file')} without a conversation:")
         lines += [f"  {one}" for one in _some(result.foreign)]
+        lines.append(CHAT_NEEDS)
     if not result.sources and not result.skipped:
         lines.append("No conversations were found.")
     if result.synthesis:
@@ -377,6 +399,7 @@ MINE = Operation(
     text=mined_text,
     is_tool=False,
     opens=Opening.CREATED,
+    settings=checked,
 )
 OPERATIONS = (
     MINE,

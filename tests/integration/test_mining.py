@@ -31,6 +31,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+from clawmem.app.services.indexing.publish import publish
 from clawmem.ports.conversations import ExportFile, ExportPart
 
 BOAT = talk(
@@ -271,6 +272,8 @@ def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
     )
     assert list(named["sources"]) == ["work"]
     assert documents(invoke)["My sourdough loaf collapses in the oven, what is going wrong?"]
+    renamed = mined(invoke, export, "--source", "ship")
+    assert (changes(renamed, "ship")[0], mined(invoke, export, "--source", "ship")["skipped"]) == (2, 1)
 
 
 def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:
@@ -437,6 +440,31 @@ def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock,
     report = MineConversations(vault, clock, exports)([str(tmp_path)], options)
 
     assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
+
+
+def test_an_interrupt_counts_committed_documents_alone(
+    vault: SqliteVault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents of a transaction that Ctrl-C ended are neither stored nor counted."""
+    write_export(tmp_path, "chatgpt", BREAD, BOAT, PLANS)
+    clock.set(int(PLANS.turns[-1].at * 1000))
+    saved: list[str] = []
+
+    def interrupted(*arguments: Any) -> int:
+        if len(saved) == 2:
+            raise KeyboardInterrupt
+        saved.append(arguments[1].path)
+        return publish(*arguments)
+
+    monkeypatch.setattr(f"{MineConversations.__module__}.publish", interrupted)
+    monkeypatch.setattr(f"{MineConversations.__module__}.CHUNK_S", 60.0)
+    exports = DiskExports(messages_in, lambda data: data.decode())
+    with pytest.raises(MiningInterrupted) as stopped:
+        MineConversations(vault, clock, exports)([str(tmp_path)], MiningOptions("conversations"))
+
+    counts = stopped.value.report.sources["chatgpt"]
+    assert len(saved) == 2
+    assert (counts.conversations, counts.added, vault.documents.collections()) == (0, 0, {})
 
 
 def test_watching_imports_sessions_that_grow(
