@@ -92,7 +92,7 @@ class MiningOptions(NamedTuple):
     dry_run: bool = False
 
 
-class _Done(NamedTuple):
+class _Increment(NamedTuple):
     """The counter that a committed action raises."""
 
     counts: SourceCounts
@@ -100,7 +100,7 @@ class _Done(NamedTuple):
     number: int = 1
 
 
-Action = Callable[[], _Done | None]
+Action = Callable[[], _Increment | None]
 
 
 class _RolledBack(Exception):
@@ -196,7 +196,7 @@ class _Run:
         said = _without_secrets(said)
         counts = self.report.sources.setdefault(source, SourceCounts())
         for name, number in (("conversations", 1), ("messages", len(messages))):
-            self._add(partial(_Done, counts, name, number))
+            self._add(partial(_Increment, counts, name, number))
         key = conversation_key(source, said.id)
         if key in self._fresh:
             self.commit()  # so that it is compared with what another file said
@@ -296,7 +296,7 @@ class _Run:
         one: _Prepared,
         texts: Sequence[str],
         counts: SourceCounts,
-    ) -> _Done:
+    ) -> _Increment:
         unit = one.unit
         content_type = said.content_type or CONVERSATION
         is_talk = content_type == CONVERSATION
@@ -304,7 +304,7 @@ class _Run:
             unit_body([message.speaker for message in unit.messages], texts) if is_talk else f"{texts[0]}\n"
         )
         if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, body_hash(body)):
-            return _Done(counts, "forgotten")
+            return _Increment(counts, "forgotten")
         title = unit_title(texts[0]) if is_talk else said.title
         now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
         document = Document(
@@ -327,16 +327,16 @@ class _Run:
         declared = Declarations(properties=list(_properties(said, source, unit)))
         pieces = fragment(body, title=document.title, date=at[:10], about=about)
         publish(self._vault, document, body, pieces, declared)
-        return _Done(counts, "updated" if one.known and one.known.inactive is None else "added")
+        return _Increment(counts, "updated" if one.known and one.known.inactive is None else "added")
 
-    def _remove(self, path: str, counts: SourceCounts) -> _Done | None:
+    def _remove(self, path: str, counts: SourceCounts) -> _Increment | None:
         known = self._vault.documents.at(self._options.collection, path)
         if not known or known.inactive is not None:
             return None
-        return _Done(counts, "removed", withdraw(self._vault, [known.id], InactiveReason.REMOVED))
+        return _Increment(counts, "removed", withdraw(self._vault, [known.id], InactiveReason.REMOVED))
 
 
-def _count(done: _Done | None) -> None:
+def _count(done: _Increment | None) -> None:
     if done:
         setattr(done.counts, done.name, getattr(done.counts, done.name) + done.number)
 
