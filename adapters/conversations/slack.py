@@ -36,12 +36,14 @@ def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversatio
     place = first.place.rpartition("/")[0]
     labels = (("channel", names.rooms.get(room, room)),)
     threads: dict[str, dict[str, ImportedMessage]] = {}
+    edited: dict[str, str] = {}  # the time of an edit by the id of the message
     for member in members:
-        day = []
+        day: list[ImportedMessage] = []
         try:
             for one in objects_in(member):
                 if (message := _message(one, names)) is None:
                     continue
+                edited[message.id] = text_in(object_in(one.get("edited")).get("ts"))
                 thread = text_in(one.get("thread_ts"))
                 if thread:
                     threads.setdefault(thread, {})[message.id] = message
@@ -51,13 +53,32 @@ def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversatio
             yield ReadFault(member.place, str(error), is_partial=True)
         title = f"#{labels[0][1]} {member.name.rpartition('/')[2].removesuffix('.json')}"
         day.sort(key=_sent)
-        yield ImportedConversation(SOURCE, f"{_room_id(place, room)}/{title}", title, day, labels=labels)
+        yield ImportedConversation(
+            SOURCE,
+            f"{_room_id(place, room)}/{title}",
+            title,
+            day,
+            labels=labels,
+            updated=_changed(day, edited),
+        )
     for name, said in threads.items():
         ordered = sorted(said.values(), key=_sent)
         # Replies without their thread come from an export of a range of days, and replace no earlier ones.
         begins = name if name in said else f"{name} from {ordered[0].id}"
         key = f"{_room_id(place, room)}/{begins}"
-        yield ImportedConversation(SOURCE, key, f"Thread in #{labels[0][1]}", ordered, labels=labels)
+        yield ImportedConversation(
+            SOURCE,
+            key,
+            f"Thread in #{labels[0][1]}",
+            ordered,
+            labels=labels,
+            updated=_changed(ordered, edited),
+        )
+
+
+def _changed(messages: Sequence[ImportedMessage], edited: Mapping[str, str]) -> str | None:
+    """Return the time of the last message or edit."""
+    return max((max(one.id, edited[one.id]) for one in messages), default=None)
 
 
 def _room_id(place: str, room: str) -> str:

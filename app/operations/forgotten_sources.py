@@ -43,7 +43,12 @@ def forget_source(
     if not documents:
         listed = imported_sources(services.vault.documents, configured)
         known = {one.source for one in listed if collection in ("", one.collection)}
-        raise NotFound("source", source, suggestions=sorted(known))
+        raise NotFound(
+            "source",
+            source,
+            suggestions=sorted(known),
+            remark=f"Only the collection {collection} was searched." if collection else "",
+        )
     collections = sorted({one.collection for one in documents})
     if confirm is not True:
         size = sum(one.body_length for one in documents)

@@ -374,6 +374,37 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
     assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
 
 
+def test_older_and_partial_slack_exports_change_nothing(invoke: Invoke, tmp_path: Path) -> None:
+    """An export from before an edit does not undo it, and replies without their thread delete no earlier ones."""
+    parent = {"type": "message", "user": "U1", "text": "Who repairs the old crane at the pier?", "ts": "1700000000.0001",
+              "thread_ts": "1700000000.0001"}  # fmt: skip
+    reply = {**parent, "text": "The smith repairs it, on Tuesday morning.", "ts": "1700090000.0002"}
+    edited = {
+        **parent,
+        "text": "Who repairs the new crane at the pier?",
+        "edited": {"user": "U1", "ts": "1700095000.0"},
+    }
+    days = ("pier/2023-11-14.json", "pier/2023-11-15.json")
+    mined(
+        invoke,
+        write_zip(
+            tmp_path / "a.zip", dict(zip(days, (json.dumps([edited]), json.dumps([reply])), strict=True))
+        ),
+    )
+
+    mined(
+        invoke,
+        write_zip(
+            tmp_path / "b.zip", dict(zip(days, (json.dumps([parent]), json.dumps([reply])), strict=True))
+        ),
+    )
+    mined(invoke, write_zip(tmp_path / "c.zip", {days[1]: json.dumps([{**reply, "ts": "1700099000.0003"}])}))
+
+    texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
+    assert any("the new crane" in text and "The smith" in text for text in texts)
+    assert not any("the old crane" in text for text in texts)
+
+
 def test_forgetting_keeps_to_its_collection(invoke: Invoke, tmp_path: Path) -> None:
     """With -c, only that collection is forgotten; paths and options of imports are refused."""
     mined(invoke, write_export(tmp_path / "a", "chatgpt", BOAT))
