@@ -12,7 +12,16 @@ STREAMS = 3  # standard input, output and error
 
 
 def main() -> None:
-    """Run the command line of this process; ``--version``, and hooks avoid most imports."""
+    """Run the command line of this process; Ctrl-C also ends it without a traceback while modules are imported."""
+    try:
+        _run()
+    except KeyboardInterrupt:
+        sys.stderr.write("clawmem: interrupted.\n")
+        sys.exit(130)
+
+
+def _run() -> None:
+    # ``--version`` and hooks avoid most imports.
     if sys.argv[1:] in (["--version"], ["-V"]):
         sys.stdout.write(f"clawmem {VERSION}\n")
         return

@@ -54,11 +54,16 @@ class ExportFile(NamedTuple):
 
 
 class ReadFault(NamedTuple):
-    """A file, or a part of one, that was not read, and the reason. A ``is_foreign`` file holds no conversation."""
+    """
+    A file, or a part of one, that was not read, and the reason.
+
+    An ``is_foreign`` file holds no conversation. An ``is_partial`` fault may be repaired, so its file is read again.
+    """
 
     file: str
     reason: str
     is_foreign: bool = False
+    is_partial: bool = False
 
 
 class FileFinished(NamedTuple):
@@ -74,12 +79,14 @@ ExportPart = ImportedConversation | ReadFault | FileFinished
 class ConversationExports(Protocol):
     """Reader of exports, which recognises their formats by their content."""
 
-    def files(self, paths: Sequence[str]) -> list[ExportFile]:
+    def files(self, paths: Sequence[str]) -> tuple[list[ExportFile], list[ReadFault]]:
         """
-        Return the files below *paths* that may hold conversations, sorted by path; folders of programs are skipped.
+        Return the files below *paths* that may hold conversations, sorted by path, and the paths that cannot be read.
+
+        Folders of programs are skipped.
 
         Raises:
-            SourceMissing: one of *paths* does not exist.
+            SourceUnreadable: none of *paths* can be read.
         """
 
     def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:

@@ -19,11 +19,11 @@ from clawmem.adapters.conversations.shapes import (
     text_in,
     time_in,
 )
-from clawmem.ports.conversations import ImportedConversation, ImportedMessage
+from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
-ReadMessages = Callable[[Iterable[bytes]], Sequence[TranscriptMessage]]
-"""Parses the lines of a session of Claude Code, Codex or Gemini CLI."""
+ReadMessages = Callable[[Iterable[bytes]], tuple[Sequence[TranscriptMessage], int]]
+"""Parses the lines of a session of Claude Code, Codex or Gemini CLI; the number is that of unreadable lines."""
 
 _TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
 _RANK = (*_TITLES, "")
@@ -48,11 +48,11 @@ def formats(read_messages: ReadMessages) -> tuple[Format, ...]:
 
 def _sessions(
     source: str, read_messages: ReadMessages, members: Sequence[Member], tree: Tree
-) -> Iterator[ImportedConversation]:
+) -> Iterator[ImportedConversation | ReadFault]:
     for member in members:
         facts: dict[str, str] = {}
         lines = _gemini_lines(member) if member.name.endswith(".json") else member.lines()
-        said = read_messages(_noting(lines, facts))
+        said, bad = read_messages(_noting(lines, facts))
         title = next((facts[kind] for kind in _TITLES if kind in facts), "")
         name = member.name.rpartition("/")[2].rpartition(".")[0]
         project = facts.get("cwd", "").replace("\\", "/").rstrip("/").rpartition("/")[2]
@@ -61,6 +61,13 @@ def _sessions(
             ImportedMessage(one.id, one.text, one.at or None, one.speaker) for one in said if one.text
         ]
         yield ImportedConversation(source, name, title, messages, labels=labels)
+        yield from _unread(member, bad)
+
+
+def _unread(member: Member, lines: int) -> Iterator[ReadFault]:
+    """Yield a fault if *lines* of a session could not be read."""
+    if lines:
+        yield ReadFault(member.place, f"{lines} {'line' if lines == 1 else 'lines'} could not be read")
 
 
 def _noting(lines: Iterable[bytes], facts: dict[str, str]) -> Iterator[bytes]:
@@ -107,17 +114,21 @@ def _is_gemini_cli(shape: Shape) -> bool:
 # -- OpenClaw -----------------------------------------------------------------------------------------
 
 
-def _openclaw(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
+def _openclaw(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
     for member in members:
-        name, started = member.name.rpartition("/")[2].rpartition(".")[0], None
+        name, started, bad = member.name.rpartition("/")[2].rpartition(".")[0], None, 0
         messages: list[ImportedMessage] = []
         for number, line in enumerate(member.lines(), start=1):
-            with suppress(ValueError, RecursionError):
+            try:
                 one = object_in(json.loads(line))
-                if one.get("type") == "session":
-                    name, started = text_in(one.get("id")) or name, time_in(one.get("timestamp"))
-                messages += _openclaw_message(one, number)
+            except (ValueError, RecursionError):
+                bad += bool(line.strip()) and line.endswith(b"\n")
+                continue
+            if one.get("type") == "session":
+                name, started = text_in(one.get("id")) or name, time_in(one.get("timestamp"))
+            messages += _openclaw_message(one, number)
         yield ImportedConversation("openclaw", name, "", messages, started)
+        yield from _unread(member, bad)
 
 
 def _openclaw_message(one: Mapping[str, Any], number: int) -> Iterator[ImportedMessage]:

@@ -120,11 +120,15 @@ def _is_companion(shape: Shape) -> bool:
         ("conversation_id", "evaluation_name"),
         ("conversation_id", "rating"),
         ("conversation_id", "is_anonymous"),
+        ("conversation_id", "title"),
+        ("email", "id"),
         ("email", "chatgpt_plus_user"),
+        ("user_id", "settings"),
+        ("chats",),
         ("generations", "tasks"),
         ("locale", "theme"),
     )
-    return any(shape.has(*keys) for keys in kinds)
+    return shape.is_empty or (shape.kind is not Kind.TEXT and any(shape.has(*keys) for keys in kinds))
 
 
 FORMATS = (

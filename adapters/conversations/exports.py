@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import zipfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from clawmem.adapters.conversations import agents, chatgpt, chats, claude_ai, gemini, slack
 from clawmem.adapters.conversations.agents import ReadMessages
@@ -29,7 +29,7 @@ from clawmem.ports.conversations import (
     ImportedConversation,
     ReadFault,
 )
-from clawmem.ports.errors import SourceMissing
+from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.records import SourceStamp
 
 ZIP = ".zip"
@@ -58,16 +58,26 @@ class DiskExports(ConversationExports):
             *chats.formats(decode),
         )
 
-    def files(self, paths: Sequence[str]) -> list[ExportFile]:
+    def files(self, paths: Sequence[str]) -> tuple[list[ExportFile], list[ReadFault]]:
         found: dict[str, ExportFile] = {}
-        for path in paths:
-            if not os.path.lexists(path):
-                raise SourceMissing(path, "it does not exist")
-            for place in _places(os.path.abspath(path)):  # noqa: PTH100  a link keeps its name
-                state = os.lstat(place) if place != os.path.abspath(path) else os.stat(place)  # noqa: PTH100, PTH116
+        faults: list[ReadFault] = []
+
+        def complain(error: OSError) -> None:
+            reason = "it does not exist" if isinstance(error, FileNotFoundError) else _reason(error)
+            faults.append(ReadFault(os.fsdecode(error.filename), reason))
+
+        for path in map(os.path.abspath, paths):
+            for place in _places(path, complain):
+                try:
+                    state = os.lstat(place) if place != path else os.stat(place)  # noqa: PTH116  a link keeps its name
+                except OSError as error:
+                    complain(error)
+                    continue
                 if stat.S_ISREG(state.st_mode):
                     found[place] = ExportFile(place, SourceStamp(state.st_size, state.st_mtime_ns))
-        return [found[place] for place in sorted(found)]
+        if faults and not found:
+            raise SourceUnreadable(faults[0].file, faults[0].reason)
+        return [found[place] for place in sorted(found)], faults
 
     def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:
         archives = [file for file in changed if file.path.lower().endswith(ZIP)]
@@ -101,11 +111,15 @@ class _FinishedGroup:
         self.places, self.source = list(places), source
 
 
-def _places(path: str) -> Iterator[str]:
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+def _places(path: str, complain: Callable[[OSError], None]) -> Iterator[str]:
     if not os.path.isdir(path):  # noqa: PTH112
         yield path
         return
-    for folder, folders, names in os.walk(path):
+    for folder, folders, names in os.walk(path, onerror=complain):
         folders[:] = sorted(set(folders) - SKIPPED)
         yield from (
             os.path.join(folder, name)  # noqa: PTH118
@@ -136,7 +150,7 @@ def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportP
         yield ReadFault(file.path, str(error))
         return
     except OSError as error:
-        yield ReadFault(file.path, (error.strerror or str(error)).lower())
+        yield ReadFault(file.path, _reason(error))
         return
     if is_whole:
         yield FileFinished(file, next(filter(None, sources), ""))
@@ -157,14 +171,19 @@ def _of_tree(
                 raise NotAConversation(UNKNOWN)
             group = _group(format_, tree, name)
             read |= {member.name for member in group}
+            damaged = set()
             for said in format_.read(group, tree):
-                yield _dated(said, max(member.mtime_s for member in group))
-            yield _FinishedGroup((member.place for member in group), format_.source)
+                if isinstance(said, ReadFault):
+                    damaged |= {said.file} if said.is_partial else set()
+                    yield said
+                else:
+                    yield _dated(said, max(member.mtime_s for member in group))
+            yield _FinishedGroup({member.place for member in group} - damaged, format_.source)
         except NotAConversation as error:
             yield ReadFault(tree[name].place, str(error), is_foreign=True)
             yield _FinishedGroup([tree[name].place], "")
         except Unreadable as error:
-            yield ReadFault(tree[name].place, str(error))
+            yield ReadFault(error.place or tree[name].place, str(error))
 
 
 def _dated(said: ImportedConversation, written: float) -> ImportedConversation:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from clawmem.adapters.conversations.members import Member, Tree
 from clawmem.adapters.conversations.shapes import Shape
-from clawmem.ports.conversations import ImportedConversation
+from clawmem.ports.conversations import ImportedConversation, ReadFault
 
-Read = Callable[[Sequence[Member], Tree], Iterator[ImportedConversation]]
+Read = Callable[[Sequence[Member], Tree], Iterator[ImportedConversation | ReadFault]]
 
 
 def alone(name: str) -> str:

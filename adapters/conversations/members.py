@@ -32,7 +32,9 @@ _MARKS = (
 
 
 class Unreadable(Exception):
-    """A file, or the rest of one, that cannot be read; the text is the reason."""
+    """A file, or the rest of one, that cannot be read; the text is the reason, ``place`` the path if it is known."""
+
+    place = ""
 
 
 class NotAConversation(Unreadable):
@@ -56,6 +58,15 @@ class Member:
         Raises:
             Unreadable: also for an error while the caller reads.
         """
+        try:
+            with self._decompressed() as file:
+                yield file
+        except Unreadable as error:
+            error.place = self.place
+            raise
+
+    @contextmanager
+    def _decompressed(self) -> Iterator[BinaryIO]:
         try:
             with self._opened() as file:
                 yield file

@@ -28,13 +28,14 @@ class Shape(NamedTuple):
     """
     Form of a file. ``keys`` and ``values`` are those of its first object, ``lines`` the objects on its first lines.
 
-    ``values`` has texts and numbers only. An empty array or object has no keys.
+    ``values`` has texts and numbers only. An empty array or object has no keys and ``is_empty``.
     """
 
     kind: Kind
     keys: frozenset[str] = frozenset()
     values: Mapping[str, Any] = {}
     lines: tuple[Mapping[str, Any], ...] = ()
+    is_empty: bool = False
 
     def has(self, *keys: str) -> bool:
         """Whether the first object has all *keys*."""
@@ -50,19 +51,20 @@ def shape_of(head: bytes) -> Shape:
         return Shape(Kind.TEXT)
     kind = Kind.OBJECT if start == b"{" else Kind.ARRAY
     prefix = "" if kind is Kind.OBJECT else "item"
-    keys, values, count = [], {}, 0
+    keys, values, events = [], {}, list[str]()
     with suppress(ijson.JSONError):  # the sample ends before the file does
         for place, event, value in ijson.parse(_Bytes(head), use_float=True):
-            count += 1
+            events.append(event)
             if place == prefix and event == "map_key":
                 keys.append(value)
             elif place == prefix and event == "end_map":
                 break
             elif event in ("string", "number") and place.rpartition(".")[0] == prefix:
                 values[place.rpartition(".")[2]] = value
-    if kind is Kind.ARRAY and not keys and count < 2:
+    is_empty = events[1:2] in (["end_array"], ["end_map"])
+    if kind is Kind.ARRAY and events[1:2] != ["start_map"] and not is_empty:
         return Shape(Kind.TEXT)  # "[2024-05-01 10:00] Ann: ..." or a Markdown link
-    return Shape(kind, frozenset(keys), values)
+    return Shape(kind, frozenset(keys), values, is_empty=is_empty)
 
 
 def _lines(head: bytes) -> tuple[Mapping[str, Any], ...]:

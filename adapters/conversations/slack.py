@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from clawmem.adapters.conversations.format import Format, nothing
 from clawmem.adapters.conversations.members import Member, Tree, Unreadable
 from clawmem.adapters.conversations.shapes import Kind, Shape, dicts_in, object_in, objects_in, text_in
-from clawmem.ports.conversations import ImportedConversation, ImportedMessage
+from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
 
 SOURCE = "slack"
 _SKIPPED = re.compile(r"(?:channel|group|bot|pinned|reminder|sh_room|tombstone|huddle)_?\w*")
@@ -27,7 +27,7 @@ class _Names(NamedTuple):
     rooms: Mapping[str, str]
 
 
-def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
+def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
     """Yield each day of a room, then its threads, whose replies may be in the files of later days."""
     first = members[0]
     folder, _, _ = first.name.rpartition("/")
@@ -36,25 +36,49 @@ def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversatio
     place = first.place.rpartition("/")[0]
     labels = (("channel", names.rooms.get(room, room)),)
     threads: dict[str, dict[str, ImportedMessage]] = {}
+    edited: dict[str, str] = {}  # the time of an edit by the id of the message
     for member in members:
-        day = []
-        for one in objects_in(member):
-            if (message := _message(one, names)) is None:
-                continue
-            thread = text_in(one.get("thread_ts"))
-            if thread:
-                threads.setdefault(thread, {})[message.id] = message
-            else:
-                day.append(message)
+        day: list[ImportedMessage] = []
+        try:
+            for one in objects_in(member):
+                if (message := _message(one, names)) is None:
+                    continue
+                edited[message.id] = text_in(object_in(one.get("edited")).get("ts"))
+                thread = text_in(one.get("thread_ts"))
+                if thread:
+                    threads.setdefault(thread, {})[message.id] = message
+                else:
+                    day.append(message)
+        except Unreadable as error:
+            yield ReadFault(member.place, str(error), is_partial=True)
         title = f"#{labels[0][1]} {member.name.rpartition('/')[2].removesuffix('.json')}"
         day.sort(key=_sent)
-        yield ImportedConversation(SOURCE, f"{_room_id(place, room)}/{title}", title, day, labels=labels)
+        yield ImportedConversation(
+            SOURCE,
+            f"{_room_id(place, room)}/{title}",
+            title,
+            day,
+            labels=labels,
+            updated=_changed(day, edited),
+        )
     for name, said in threads.items():
         ordered = sorted(said.values(), key=_sent)
         # Replies without their thread come from an export of a range of days, and replace no earlier ones.
         begins = name if name in said else f"{name} from {ordered[0].id}"
         key = f"{_room_id(place, room)}/{begins}"
-        yield ImportedConversation(SOURCE, key, f"Thread in #{labels[0][1]}", ordered, labels=labels)
+        yield ImportedConversation(
+            SOURCE,
+            key,
+            f"Thread in #{labels[0][1]}",
+            ordered,
+            labels=labels,
+            updated=_changed(ordered, edited),
+        )
+
+
+def _changed(messages: Sequence[ImportedMessage], edited: Mapping[str, str]) -> str | None:
+    """Return the time of the last message or edit."""
+    return max((max(one.id, edited[one.id]) for one in messages), default=None)
 
 
 def _room_id(place: str, room: str) -> str:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
@@ -94,12 +94,17 @@ def _part(file: BinaryIO, start: Cursor, size: int) -> TranscriptPart:
     return reading.part()
 
 
-def messages_in(lines: Iterable[bytes]) -> tuple[TranscriptMessage, ...]:
-    """Return the messages on all *lines* of a transcript, without those of subagents."""
+def messages_in(lines: Iterable[bytes]) -> tuple[Sequence[TranscriptMessage], int]:
+    """
+    Return the messages on all *lines* of a transcript, without those of subagents, and the number of unreadable lines.
+
+    A last line without an end is not counted, because it is written at this moment.
+    """
     reading = _MessageCollector(BEGINNING)
     for line in lines:
         reading.take(line)
-    return reading.part().messages
+    part = reading.part()
+    return part.messages, part.bad_lines
 
 
 def _whole_lines(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
@@ -131,7 +136,7 @@ class _MessageCollector:
         except NotConversation:
             return
         except ValueError:
-            self._bad += 1
+            self._bad += line.endswith(b"\n")
             return
         key = (is_sidechain, message.id)
         known = self._messages.get(key)

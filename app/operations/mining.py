@@ -13,6 +13,7 @@ from clawmem.app.environment.agent_sessions import session_folders
 from clawmem.app.operations.embedding import Upkeep, embed_line, embed_quickly, embed_texts, lagging_indexes
 from clawmem.app.operations.fields import Confirm
 from clawmem.app.operations.forgetting import BYTES_REMAIN, TRACE_FOUND
+from clawmem.app.operations.forgotten_sources import ForgottenSource, counted, forget_source, forgotten_text
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import (
     Command,
@@ -36,14 +37,18 @@ from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.settings.config_file import fault_of_name
 from clawmem.domain.conversations.places import COLLECTION, checked_source
 from clawmem.domain.documents.times import parse_iso
-from clawmem.ports.address_errors import ConfirmationMissing
-from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.errors import InvalidInput, SourceMissing
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.conversations.sources import ImportedSource
+    from clawmem.app.settings.model import Settings
 
 PARTLY_READ = 1  # exit code
+CHAT_NEEDS = (
+    "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names; "
+    "a chat in JSON, objects with role and content."
+)
 SHOWN = 10  # faults and foreign files that a person is shown
 
 
@@ -86,16 +91,6 @@ class Mine(Request):
         Option(("--forget",)),
     ] = ""
     confirm: Confirm = None
-
-
-class ForgottenSource(Result):
-    """A source that was forgotten: its documents, memories derived from them, and the findings of each probe."""
-
-    source: str
-    documents: int
-    derived: int
-    left: str = Field(default="", description="Why bytes may remain in free space; empty if none do.")
-    probes: dict[str, list[str]]
 
 
 class Mined(Upkeep):
@@ -151,9 +146,11 @@ def mine(services: Services, request: Mine) -> Mined:
     """
     if services.caller != PERSON:
         raise InvalidInput("INVALID_INPUT", "Conversations are imported on the command line alone.")
+    checked(services.settings, request)
     if request.forget:
-        return Mined(forgotten=_forget(services, request))
-    options = _options(services, request)
+        confirm = request.confirm
+        return Mined(forgotten=forget_source(services, request.forget, request.collection, confirm=confirm))
+    options = _options(services.settings, request)
     report = _imported(services, _paths(request), options)
     if request.dry_run:
         return Mined(dry_run=True, **_counts(report))
@@ -163,11 +160,34 @@ def mine(services: Services, request: Mine) -> Mined:
     return Mined(**_counts(report), synthesis=drawn, embed=embedded, lagging=lagging_indexes(services))
 
 
-def _options(services: Services, request: Mine) -> MiningOptions:
+def checked(settings: Settings, request: Mine, interface: str = "") -> Settings:
+    """
+    Return *settings*, before a wrong call creates a vault.
+
+    Raises:
+        InvalidInput: an option is wrong or does not go with --forget, or there is nothing to import.
+        SourceMissing: none of the paths exists.
+    """
+    if request.forget:
+        if request.paths or request.source or request.since or request.dry_run or request.synthesize:
+            raise InvalidInput(
+                "INVALID_INPUT",
+                f"--forget {request.forget} forgets every document of that source. Leave out paths and other options "
+                "except -c.",
+            )
+    else:
+        _options(settings, request)
+        paths = _paths(request)
+        if not any(map(os.path.lexists, paths)):
+            raise SourceMissing(paths[0], "it does not exist")
+    return settings
+
+
+def _options(settings: Settings, request: Mine) -> MiningOptions:
     collection = request.collection or COLLECTION
     if fault := fault_of_name(collection):
         raise InvalidInput("INVALID_INPUT", fault)
-    if collection in services.settings.collections:
+    if collection in settings.collections:
         raise InvalidInput(
             "INVALID_INPUT",
             f"{collection} is a collection of files, and imported conversations have none. Choose another name "
@@ -214,60 +234,6 @@ def _counts(report: MiningReport) -> dict[str, Any]:
     return {name: getattr(report, name) for name in ("files", "skipped", "sources", "foreign", "faults")}
 
 
-def _forget(services: Services, request: Mine) -> ForgottenSource:
-    """
-    Forget the documents of a source.
-
-    Raises:
-        ConfirmationMissing: ``confirm`` is not true.
-        InvalidInput: an option of imports is given as well.
-        NotFound: there is no such source.
-    """
-    from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
-
-    if request.paths or request.source or request.since or request.dry_run or request.synthesize:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            f"--forget {request.forget} forgets every document of that source. Leave out paths and other options "
-            "except -c.",
-        )
-    configured = services.settings.collections
-    served = documents_of_source(services.vault.documents, configured, request.forget)
-    documents = [one for one in served if request.collection in ("", one.collection)]
-    if not documents:
-        listed = imported_sources(services.vault.documents, configured)
-        known = {one.source for one in listed if request.collection in ("", one.collection)}
-        raise NotFound("source", request.forget, suggestions=sorted(known))
-    collections = sorted({one.collection for one in documents})
-    if request.confirm is not True:
-        size = sum(one.body_length for one in documents)
-        line = (
-            f"{_number(len(documents), 'document')} from {request.forget} in {' and '.join(collections)}, "
-            f"{size:,} characters, "
-            f"written {min(one.authored_at for one in documents)[:10]} to "
-            f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from that."
-        )
-        raise ConfirmationMissing(
-            f"Nothing was forgotten. This would forget {line}",
-            {"source": request.forget, "documents": len(documents), "characters": size},
-            remedy="To forget it, repeat with confirm: true.",
-            preview=[line],
-            question="Forget this for good?",
-            confirmed={"confirm": True},
-        )
-    with services.progress("Forgetting"):
-        done = services.forgetting(documents, services.caller, f"source {request.forget}")
-        probes = services.prove(done)
-    read_again(services.vault, collections)
-    return ForgottenSource(
-        source=request.forget,
-        documents=len(documents),
-        derived=len(done.documents) - len(documents),
-        left=done.left,
-        probes=probes,
-    )
-
-
 def sources(services: Services, request: NoParameters) -> Sources:
     """List the sources of imported conversations, with their numbers of conversations and documents."""
     from clawmem.app.services.conversations.sources import imported_sources
@@ -286,16 +252,17 @@ def _source(one: ImportedSource) -> Source:
 def mined_text(result: Mined) -> list[Part]:
     """Return a line for each source, faults, and the next step."""
     if result.forgotten:
-        return _forgotten_text(result.forgotten)
+        return forgotten_text(result.forgotten)
     lines: list[Part] = [
         f"{name}: {_counted(one, is_dry=result.dry_run)}" for name, one in result.sources.items()
     ]
     if result.skipped:
-        lines.append(f"{_number(result.skipped, 'file')} unchanged since the last import.")
+        lines.append(f"{counted(result.skipped, 'file')} unchanged since the last import.")
     lines += _some(result.faults)
     if result.foreign:
-        lines.append(f"{_number(len(result.foreign), 'file')} without a conversation:")
+        lines.append(f"{counted(len(result.foreign), 'file')} without a conversation:")
         lines += [f"  {one}" for one in _some(result.foreign)]
+        lines.append(CHAT_NEEDS)
     if not result.sources and not result.skipped:
         lines.append("No conversations were found.")
     if result.synthesis:
@@ -315,34 +282,19 @@ def _synthesis_line(one: SynthesisReport) -> str:
 
 
 def _counted(one: SourceCounts, *, is_dry: bool) -> str:
-    said = f"{_number(one.conversations, 'conversation')}, {_number(one.messages, 'message')}"
+    said = f"{counted(one.conversations, 'conversation')}, {counted(one.messages, 'message')}"
     would = "would be " if is_dry else ""
     changes = (
-        f"{_number(one.added, 'document')} {would}added, {one.updated:,} updated, {one.removed:,} removed"
+        f"{counted(one.added, 'document')} {would}added, {one.updated:,} updated, {one.removed:,} removed"
     )
     short = f", {one.too_short:,} too short" if one.too_short else ""
     forgotten = f", {one.forgotten:,} forgotten before" if one.forgotten else ""
     return f"{said}: {changes}, {one.unchanged:,} unchanged{short}{forgotten}."
 
 
-def _number(count: int, noun: str) -> str:
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
 def _some(sentences: Sequence[str]) -> list[Part]:
     more = len(sentences) - SHOWN
     return [*sentences[:SHOWN], *([f"and {more:,} more; see --json."] if more > 0 else [])]
-
-
-def _forgotten_text(one: ForgottenSource) -> list[Part]:
-    derived = f", and {one.derived:,} derived memories" if one.derived else ""
-    lines: list[Part] = [f"Forgotten: {_number(one.documents, 'document')} from {one.source}{derived}."]
-    lines += [f"  {probe}: {'; '.join(found) or 'nothing'}" for probe, found in one.probes.items()]
-    if one.left:
-        lines.append(
-            f"Bytes may still lie in the vault's free space: {one.left} Then run: clawmem lifecycle purge"
-        )
-    return lines
 
 
 def _sources_text(result: Sources) -> list[Part]:
@@ -377,6 +329,7 @@ MINE = Operation(
     text=mined_text,
     is_tool=False,
     opens=Opening.CREATED,
+    settings=checked,
 )
 OPERATIONS = (
     MINE,

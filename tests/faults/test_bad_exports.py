@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_exports import chatgpt, chatgpt_message, claude_ai, talk, write_zip
+from chat_exports import (
+    Talk,
+    chatgpt,
+    chatgpt_message,
+    claude_ai,
+    claude_code,
+    codex,
+    openclaw,
+    slack,
+    talk,
+    write_zip,
+)
 from command_line import Invoke, ask_json, write_notes
+
+from clawmem.app.main import main
 
 SOUND = talk(
     "sound",
@@ -191,7 +205,8 @@ def test_a_wrong_call_changes_nothing(invoke: Invoke, tmp_path: Path) -> None:
     write_notes(tmp_path / "in", {"c.json": json.dumps(chatgpt([SOUND]))})
     assert invoke("collection", "add", tmp_path / "notes", "--name", "notes").exit_code == 0
     for arguments, said in (
-        ([tmp_path / "in", tmp_path / "gone"], "gone"),
+        ([tmp_path / "gone"], "gone"),
+        ([tmp_path / "gone", "--watch"], "gone"),
         ([tmp_path / "in", "--since", "yesterday"], "YYYY-MM-DD"),
         ([tmp_path / "in", "--source", "A B"], "lower-case"),
         ([tmp_path / "in", "-c", "notes"], "-c"),
@@ -200,4 +215,112 @@ def test_a_wrong_call_changes_nothing(invoke: Invoke, tmp_path: Path) -> None:
         done = invoke("mine", "--no-embed", *arguments)
         assert done.exit_code != 0
         assert said in done.stderr
-    assert ask_json(invoke, "sources")["sources"] == []
+    assert not (tmp_path / "vault.sqlite").exists()
+
+
+def test_paths_that_cannot_be_read_do_not_end_the_others(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A missing file and a closed folder are reported; alone, a closed folder is an error."""
+    good = write_zip(tmp_path / "good.zip", {"c.json": json.dumps(chatgpt([SOUND]))})
+    closed, scandir = tmp_path / "closed", os.scandir
+    closed.mkdir()
+
+    def refused(folder: Any) -> Any:
+        if Path(folder) == closed:
+            raise PermissionError(13, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refused)
+
+    done = invoke("mine", "--no-embed", good, tmp_path / "nope.zip", closed, "--json")
+    report = json.loads(done.stdout)
+
+    assert (done.exit_code, added(report)) == (1, 1)
+    assert report["faults"] == [f"{tmp_path}/nope.zip: it does not exist.", f"{closed}: permission denied."]
+    alone = invoke("mine", "--no-embed", closed)
+    assert alone.exit_code != 0
+    assert "permission denied" in alone.stderr
+
+
+def test_a_text_that_begins_with_a_time_is_a_chat(invoke: Invoke, tmp_path: Path) -> None:
+    """A bracket before the first time is no JSON; for another file the report says what a chat needs."""
+    lines = [
+        f"[2025-05-01 10:0{at}] {name}: The ferry leaves at noon."
+        for at, name in enumerate(("Ann", "Bo") * 2)
+    ]
+    write_notes(tmp_path, {"chat.txt": "\n".join(lines), "list.json": "[[1, 2], [3]]", "a.md": "[A](b)\n"})
+
+    assert mined(invoke, tmp_path / "chat.txt")["sources"]["text"]["messages"] == 4
+    said = invoke("mine", "--no-embed", tmp_path / "a.md", tmp_path / "list.json").stdout
+    assert "2 files without a conversation" in said
+    assert "four turns" in said
+
+
+def test_a_broken_day_of_slack_is_named(invoke: Invoke, tmp_path: Path) -> None:
+    """The other days of the channel are imported; the repaired day is read by the next import."""
+    days = [
+        talk("harbour", "", f"2024-05-0{day}", f"On day {day} the crane was painted green.")
+        for day in (1, 2, 3)
+    ]
+    whole = {name: text for day in days for name, text in slack([day]).items()}
+    write_notes(
+        tmp_path / "slack", {**whole, "harbour/2024-05-02.json": whole["harbour/2024-05-02.json"][:-20]}
+    )
+
+    report = mined(invoke, tmp_path / "slack")
+
+    [fault] = report["faults"]
+    assert fault.startswith(f"{tmp_path}/slack/harbour/2024-05-02.json: ")
+    assert added(report) == 2
+    write_notes(tmp_path / "slack", whole)
+    repaired = mined(invoke, tmp_path / "slack")
+    assert (added(repaired), repaired["faults"]) == (1, [])
+
+
+@pytest.mark.parametrize("session", [claude_code, codex, openclaw])
+def test_unreadable_lines_of_a_session_are_counted(
+    invoke: Invoke, tmp_path: Path, session: Callable[[Talk], str]
+) -> None:
+    """The other lines are imported, and the file is not read again; a line that is being written is no fault."""
+    first, rest = session(SOUND).split("\n", 1)
+    write_notes(tmp_path / "in", {"s.jsonl": f'{first}\n{{"broken\n{rest}{{"typ'})
+
+    report = mined(invoke, tmp_path / "in")
+
+    assert (added(report), report["faults"]) == (1, [f"{tmp_path}/in/s.jsonl: 1 line could not be read."])
+    assert mined(invoke, tmp_path / "in")["skipped"] == 1
+
+
+def test_companions_of_an_export_are_silent(invoke: Invoke, tmp_path: Path) -> None:
+    """Files of a ChatGPT export without conversations are not reported, whatever their names are."""
+    files = {
+        "conversations.json": json.dumps(chatgpt([SOUND])),
+        "user.json": '{"id": "user-1", "email": "a@example.org", "birth_year": 1980}',
+        "message_feedback.json": '[{"id": "m", "conversation_id": "c", "user_id": "u", "rating": "thumbs_up"}]',
+        "shared_conversations.json": '[{"id": "s", "conversation_id": "c", "title": "Oars", "is_anonymous": true}]',
+        "user_settings.json": '{"user_id": "u", "settings": {"theme": "dark"}}',
+        "model_comparisons.json": "[]",
+        "shopping.json": "{}",
+        "group_chats.json": '{"chats": []}',
+    }
+    write_notes(tmp_path / "in", {f"x-{name}": text for name, text in files.items()})
+
+    report = mined(invoke, tmp_path / "in")
+
+    assert (added(report), report["foreign"], report["faults"]) == (1, [], [])
+
+
+def test_an_interrupt_during_startup_leaves_no_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Ctrl-C before the command line runs ends the process with one line and exit code 130."""
+
+    def interrupted(environment: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("clawmem.app.environment.places.complete", interrupted)
+    monkeypatch.setattr("sys.argv", ["clawmem", "mine"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert (ended.value.code, capsys.readouterr().err) == (130, "clawmem: interrupted.\n")

@@ -31,6 +31,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+from clawmem.app.services.indexing.publish import publish
 from clawmem.ports.conversations import ExportFile, ExportPart
 
 BOAT = talk(
@@ -271,6 +272,8 @@ def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
     )
     assert list(named["sources"]) == ["work"]
     assert documents(invoke)["My sourdough loaf collapses in the oven, what is going wrong?"]
+    renamed = mined(invoke, export, "--source", "ship")
+    assert (changes(renamed, "ship")[0], mined(invoke, export, "--source", "ship")["skipped"]) == (2, 1)
 
 
 def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:
@@ -371,6 +374,37 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
     assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
 
 
+def test_older_and_partial_slack_exports_change_nothing(invoke: Invoke, tmp_path: Path) -> None:
+    """An export from before an edit does not undo it, and replies without their thread delete no earlier ones."""
+    parent = {"type": "message", "user": "U1", "text": "Who repairs the old crane at the pier?", "ts": "1700000000.0001",
+              "thread_ts": "1700000000.0001"}  # fmt: skip
+    reply = {**parent, "text": "The smith repairs it, on Tuesday morning.", "ts": "1700090000.0002"}
+    edited = {
+        **parent,
+        "text": "Who repairs the new crane at the pier?",
+        "edited": {"user": "U1", "ts": "1700095000.0"},
+    }
+    days = ("pier/2023-11-14.json", "pier/2023-11-15.json")
+    mined(
+        invoke,
+        write_zip(
+            tmp_path / "a.zip", dict(zip(days, (json.dumps([edited]), json.dumps([reply])), strict=True))
+        ),
+    )
+
+    mined(
+        invoke,
+        write_zip(
+            tmp_path / "b.zip", dict(zip(days, (json.dumps([parent]), json.dumps([reply])), strict=True))
+        ),
+    )
+    mined(invoke, write_zip(tmp_path / "c.zip", {days[1]: json.dumps([{**reply, "ts": "1700099000.0003"}])}))
+
+    texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
+    assert any("the new crane" in text and "The smith" in text for text in texts)
+    assert not any("the old crane" in text for text in texts)
+
+
 def test_forgetting_keeps_to_its_collection(invoke: Invoke, tmp_path: Path) -> None:
     """With -c, only that collection is forgotten; paths and options of imports are refused."""
     mined(invoke, write_export(tmp_path / "a", "chatgpt", BOAT))
@@ -437,6 +471,31 @@ def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock,
     report = MineConversations(vault, clock, exports)([str(tmp_path)], options)
 
     assert (report.skipped, report.sources["chatgpt"].added) == (8, 12)
+
+
+def test_an_interrupt_counts_committed_documents_alone(
+    vault: SqliteVault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents of a transaction that Ctrl-C ended are neither stored nor counted."""
+    write_export(tmp_path, "chatgpt", BREAD, BOAT, PLANS)
+    clock.set(int(PLANS.turns[-1].at * 1000))
+    saved: list[str] = []
+
+    def interrupted(*arguments: Any) -> int:
+        if len(saved) == 2:
+            raise KeyboardInterrupt
+        saved.append(arguments[1].path)
+        return publish(*arguments)
+
+    monkeypatch.setattr(f"{MineConversations.__module__}.publish", interrupted)
+    monkeypatch.setattr(f"{MineConversations.__module__}.CHUNK_S", 60.0)
+    exports = DiskExports(messages_in, lambda data: data.decode())
+    with pytest.raises(MiningInterrupted) as stopped:
+        MineConversations(vault, clock, exports)([str(tmp_path)], MiningOptions("conversations"))
+
+    counts = stopped.value.report.sources["chatgpt"]
+    assert len(saved) == 2
+    assert (counts.conversations, counts.added, vault.documents.collections()) == (0, 0, {})
 
 
 def test_watching_imports_sessions_that_grow(

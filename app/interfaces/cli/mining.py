@@ -9,8 +9,8 @@ import typer
 
 from clawmem.app.interfaces.cli.operations import CALLER, command_of, commands_in
 from clawmem.app.interfaces.cli.progress import progress, stop_event
-from clawmem.app.interfaces.cli.session import opened, wants_json
-from clawmem.app.operations.mining import MINE, Mined, mined_text
+from clawmem.app.interfaces.cli.session import opened, settings_of, wants_json
+from clawmem.app.operations.mining import MINE, Mine, Mined, checked, mined_text
 from clawmem.app.operations.output import as_lines
 from clawmem.app.operations.signatures import with_signature
 from clawmem.ports.errors import InvalidInput
@@ -29,9 +29,8 @@ def _mine(ctx: typer.Context, *, watch: bool = False, every: float = EVERY_S, **
             "INVALID_INPUT", "--watch imports again and again. Leave out --forget and --dry-run."
         )
     chosen = {name: value for name, value in given.items() if name in MINE.request.model_fields}
-    request = MINE.request.model_validate(
-        {name: value for name, value in chosen.items() if value is not None}
-    )
+    request = Mine.model_validate({name: value for name, value in chosen.items() if value is not None})
+    checked(settings_of(ctx), request)
     stop = stop_event()
     with opened(ctx, create=True) as services:
         first = True

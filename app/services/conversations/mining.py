@@ -44,8 +44,6 @@ REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message aft
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
 MOST_FAULTS = 1_000  # sentences of a report
 
-Action = Callable[[], object]
-
 
 @dataclass(slots=True)
 class SourceCounts:
@@ -94,6 +92,17 @@ class MiningOptions(NamedTuple):
     dry_run: bool = False
 
 
+class _Increment(NamedTuple):
+    """The counter that a committed action raises."""
+
+    counts: SourceCounts
+    name: str
+    number: int = 1
+
+
+Action = Callable[[], _Increment | None]
+
+
 class _RolledBack(Exception):
     """The end of a transaction of a dry run."""
 
@@ -128,7 +137,7 @@ class MineConversations:
         Import new and changed conversations below *paths*.
 
         Raises:
-            SourceMissing: one of *paths* does not exist; nothing was imported.
+            SourceUnreadable: none of *paths* can be read.
             MiningInterrupted: Ctrl-C; the next import continues.
             VaultError: earlier commits are kept.
         """
@@ -141,7 +150,9 @@ class MineConversations:
         return run.report
 
     def _run(self, run: _Run, paths: Sequence[str], progress: Progress) -> None:
-        every = self._exports.files(paths)
+        every, faults = self._exports.files(paths)
+        for fault in faults:
+            run.complain(fault)
         changed = [file for file in every if not run.has_file(file)]
         run.report.skipped = len(every) - len(changed)
         total, done = sum(file.stamp.size for file in changed), 0
@@ -184,8 +195,8 @@ class _Run:
             return
         said = _without_secrets(said)
         counts = self.report.sources.setdefault(source, SourceCounts())
-        counts.conversations += 1
-        counts.messages += len(messages)
+        for name, number in (("conversations", 1), ("messages", len(messages))):
+            self._add(partial(_Increment, counts, name, number))
         key = conversation_key(source, said.id)
         if key in self._fresh:
             self.commit()  # so that it is compared with what another file said
@@ -241,12 +252,12 @@ class _Run:
         """Commit the prepared documents."""
         actions, self._actions, self._characters = self._actions, [], 0
         if not self._options.dry_run:
-            for _ in apply_in_chunks(self._vault, actions, lambda action: action(), chunk_s=CHUNK_S):
-                pass
+            for done in apply_in_chunks(self._vault, actions, lambda action: action(), chunk_s=CHUNK_S):
+                _count(done)
             return
         with suppress(_RolledBack), self._vault.writing():
             for action in actions:
-                action()
+                _count(action())
             raise _RolledBack
 
     def _add(self, action: Action, characters: int = 0) -> None:
@@ -285,7 +296,7 @@ class _Run:
         one: _Prepared,
         texts: Sequence[str],
         counts: SourceCounts,
-    ) -> None:
+    ) -> _Increment:
         unit = one.unit
         content_type = said.content_type or CONVERSATION
         is_talk = content_type == CONVERSATION
@@ -293,8 +304,7 @@ class _Run:
             unit_body([message.speaker for message in unit.messages], texts) if is_talk else f"{texts[0]}\n"
         )
         if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, body_hash(body)):
-            counts.forgotten += 1
-            return
+            return _Increment(counts, "forgotten")
         title = unit_title(texts[0]) if is_talk else said.title
         now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
         document = Document(
@@ -317,19 +327,18 @@ class _Run:
         declared = Declarations(properties=list(_properties(said, source, unit)))
         pieces = fragment(body, title=document.title, date=at[:10], about=about)
         publish(self._vault, document, body, pieces, declared)
-        _count(one.known, counts)
+        return _Increment(counts, "updated" if one.known and one.known.inactive is None else "added")
 
-    def _remove(self, path: str, counts: SourceCounts) -> None:
+    def _remove(self, path: str, counts: SourceCounts) -> _Increment | None:
         known = self._vault.documents.at(self._options.collection, path)
-        if known and known.inactive is None:
-            counts.removed += withdraw(self._vault, [known.id], InactiveReason.REMOVED)
+        if not known or known.inactive is not None:
+            return None
+        return _Increment(counts, "removed", withdraw(self._vault, [known.id], InactiveReason.REMOVED))
 
 
-def _count(known: Document | None, counts: SourceCounts) -> None:
-    if known and known.inactive is None:
-        counts.updated += 1
-    else:
-        counts.added += 1
+def _count(done: _Increment | None) -> None:
+    if done:
+        setattr(done.counts, done.name, getattr(done.counts, done.name) + done.number)
 
 
 def _properties(said: ImportedConversation, source: str, unit: Unit) -> Iterator[Property]:
