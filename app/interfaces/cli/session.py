@@ -95,8 +95,10 @@ def opened_for(
 
         refuse_named(settings, str(ctx.command_path).partition(" ")[2])
     if operation.settings:
-        _refuse_vault(ctx)
-        settings = operation.settings(settings, request, "cli")
+        own = operation.settings(settings, request, "cli")
+        if own.vault != settings.vault:
+            _refuse_vault(ctx)
+        settings = own
     if opens is Opening.NOTHING or (opens is Opening.IF_PRESENT and not is_there(settings.vault)):
         return nullcontext(unopened_services(settings))
     if opens is Opening.ANY_BACKEND:
@@ -117,7 +119,7 @@ def _refuse_vault(ctx: typer.Context) -> None:
         command = str(ctx.command_path).partition(" ")[2]
         raise InvalidInput(
             "INVALID_INPUT",
-            f"{command} uses the vault of the agent, not {str(vault)!r}. Leave --vault out; --agent chooses the agent.",
+            f"{command} uses a vault of its own, not {str(vault)!r}. Leave --vault out.",
         )
 
 
