@@ -131,6 +131,8 @@ class ClawmemProvider(MemoryProvider):
         transcript = Transcript(self._home, self._session)
         if not self._writes or not transcript.file.exists():
             return ""
+        # A capture that is still running would take this job over and write the state only after this call.
+        self._wait_for_captures()
         fields = {"session_id": self._session, "transcript_path": str(transcript.file), "trigger": "auto"}
         self._command.hook("PreCompact", fields, within_s=LEAVE_S)
         try:
