@@ -180,6 +180,7 @@ def test_properties(read: Invoke) -> None:
         (("--where", "crew=Ines Sørli"), {"Boats/Puffin.md"}),
         (("--where", "built", "--where", "status!=active"), {"Boats/Heron.md"}),
         (("--where", "status=unknown"), set()),
+        (("--where", "built=1963"), set()),
         (("--tag", "boat"), {"Boats/Puffin.md", "Boats/Heron.md", "Tags.md"}),
         (("--tag", "#Boat/Dinghy/"), {"Boats/Puffin.md", "Tags.md"}),
         (("--tag", "restoration"), {"Boats/Puffin.md", "Projects/2024/Refit plan.md"}),
@@ -204,6 +205,7 @@ def test_questions_about_tags_and_properties(
     [
         (("--tag", "bota"), 3, "No tag matches 'bota'. Did you mean: boat"),
         (("--where", "statsu=active"), 3, "No property matches 'statsu'. Did you mean: status"),
+        (("--where", "status=actve"), 3, "No value of status matches 'actve'. Did you mean: Active"),
         (("--where", "=active"), 2, "'=active' is no condition on a property. Write NAME=VALUE"),
         (("--where", "length>5"), 2, "'length>5' is no condition on a property. Write NAME=VALUE"),
         (("--where", ""), 2, "--where is empty"),

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.domain.documents.properties import read_filter
+from clawmem.domain.documents.properties import property_key, read_filter
 from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
 from clawmem.ports.errors import NotFound
 from clawmem.ports.stores import Catalogue
@@ -22,11 +22,13 @@ def matching_documents(vault: Catalogue, request: RetrievalRequest) -> frozenset
 
 def check_filters(vault: Catalogue, tags: Collection[str], conditions: Collection[str]) -> None:
     """
-    Refuse tags and properties that no note has.
+    Refuse tags and properties that no note has, and values that no note has but that resemble one.
+
+    Any other value, such as a status that no note has today, is a condition that nothing meets.
 
     Raises:
         InvalidInput: A condition names no property.
-        NotFound: No note has one of the tags, or a property that a condition names.
+        NotFound: No note has one of the tags, a property that a condition names, or a value that may be misspelt.
     """
     known_tags = vault.documents.tags() if tags else {}
     for name in tags:
@@ -38,6 +40,18 @@ def check_filters(vault: Catalogue, tags: Collection[str], conditions: Collectio
     for one in filters:
         if one.name.casefold() not in {name.casefold() for name in known}:
             raise NotFound("property", one.name, suggestions=_near(one.name, known))
+        if one.key and (near := _near_values(vault, one.name, one.key)):
+            raise NotFound(f"value of {one.name}", one.key, suggestions=near)
+
+
+def _near_values(vault: Catalogue, name: str, key: str) -> list[str]:
+    """Return values of a property that resemble *key*; none if a note has it. All dates and numbers resemble others."""
+    by_key = {property_key(value): value for value in vault.properties.values(name)}
+    return (
+        []
+        if key in by_key or any(map(str.isdigit, key))
+        else [by_key[one] for one in get_close_matches(key, by_key)]
+    )
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:
