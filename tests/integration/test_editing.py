@@ -66,6 +66,16 @@ def test_the_outcome_is_named(remembered: Invoke, editor: Editor, code: str, act
     assert (said["action"], said["file"], said["problems"]) == (action, "notes/people/haruka.md", [])
 
 
+def test_a_file_that_is_no_text_any_more_is_not_called_unchanged(remembered: Invoke, editor: Editor) -> None:
+    """The note keeps its former text, and the reason is named."""
+    editor("file.write_bytes(bytes(range(256)) * 40)")
+
+    said = ask_json(remembered, "edit", REDIS)
+
+    assert (said["action"], len(said["problems"])) == ("not indexed", 1)
+    assert ask_json(remembered, "search", "sessions Redis")["count"]
+
+
 def test_a_failing_editor_loses_no_change(remembered: Invoke, editor: Editor) -> None:
     """The file is indexed, and the exit code is that of a setting that cannot be applied."""
     editor("file.write_text('# Carousel'); sys.exit(3)")

@@ -93,7 +93,8 @@ def _indexed(services: Services, document: Document, folder: Folder) -> dict[str
     from clawmem.app.operations.fields import place_of
 
     report = services.update(replace(folder, only=frozenset([document.path])))
-    action = "indexed" if report.updated else "removed" if report.removed else "unchanged"
+    actions = {"indexed": report.updated, "removed": report.removed, "not indexed": report.problems}
+    action = next((name for name, happened in actions.items() if happened), "unchanged")
     not_embedded = embed_new(services) if report.updated else ""
     now = services.vault.documents.get(document.id) or document
     problems = [*report.problems, *filter(None, [not_embedded])]
