@@ -155,7 +155,8 @@ def python_page() -> str:
         "```",
         "",
         "`Memory.open(path)` opens the vault at a path or of a name; without a path it is the vault of the settings. Each method takes",
-        "the parameters of one operation and returns its result, a pydantic model. Errors are `clawmem.ports.errors.ClawmemError`.",
+        "the parameters of one operation and returns its result, a pydantic model. The first required parameter can be given by position,",
+        "all others need their names. Errors are `clawmem.ports.errors.ClawmemError`.",
         "",
     ]
     for one in _with_methods():
