@@ -26,8 +26,8 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.vector_index import VectorIndex
 
 
-class Catalogue(Protocol):
-    """Documents, and what they declare about themselves and each other."""
+class DocumentRecords(Protocol):
+    """Documents, their order in time, and their declarations: successions, links and properties."""
 
     @property
     def documents(self) -> DocumentStore:
@@ -70,7 +70,7 @@ class SearchIndexes(Protocol):
         """Store of the binary token embeddings of each line."""
 
 
-class Knowledge(Protocol):
+class KnowledgeRecords(Protocol):
     """Entities, statements, relations and notes derived from the texts of documents."""
 
     @property
@@ -90,8 +90,8 @@ class Knowledge(Protocol):
         """Store of generated metadata about documents."""
 
 
-class Activity(Protocol):
-    """Conversations, the memories captured from them, and the use of documents in them."""
+class SessionRecords(Protocol):
+    """Sessions, the memories captured from them, and the use of documents in them."""
 
     @property
     def sessions(self) -> SessionStore:
@@ -175,33 +175,29 @@ class Transactions(Protocol):
         """
 
 
-class CatalogueWithKnowledge(Catalogue, Knowledge, Protocol):
-    """Documents with the knowledge derived from them."""
+class DocumentsWithKnowledge(DocumentRecords, KnowledgeRecords, Protocol):
+    """Documents and the knowledge derived from them, without indexes."""
 
 
-class Chronicle(Catalogue, Activity, Protocol):
-    """Documents with the conversations around them."""
+class DocumentsWithSessions(DocumentRecords, SessionRecords, Protocol):
+    """Documents, and the conversations in which they were written or used."""
 
 
-class Searchable(Catalogue, SearchIndexes, Transactions, Protocol):
-    """Documents that can be searched."""
+class SearchableDocuments(DocumentRecords, SearchIndexes, Transactions, Protocol):
+    """Documents and the indexes that find them, with transactions."""
 
 
-class Enriched(Searchable, Knowledge, Protocol):
-    """Searchable documents with the knowledge derived from them: everything that publishing changes."""
+class SearchableKnowledge(SearchableDocuments, KnowledgeRecords, Protocol):
+    """Searchable documents and the knowledge derived from them: the stores that publishing a document changes."""
 
 
-class Holdings(Enriched, Activity, Journals, Protocol):
-    """Everything kept about documents: forgetting one changes all of it."""
+class KnowledgeWithModels(SearchableKnowledge, ModelRecords, Protocol):
+    """Searchable documents and knowledge, with the records of models that answer questions about them."""
 
 
-class Modelled(Enriched, ModelRecords, Protocol):
-    """Enriched documents with the records of models."""
+class DocumentsWithAnswerLog(SearchableDocuments, AnswerLog, Protocol):
+    """Searchable documents, with the log of questions that they answered."""
 
 
-class Recalled(Searchable, AnswerLog, Protocol):
-    """Searchable documents with the questions that they answered."""
-
-
-class Digested(Holdings, ModelRecords, Protocol):
-    """Everything kept about documents, with the records of models."""
+class LifecycleStores(SearchableKnowledge, SessionRecords, Journals, Protocol):
+    """Documents, indexes, knowledge, sessions and journals: the stores that forgetting a document changes."""

@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from clawmem.ports.stores import AnswerLog, Holdings, ModelRecords
+from clawmem.ports.stores import AnswerLog, LifecycleStores, ModelRecords
 
 if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.captures import CaptureStore, UsageStore
@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.vector_index import VectorIndex
 
 
-class Vault(Holdings, AnswerLog, ModelRecords, Protocol):
+class Vault(LifecycleStores, AnswerLog, ModelRecords, Protocol):
     """Records and indexes that belong together, with transactions across all of them. Services receive parts of it."""
 
     @property

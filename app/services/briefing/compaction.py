@@ -18,7 +18,7 @@ from clawmem.domain.surfacing.visible import is_hidden
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 
 TOKENS, STATE_TOKENS, DECISION_TOKENS, LESSON_TOKENS, CONTEXT_TOKENS = 1200, 600, 400, 150, 200
 MOST_DECISIONS, MOST_LESSONS, MOST_CONTEXT = 5, 3, 3
@@ -41,7 +41,7 @@ class AfterCompaction:
         safe: Sanitizes all text from documents and clients.
     """
 
-    def __init__(self, vault: Catalogue, search: Search, clock: Clock, safe: Safe) -> None:
+    def __init__(self, vault: DocumentRecords, search: Search, clock: Clock, safe: Safe) -> None:
         self._vault = vault
         self._search = search
         self._clock = clock

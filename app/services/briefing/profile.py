@@ -31,7 +31,7 @@ from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import Catalogue, Holdings
+from clawmem.ports.stores import DocumentRecords, LifecycleStores
 
 PATH = PAGE_PATH
 SOURCE = "made-from:"  # prefix of tags that name the sources of the page
@@ -50,7 +50,7 @@ class Profile:
         redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: Holdings, clock: Clock, redact: Callable[[str], str] = str) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock, redact: Callable[[str], str] = str) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)
@@ -143,7 +143,7 @@ class Profile:
         return len(last) == STALE_SESSIONS and last[-1].started_at > page.modified_at
 
 
-def is_sound(vault: Catalogue, page: Document) -> bool:
+def is_sound(vault: DocumentRecords, page: Document) -> bool:
     """Whether the page and all its sources are served, and no source is superseded."""
     made_from = _made_from(page)
     there = vault.documents.many(made_from)
@@ -169,7 +169,7 @@ def statement_of(text: str, document: Document) -> Statement:
     return Statement(ProfileLine(text, document.display_path, document.authored_at[:DAY]), document.id)
 
 
-def current_documents(vault: Catalogue, now: str) -> list[Document]:
+def current_documents(vault: DocumentRecords, now: str) -> list[Document]:
     """Return the notes for the profile, last written first: served, settled, public and not superseded."""
     found = [
         one

@@ -10,7 +10,7 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.ports.captures import UsageStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Chronicle
+from clawmem.ports.stores import DocumentsWithSessions
 
 DAYS = 14
 DECISIONS, ANTIPATTERNS, PAIRS = 50, 10, 10
@@ -42,7 +42,7 @@ class Reflection:
     together: list[DocumentPair]
 
 
-def reflect(vault: Chronicle, clock: Clock, days: int = DAYS) -> Reflection:
+def reflect(vault: DocumentsWithSessions, clock: Clock, days: int = DAYS) -> Reflection:
     """Review the last *days*; nothing is changed. Raises `VaultError`."""
     since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
     served = vault.documents.latest()

@@ -18,7 +18,7 @@ from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 
 SESSION_TOKENS, PROFILE_TOKENS, HANDOFF_TOKENS, CURRENT_TOKENS, STALE_TOKENS = 2000, 800, 600, 400, 200
 STALENESS_TOKENS, MOST_STALE = 250, 5
@@ -38,7 +38,7 @@ class SessionBriefing:
         safe: Sanitizes all text from documents.
     """
 
-    def __init__(self, vault: Catalogue, clock: Clock, safe: Safe) -> None:
+    def __init__(self, vault: DocumentRecords, clock: Clock, safe: Safe) -> None:
         self._vault = vault
         self._clock = clock
         self._safe = safe

@@ -9,7 +9,7 @@ from clawmem.app.services.documents.succession import current_successors, succes
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.visible import is_private
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 
 SUPERSEDED = "superseded"
 
@@ -32,7 +32,7 @@ def told_succession(successor: Document | None) -> str:
     return succession_mark(successor)
 
 
-def without_replaced(vault: Catalogue, documents: Sequence[Document]) -> list[MarkedDocument]:
+def without_replaced(vault: DocumentRecords, documents: Sequence[Document]) -> list[MarkedDocument]:
     """Return *documents* with their marks, except those whose successor is in the list."""
     newer = current_successors(vault, [one.id for one in documents])
     listed = {one.id for one in documents}

@@ -11,7 +11,7 @@ from clawmem.domain.retrieval.confidence import baseline
 from clawmem.ports.captures import CaptureStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.transcripts import Transcripts
 
 CONTENT_TYPE = "handoff"
@@ -51,7 +51,7 @@ class CompactionSummary:
 
     def __init__(
         self,
-        vault: Holdings,
+        vault: LifecycleStores,
         clock: Clock,
         *,
         redact: Redact = str,

@@ -39,7 +39,7 @@ from clawmem.ports.generator import Generator, JsonSchema
 from clawmem.ports.model_records import ModelFailure, ModelRole
 from clawmem.ports.records import Document, Grain, InactiveReason, Scope
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import CatalogueWithKnowledge, Holdings
+from clawmem.ports.stores import DocumentsWithKnowledge, LifecycleStores
 from clawmem.ports.transcripts import Transcripts
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
@@ -62,7 +62,7 @@ class Conflict(NamedTuple):
 class EarlierDecisions:
     """Finds earlier decisions that new ones contradict, and lowers their confidence."""
 
-    def __init__(self, vault: Holdings) -> None:
+    def __init__(self, vault: LifecycleStores) -> None:
         self._vault = vault
 
     def conflicts(self, notes: Sequence[Note], session_id: str, judge: Judge = verdict) -> list[Conflict]:
@@ -340,7 +340,7 @@ def _ids(saved: Any, action: Action) -> tuple[int, ...]:
 class Statements:
     """Stores facts of notes, and ends facts that they replace. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: CatalogueWithKnowledge, clock: Clock) -> None:
+    def __init__(self, vault: DocumentsWithKnowledge, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

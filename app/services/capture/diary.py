@@ -13,7 +13,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.display import one_line
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document, Scope
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 CONFIDENCE = 0.7
 CONTENT_TYPE = "note"
@@ -36,7 +36,7 @@ class Diary:
         redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: Holdings, clock: Clock, redact: Callable[[str], str] = str) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock, redact: Callable[[str], str] = str) -> None:
         self._vault = vault
         self._clock = clock
         self._redact = redact

@@ -14,7 +14,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import Activity, AnswerLog, Enriched
+from clawmem.ports.stores import AnswerLog, SearchableKnowledge, SessionRecords
 from clawmem.ports.telemetry import Recall
 from clawmem.ports.transcripts import Transcripts, turns
 
@@ -29,7 +29,7 @@ class Feedback:
     referenced: tuple[int, ...] = ()
 
 
-class UsedDocuments(Activity, AnswerLog, Enriched, Protocol):
+class UsedDocuments(SessionRecords, AnswerLog, SearchableKnowledge, Protocol):
     """Documents with the answers that showed them, and their use."""
 
 

@@ -17,7 +17,7 @@ from clawmem.ports import sessions
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
 from clawmem.ports.generator import Generator
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.transcripts import TranscriptMessage, Transcripts
 
 CONTENT_TYPE = "handoff"
@@ -43,7 +43,7 @@ class HandoffGenerator:
 
     def __init__(
         self,
-        vault: Holdings,
+        vault: LifecycleStores,
         transcripts: Transcripts,
         clock: Clock,
         generator: Generator | None = None,

@@ -17,7 +17,7 @@ from clawmem.ports.captures import Sighting
 from clawmem.ports.clock import Clock
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 QUALITY = 0.5
 
@@ -40,7 +40,7 @@ class SavedMemory(NamedTuple):
 class Memories:
     """Stores notes, and texts of clawmem itself. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: Holdings, clock: Clock) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

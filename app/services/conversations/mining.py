@@ -36,7 +36,7 @@ from clawmem.ports.conversations import (
 from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 CONVERSATION = "conversation"
 BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
@@ -125,7 +125,7 @@ class MineConversations:
     stored. A forgotten document stays forgotten.
     """
 
-    def __init__(self, vault: Holdings, clock: Clock, exports: ConversationExports) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock, exports: ConversationExports) -> None:
         self._vault = vault
         self._clock = clock
         self._exports = exports
@@ -171,7 +171,7 @@ class MineConversations:
 class _Run:
     """One import; collects prepared documents and commits them in batches."""
 
-    def __init__(self, vault: Holdings, clock: Clock, options: MiningOptions) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock, options: MiningOptions) -> None:
         self.report = MiningReport()
         self.positions = ImportPositions(vault.captures, options.collection)
         self._vault = vault

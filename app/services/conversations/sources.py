@@ -10,7 +10,7 @@ from clawmem.domain.conversations.places import conversation_of_path, source_of_
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ def documents_of_source(documents: DocumentStore, configured: Collection[str], s
     return [one for one in _imported(documents, configured) if source_of_path(one.path) == source]
 
 
-def read_again(vault: Holdings, collections: Iterable[str]) -> None:
+def read_again(vault: LifecycleStores, collections: Iterable[str]) -> None:
     """Let the next import of each of *collections* read its files again, to count forgotten documents."""
     with vault.writing():
         for collection in collections:

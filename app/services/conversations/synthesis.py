@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Protocol
 
 from clawmem.app.services.briefing.profile import SOURCE
 from clawmem.app.services.capture.memories import Memories
@@ -33,7 +34,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import Relation
-from clawmem.ports.stores import Digested
+from clawmem.ports.stores import LifecycleStores, ModelRecords
 
 WRITER = "mine-synthesis"
 MOST_ASKED = 20  # conversations in one run with a model
@@ -60,6 +61,10 @@ class SynthesisReport:
     stopped: str = ""
 
 
+class SynthesisStores(LifecycleStores, ModelRecords, Protocol):
+    """Stores of documents and what is derived from them, with the records of models."""
+
+
 class SynthesizeFacts:
     """
     Draws facts from the conversations of a collection, oldest first; each version of a conversation is read once.
@@ -70,7 +75,7 @@ class SynthesizeFacts:
 
     def __init__(
         self,
-        vault: Digested,
+        vault: SynthesisStores,
         clock: Clock,
         generator: Generator | None = None,
         *,

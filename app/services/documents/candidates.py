@@ -16,7 +16,7 @@ from clawmem.domain.security.quoting import shown_title, without_orders
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Candidate, Document, Grain, Hit, InactiveReason, LexicalQuery
-from clawmem.ports.stores import Searchable
+from clawmem.ports.stores import SearchableDocuments
 
 MAX_DISTANCE = 5  # edits from the typed path, and at most half of its length
 FRAGMENTS = 20  # hits, several of which may be of one document
@@ -30,7 +30,7 @@ class CandidateSearch:
     then in their bodies.
     """
 
-    def __init__(self, vault: Searchable) -> None:
+    def __init__(self, vault: SearchableDocuments) -> None:
         self._vault = vault
 
     def __call__(self, text: str, place: str, limit: int) -> list[Document]:

@@ -9,10 +9,10 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.properties import property_key, read_filter
 from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
 from clawmem.ports.errors import NotFound
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 
 
-def matching_documents(vault: Catalogue, request: RetrievalRequest) -> frozenset[int]:
+def matching_documents(vault: DocumentRecords, request: RetrievalRequest) -> frozenset[int]:
     """Return the documents in scope with one of the types, and with all tags and properties, of *request*."""
     known = vault.documents.tags() if request.tags else {}
     tags = [tags_below(name, known) for name in request.tags]
@@ -20,7 +20,7 @@ def matching_documents(vault: Catalogue, request: RetrievalRequest) -> frozenset
     return found & vault.properties.having(map(read_filter, request.where)) if request.where else found
 
 
-def check_filters(vault: Catalogue, tags: Collection[str], conditions: Collection[str]) -> None:
+def check_filters(vault: DocumentRecords, tags: Collection[str], conditions: Collection[str]) -> None:
     """
     Refuse tags and properties that no note has, and values that no note has but that resemble one.
 
@@ -44,7 +44,7 @@ def check_filters(vault: Catalogue, tags: Collection[str], conditions: Collectio
             raise NotFound(f"value of {one.name}", one.key, suggestions=near)
 
 
-def _near_values(vault: Catalogue, name: str, key: str) -> list[str]:
+def _near_values(vault: DocumentRecords, name: str, key: str) -> list[str]:
     """Return values of a property that resemble *key*; none if a note has it. All dates and numbers resemble others."""
     by_key = {property_key(value): value for value in vault.properties.values(name)}
     return (

@@ -23,7 +23,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.links import Link, StoredLink
 from clawmem.ports.records import EVERYTHING, Document, InactiveReason, Scope
-from clawmem.ports.stores import Catalogue, Searchable
+from clawmem.ports.stores import DocumentRecords, SearchableDocuments
 
 SUGGESTIONS = 3
 
@@ -48,7 +48,7 @@ class ReferenceResolver:
     notes of the user and of assistants before those of others. A note never names itself. Use an instance for one pass only: it caches the names of all notes.
     """
 
-    def __init__(self, vault: Searchable) -> None:
+    def __init__(self, vault: SearchableDocuments) -> None:
         self._vault = vault
 
     def __call__(self, text: str, note: Document) -> Reference:
@@ -130,17 +130,17 @@ class FoundLink(NamedTuple):
     problem: str = ""
 
 
-def links_of(vault: Catalogue, document: Document) -> list[FoundLink]:
+def links_of(vault: DocumentRecords, document: Document) -> list[FoundLink]:
     """Return the links of *document* in the order of its text."""
     return _found(vault.documents, vault.links.outgoing([document.id]))
 
 
-def links_to(vault: Catalogue, document: Document) -> list[FoundLink]:
+def links_to(vault: DocumentRecords, document: Document) -> list[FoundLink]:
     """Return the links of other notes to *document*, by note."""
     return _found(vault.documents, vault.links.incoming([document.id]))
 
 
-def broken_links(vault: Catalogue, scope: Scope = EVERYTHING) -> list[FoundLink]:
+def broken_links(vault: DocumentRecords, scope: Scope = EVERYTHING) -> list[FoundLink]:
     """Return the links of the documents in *scope* that lead to no note, or to no place of their note."""
     return [one for one in _found(vault.documents, vault.links.doubtful(scope)) if one.problem]
 

@@ -19,7 +19,7 @@ from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import Journals, Searchable
+from clawmem.ports.stores import Journals, SearchableDocuments
 
 SUGGESTIONS = 5
 PLACE = attrgetter("collection", "path")
@@ -44,7 +44,7 @@ class Resolution(NamedTuple):
     moved_from: str = ""
 
 
-class AddressedDocuments(Journals, Searchable, Protocol):
+class AddressedDocuments(Journals, SearchableDocuments, Protocol):
     """Documents to which addresses lead, with the journals that tell what became of them."""
 
 

@@ -8,7 +8,7 @@ from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.domain.retrieval.succession import last_successors, successor_label
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 from clawmem.ports.succession import Succession, SuccessionStore
 
 
@@ -34,7 +34,7 @@ def known_by(store: DocumentStore, pairs: set[Succession], as_of: str | None) ->
 
 
 def current_successors(
-    vault: Catalogue, document_ids: Iterable[int], as_of: str | None = None
+    vault: DocumentRecords, document_ids: Iterable[int], as_of: str | None = None
 ) -> Mapping[int, Document]:
     """
     Return the current successor of each superseded document; other documents are left out.

@@ -16,7 +16,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session, SessionStore
-from clawmem.ports.stores import Chronicle
+from clawmem.ports.stores import DocumentsWithSessions
 
 LOOKED_AT = 50  # sessions among which those with an outcome are searched
 
@@ -30,7 +30,9 @@ def latest_sessions(store: SessionStore, limit: int, before: str | None = None) 
     return [as_known(session, before) for session in store.recent(limit, before)]
 
 
-def sessions_with_outcome_first(vault: Chronicle, limit: int, before: str | None = None) -> list[Session]:
+def sessions_with_outcome_first(
+    vault: DocumentsWithSessions, limit: int, before: str | None = None
+) -> list[Session]:
     """
     Return the latest sessions, those with a served, non-empty handoff first, each group newest first.
 
@@ -88,7 +90,7 @@ class Timeline:
 class ReadTimeline:
     """Reads the documents written around one document."""
 
-    def __init__(self, vault: Chronicle) -> None:
+    def __init__(self, vault: DocumentsWithSessions) -> None:
         self._vault = vault
 
     def __call__(

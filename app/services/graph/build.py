@@ -15,7 +15,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import CatalogueWithKnowledge, Enriched, SearchIndexes
+from clawmem.ports.stores import DocumentsWithKnowledge, SearchableKnowledge, SearchIndexes
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 BATCH = 200  # documents per transaction: well under 50 ms of writing
@@ -44,7 +44,7 @@ class BuildGraphs:
     other origins are kept, and take precedence over those built here.
     """
 
-    def __init__(self, vault: Enriched, clock: Clock) -> None:
+    def __init__(self, vault: SearchableKnowledge, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
@@ -149,7 +149,7 @@ class CausalStep:
 class CausalLinks:
     """Chains of causal relations, between served documents."""
 
-    def __init__(self, vault: CatalogueWithKnowledge) -> None:
+    def __init__(self, vault: DocumentsWithKnowledge) -> None:
         self._vault = vault
 
     def __call__(

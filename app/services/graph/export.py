@@ -10,7 +10,7 @@ from clawmem.app.services.documents.listing import pages
 from clawmem.ports.entities import Entity
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation
-from clawmem.ports.stores import CatalogueWithKnowledge, Knowledge
+from clawmem.ports.stores import DocumentsWithKnowledge, KnowledgeRecords
 from clawmem.ports.triples import Triple
 
 EACH = 1_000_000  # no limit: more relations of one kind than a document has
@@ -39,7 +39,7 @@ class Edge(NamedTuple):
     more: Mapping[str, Value]
 
 
-def whole_graph(vault: CatalogueWithKnowledge) -> Iterator[Node | Edge]:
+def whole_graph(vault: DocumentsWithKnowledge) -> Iterator[Node | Edge]:
     """
     Yield the graph of all served documents, each node before the edges that start at it.
 
@@ -72,7 +72,7 @@ def _document(one: Document) -> Node:
     return Node(address(one), DOCUMENT, one.title, more)
 
 
-def _relations(vault: CatalogueWithKnowledge, ids: Sequence[int]) -> Iterator[Edge]:
+def _relations(vault: DocumentsWithKnowledge, ids: Sequence[int]) -> Iterator[Edge]:
     relations = vault.relations.outbound(ids, limit=EACH)
     known = vault.documents.many({*ids, *(one.target for one in relations)})
     for one in relations:
@@ -91,7 +91,7 @@ def _said_of(relation: Relation) -> dict[str, Value]:
     return {name: value for name, value in said.items() if value != ""}
 
 
-def _things(vault: Knowledge, document: Document) -> Iterator[Node | Edge]:
+def _things(vault: KnowledgeRecords, document: Document) -> Iterator[Node | Edge]:
     here = address(document)
     for entity in vault.entities.mentions(document.id):
         yield _entity(entity)

@@ -24,7 +24,7 @@ from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.triples import Triple
 
 _WHY = "imported"
@@ -56,7 +56,7 @@ class ImportMemories:
     Secrets are replaced. Texts that the promptguard would not inject are counted; they are stored, and not injected.
     """
 
-    def __init__(self, vault: Holdings, clock: Clock, caller: str) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock, caller: str) -> None:
         self._vault = vault
         self._clock = clock
         self._caller = caller

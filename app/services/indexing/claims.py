@@ -8,7 +8,7 @@ from clawmem.app.services.documents.references import Reference, ReferenceResolv
 from clawmem.app.services.documents.succession import successions_from
 from clawmem.domain.retrieval.succession import circles
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Catalogue, Searchable
+from clawmem.ports.stores import DocumentRecords, SearchableDocuments
 from clawmem.ports.succession import Claim
 
 
@@ -43,7 +43,7 @@ class CircularClaims(NamedTuple):
         )
 
 
-def aim_claims(vault: Searchable) -> list[UnresolvedClaim]:
+def aim_claims(vault: SearchableDocuments) -> list[UnresolvedClaim]:
     """
     Aim every claim at the note that its address names now; return those that name none or several.
 
@@ -64,19 +64,19 @@ def aim_claims(vault: Searchable) -> list[UnresolvedClaim]:
     return unresolved
 
 
-def aimed_claims(vault: Searchable, collection: str) -> list[str]:
+def aimed_claims(vault: SearchableDocuments, collection: str) -> list[str]:
     """Aim every claim, and describe those of *collection* that name no note, several, or each other."""
     unresolved = [one for one in aim_claims(vault) if one.note.collection == collection]
     circular = [one for one in circular_claims(vault) if one.notes[0].collection == collection]
     return [*map(str, unresolved), *map(str, circular)]
 
 
-def unresolved_claims(vault: Searchable) -> list[UnresolvedClaim]:
+def unresolved_claims(vault: SearchableDocuments) -> list[UnresolvedClaim]:
     """Return the claims that name no note, or several; changes nothing."""
     return [UnresolvedClaim(*one) for one in _references(vault) if one[2].place is None]
 
 
-def circular_claims(vault: Catalogue) -> list[CircularClaims]:
+def circular_claims(vault: DocumentRecords) -> list[CircularClaims]:
     """Return the notes that supersede each other, each group once; neither of them goes before the other."""
     found = circles(
         successions_from(vault.successions, {claim.document_id for claim in vault.successions.claims()})
@@ -86,7 +86,7 @@ def circular_claims(vault: Catalogue) -> list[CircularClaims]:
     return sorted((CircularClaims(tuple(group)) for group in groups), key=str)
 
 
-def _references(vault: Searchable) -> list[tuple[Claim, Document, Reference]]:
+def _references(vault: SearchableDocuments) -> list[tuple[Claim, Document, Reference]]:
     claims = vault.successions.claims()
     notes = vault.documents.many({claim.document_id for claim in claims}) if claims else {}
     resolve = ReferenceResolver(vault)

@@ -13,7 +13,7 @@ from clawmem.domain.security.origin import is_verified, origin_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
-from clawmem.ports.stores import Enriched, Holdings, Searchable
+from clawmem.ports.stores import LifecycleStores, SearchableDocuments, SearchableKnowledge
 from clawmem.ports.succession import NO_CLAIMS
 
 
@@ -22,7 +22,7 @@ def trust_of(collection: str, trust: Origin) -> Origin:
     return Origin.ASSISTANT if collection == OWN_COLLECTION else trust
 
 
-def record_trust(vault: Enriched, documents: Iterable[Document], trust: Origin) -> int:
+def record_trust(vault: SearchableKnowledge, documents: Iterable[Document], trust: Origin) -> int:
     """
     Record *trust* in *documents* of one collection, whose records may be outdated.
 
@@ -68,7 +68,7 @@ def leftover_sentence(name: str, documents: int) -> str:
     )
 
 
-def withdraw_collection(vault: Holdings, name: str) -> int:
+def withdraw_collection(vault: LifecycleStores, name: str) -> int:
     """
     Stop serving every document of a collection and return how many were served.
 
@@ -85,7 +85,7 @@ def withdraw_collection(vault: Holdings, name: str) -> int:
     return sum(apply_in_chunks(vault, served, remove_one))
 
 
-def distrust_stamps(vault: Searchable, name: str) -> None:
+def distrust_stamps(vault: SearchableDocuments, name: str) -> None:
     """Make the next pass read every file of a collection, even if its size and time are unchanged."""
     known = [document for document in vault.documents.sources(name).values() if document.stamp]
 

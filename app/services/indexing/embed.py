@@ -23,7 +23,7 @@ from clawmem.ports.errors import (
 )
 from clawmem.ports.records import FragmentKey, PendingText, Vector
 from clawmem.ports.sketches import Sketcher, sketcher_of
-from clawmem.ports.stores import Searchable
+from clawmem.ports.stores import SearchableDocuments
 
 SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses
 
@@ -38,7 +38,7 @@ OlderModel = Callable[[str], Embedder]
 class SketchPending:
     """Makes missing sketches batch by batch; an interrupted run can be continued at any point."""
 
-    def __init__(self, vault: Searchable, sketcher: Sketcher) -> None:
+    def __init__(self, vault: SearchableDocuments, sketcher: Sketcher) -> None:
         self._vault = vault
         self._sketcher = sketcher
 
@@ -112,7 +112,12 @@ class EmbedPending:
     """
 
     def __init__(
-        self, vault: Searchable, embedder: Embedder, older: OlderModel | None = None, *, by_name: bool = True
+        self,
+        vault: SearchableDocuments,
+        embedder: Embedder,
+        older: OlderModel | None = None,
+        *,
+        by_name: bool = True,
     ) -> None:
         self._vault = vault
         self._chosen = self._embedder = for_background(embedder)
@@ -307,7 +312,7 @@ class SpaceFiller:
     ``stopped`` means that the model failed, not a single text; ``error`` is the last error.
     """
 
-    def __init__(self, vault: Searchable, embedder: Embedder, *, beside: bool = False) -> None:
+    def __init__(self, vault: SearchableDocuments, embedder: Embedder, *, beside: bool = False) -> None:
         self._vault = vault
         self._embedder = embedder
         self.beside = beside

@@ -19,7 +19,7 @@ from clawmem.domain.documents.templates import TEMPLATES
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 UPDATE_COMMAND = "clawmem update"
 UPDATE = f"Run: {UPDATE_COMMAND}"
@@ -55,7 +55,11 @@ class ExplainFile:
     """Explains the status of one file by the rules that an update follows."""
 
     def __init__(
-        self, vault: Holdings | None, files: FileSource, folders: Sequence[Folder], parse_yaml: ParseYaml
+        self,
+        vault: LifecycleStores | None,
+        files: FileSource,
+        folders: Sequence[Folder],
+        parse_yaml: ParseYaml,
     ) -> None:
         """
         Args:

@@ -10,13 +10,13 @@ from clawmem.domain.documents.link_targets import link_target
 from clawmem.ports.links import NamedNote, StoredLink
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import CatalogueWithKnowledge, Enriched
+from clawmem.ports.stores import DocumentsWithKnowledge, SearchableKnowledge
 
 ORIGIN = "links"  # the writer of these relations
 CHANGED_AT_ONCE = 32  # changed notes of one transaction
 
 
-def aim_links(vault: Enriched) -> None:
+def aim_links(vault: SearchableKnowledge) -> None:
     """
     Aim the links that notes which came, moved, changed their names or went may affect. No file is read.
 
@@ -35,7 +35,7 @@ def aim_links(vault: Enriched) -> None:
             vault.links.settle(changed)
 
 
-def relate_links(vault: CatalogueWithKnowledge, sources: Collection[int]) -> None:
+def relate_links(vault: DocumentsWithKnowledge, sources: Collection[int]) -> None:
     """Replace the relations that follow from the links of these documents. To be called inside `Vault.writing`."""
     links: dict[int, dict[int, str]] = defaultdict(dict)
     for one in vault.links.outgoing(sources):

@@ -15,7 +15,7 @@ from clawmem.ports.display import one_line
 from clawmem.ports.links import Link
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, Fragment, InactiveReason
-from clawmem.ports.stores import Enriched, Holdings, Knowledge, Transactions
+from clawmem.ports.stores import KnowledgeRecords, LifecycleStores, SearchableKnowledge, Transactions
 from clawmem.ports.succession import NO_CLAIMS, Claims
 
 Item = TypeVar("Item")
@@ -62,7 +62,7 @@ NO_DECLARATIONS = Declarations()
 
 
 def publish(
-    vault: Enriched,
+    vault: SearchableKnowledge,
     document: Document,
     body: str,
     fragments: Sequence[Fragment],
@@ -90,7 +90,7 @@ def publish(
     return document_id
 
 
-def withdraw(vault: Holdings, document_ids: Sequence[int], reason: InactiveReason) -> int:
+def withdraw(vault: LifecycleStores, document_ids: Sequence[int], reason: InactiveReason) -> int:
     """
     Stop serving documents, and return how many were served. To be called inside `Vault.writing`.
 
@@ -108,7 +108,7 @@ def withdraw(vault: Holdings, document_ids: Sequence[int], reason: InactiveReaso
     return count
 
 
-def drop_knowledge(vault: Knowledge, document_id: int) -> None:
+def drop_knowledge(vault: KnowledgeRecords, document_id: int) -> None:
     """Delete the relations, facts, entities and notes derived from a document. To be called inside `Vault.writing`."""
     vault.relations.forget(document_id)
     vault.triples.forget(document_id)
@@ -116,7 +116,7 @@ def drop_knowledge(vault: Knowledge, document_id: int) -> None:
     vault.notes.forget(document_id)
 
 
-def _forget(vault: Holdings, document_ids: Sequence[int]) -> None:
+def _forget(vault: LifecycleStores, document_ids: Sequence[int]) -> None:
     for document in vault.documents.many(document_ids).values():
         drop_knowledge(vault, document.id)
         vault.successions.claim(document.id, NO_CLAIMS)

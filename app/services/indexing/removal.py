@@ -16,7 +16,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, Scan
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 # A folder without any file may be an unmounted disk; more documents than this are then kept.
 MOST_REMOVED_AT_ONCE = 10
@@ -31,7 +31,7 @@ class Removal:
     """
 
     def __init__(
-        self, vault: Holdings, files: FileSource, clock: Clock, folder: Folder, *, allow_empty: bool
+        self, vault: LifecycleStores, files: FileSource, clock: Clock, folder: Folder, *, allow_empty: bool
     ) -> None:
         self._vault = vault
         self._files = files

@@ -13,7 +13,7 @@ from clawmem.domain.documents.links import is_attachment
 from clawmem.domain.documents.note_apps import MARKS, app_of
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scope
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Survey:
     attachments: int
 
 
-def survey(vault: Catalogue, files: FileSource, folder: Folder) -> Survey:
+def survey(vault: DocumentRecords, files: FileSource, folder: Folder) -> Survey:
     """Return the survey of *folder*, whose notes are indexed."""
     served = {
         path: one.id for path, one in vault.documents.sources(folder.name).items() if one.inactive is None

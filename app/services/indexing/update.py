@@ -28,7 +28,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, SourceFile
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 Progress = Callable[[int, int], None]  # done, total
 
@@ -90,7 +90,7 @@ class UpdateCollection:
 
     def __init__(
         self,
-        vault: Holdings,
+        vault: LifecycleStores,
         files: FileSource,
         clock: Clock,
         parse_yaml: ParseYaml,

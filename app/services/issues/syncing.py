@@ -27,7 +27,7 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property, PropertyFilter
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 ORIGIN = "beads"  # of relations
 TYPE = "issue"
@@ -59,7 +59,7 @@ class SyncIssues:
         enrich: Adds keywords and names to new documents.
     """
 
-    def __init__(self, vault: Holdings, clock: Clock, tracker: IssueTracker, enrich: Enrich) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock, tracker: IssueTracker, enrich: Enrich) -> None:
         self._vault = vault
         self._clock = clock
         self._tracker = tracker

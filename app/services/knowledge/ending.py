@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from clawmem.domain.knowledge.triples import MIGRATED_TO, REPLACED, Statement, ends_statement
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.stores import CatalogueWithKnowledge
+from clawmem.ports.stores import DocumentsWithKnowledge
 from clawmem.ports.triples import Direction, Triple, TripleStore
 
 MOST_HELD = 1000  # facts per entity that are checked
 
 
-def end_replaced_facts(vault: CatalogueWithKnowledge, new: Sequence[Triple]) -> int:
+def end_replaced_facts(vault: DocumentsWithKnowledge, new: Sequence[Triple]) -> int:
     """
     End the facts that *new*, the stored facts of one document, replace; return the number of ended facts.
 
@@ -26,24 +26,24 @@ def end_replaced_facts(vault: CatalogueWithKnowledge, new: Sequence[Triple]) -> 
     return sum([vault.triples.end(held, last.valid_from, last.document_id) for held, last in over])
 
 
-def reopen_ended_facts(vault: CatalogueWithKnowledge, document_id: int) -> None:
+def reopen_ended_facts(vault: DocumentsWithKnowledge, document_id: int) -> None:
     """Reopen the facts that a withdrawn document ended, unless a remaining document ends them as well."""
     end_reopened_facts(vault, vault.triples.reopen(document_id))
 
 
-def end_reopened_facts(vault: CatalogueWithKnowledge, reopened: Sequence[Triple]) -> None:
+def end_reopened_facts(vault: DocumentsWithKnowledge, reopened: Sequence[Triple]) -> None:
     """End the *reopened* facts again if another document still contradicts them."""
     for number in {one.document_id for one in reopened}:
         end_replaced_facts(vault, [one for one in reopened if one.document_id == number])
 
 
-def reapply_facts(vault: CatalogueWithKnowledge, document_id: int) -> None:
+def reapply_facts(vault: DocumentsWithKnowledge, document_id: int) -> None:
     """Apply the facts of a document that is served again: end those they replace, and those of them that ended."""
     if said := vault.triples.of_document(document_id):
         end_replaced_facts(vault, said)
 
 
-def _over_since(vault: CatalogueWithKnowledge, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
+def _over_since(vault: DocumentsWithKnowledge, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
     """
     Yield each fact that *said*, the facts of one document, ends, with the fact that ends it.
 

@@ -10,7 +10,7 @@ from functools import partial
 from clawmem.app.services.graph.build import SIMILAR, nearest_documents
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DailyLimitReached
 from clawmem.app.services.knowledge.ending import end_reopened_facts, end_replaced_facts
-from clawmem.app.services.knowledge.modelled import ModelEnricher, ModelEnrichment
+from clawmem.app.services.knowledge.model_enrichment import ModelEnricher, ModelEnrichment
 from clawmem.app.services.knowledge.resolving import (
     Reading,
     Redact,
@@ -40,7 +40,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.notes import RULES, Note
 from clawmem.ports.records import Grain, Term
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import Enriched, Modelled
+from clawmem.ports.stores import KnowledgeWithModels, SearchableKnowledge
 from clawmem.ports.triples import Triple
 
 BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
@@ -50,7 +50,7 @@ DOCUMENTS_EACH = 20  # relations per document and entity
 class RelationBuilder:
     """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: Enriched) -> None:
+    def __init__(self, vault: SearchableKnowledge) -> None:
         self._vault = vault
 
     def by_rules(self, document_id: int, at: str) -> int:
@@ -142,7 +142,9 @@ class Enrich:
         redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: Enriched, clock: Clock, ask: Ask | None = None, redact: Redact = str) -> None:
+    def __init__(
+        self, vault: SearchableKnowledge, clock: Clock, ask: Ask | None = None, redact: Redact = str
+    ) -> None:
         self._vault = vault
         self._clock = clock
         self._ask = ask
@@ -360,7 +362,7 @@ def _names(reading: Reading, resolve: Resolve) -> list[Name]:
 
 
 def enriching(
-    vault: Modelled,
+    vault: KnowledgeWithModels,
     clock: Clock,
     generator: Generator | None,
     redact: Redact,

@@ -11,7 +11,7 @@ from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.notes import Note
 from clawmem.ports.records import Document
-from clawmem.ports.stores import CatalogueWithKnowledge
+from clawmem.ports.stores import DocumentsWithKnowledge
 from clawmem.ports.triples import Direction, Triple, check_day
 
 SUGGESTIONS = 5
@@ -36,7 +36,7 @@ class EntityFacts:
 
 
 def entity_facts(
-    vault: CatalogueWithKnowledge,
+    vault: DocumentsWithKnowledge,
     name: str,
     limit: int,
     direction: Direction = Direction.BOTH,
@@ -102,7 +102,7 @@ class Version:
     cause: Document | None
 
 
-def versions(vault: CatalogueWithKnowledge, document_id: int, limit: int) -> list[Version]:
+def versions(vault: DocumentsWithKnowledge, document_id: int, limit: int) -> list[Version]:
     """Return the last *limit* versions of the note about a served document, newest first."""
     history = vault.notes.history(document_id)
     causes = vault.documents.many({note.cause for note in history if note.cause is not None})

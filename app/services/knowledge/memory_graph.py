@@ -23,7 +23,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Document, InactiveReason, Scope
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.triples import Triple
 
 CONTENT_TYPE = "note"
@@ -41,7 +41,7 @@ class MemoryGraph:
         redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: Holdings, clock: Clock, redact: Redact) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock, redact: Redact) -> None:
         self._vault = vault
         self._memories = Memories(vault, clock)
         self._clock = clock

@@ -21,7 +21,7 @@ from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 
 def read_policy(section: LifecycleSettings | None) -> ArchivePolicy | None:
@@ -43,7 +43,7 @@ MOST_SUGGESTED = 5
 class Archiving:
     """Archives and restores documents. An archived document keeps its body, path and metadata."""
 
-    def __init__(self, vault: Holdings, clock: Clock) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

@@ -25,7 +25,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.vault import Vault
 
 Note = Callable[[Sequence[Document], str], object]
@@ -284,7 +284,7 @@ def already_forgotten(lookup: Lookup, address: str) -> Document | None:
     return None
 
 
-def preview_forget(vault: Holdings, clock: Clock, document: Document) -> ForgetPreview:
+def preview_forget(vault: LifecycleStores, clock: Clock, document: Document) -> ForgetPreview:
     """Describe *document* and the memories derived from it; nothing is changed."""
     now = clock.now_ms()
     written = parse_iso(document.authored_at)

@@ -9,7 +9,7 @@ from clawmem.domain.documents.identity import body_hash
 from clawmem.ports.forget_log import ForgetLog, ForgetRecord, ForgottenPlace
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 BY = "forget record"  # author of the acts in a recreated vault
 
@@ -21,7 +21,7 @@ class ForgottenPlaces:
     A path is written to the log after its transaction. If the process ends in between, the next `agree` writes it.
     """
 
-    def __init__(self, vault: Holdings, log: ForgetLog) -> None:
+    def __init__(self, vault: LifecycleStores, log: ForgetLog) -> None:
         self._vault = vault
         self._log = log
 

@@ -10,7 +10,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 _DAYS = re.compile(r"(\d{1,5})d")
 FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
@@ -19,7 +19,7 @@ FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
 class LifecycleActions:
     """Changes the state of documents, never their text. A change to the current state is ignored."""
 
-    def __init__(self, vault: Holdings, clock: Clock) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

@@ -18,7 +18,7 @@ from clawmem.domain.maintenance.selection import (
     surprising_first,
 )
 from clawmem.ports.records import Document, Scope, Vector
-from clawmem.ports.stores import Recalled
+from clawmem.ports.stores import DocumentsWithAnswerLog
 
 SCORED = 300  # most observations whose nearest neighbours are searched
 _FRAGMENTS = 4  # fragments of one document that may precede the next document in the hits
@@ -41,7 +41,7 @@ class ObservationSelection(NamedTuple):
 class ObservationSelector:
     """Selects among the served observations of the collection that machines write."""
 
-    def __init__(self, vault: Recalled) -> None:
+    def __init__(self, vault: DocumentsWithAnswerLog) -> None:
         self._vault = vault
 
     def newest(self, limit: int) -> ObservationSelection:

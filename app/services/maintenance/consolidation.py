@@ -38,7 +38,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.journal import Act, ActEntry, Replacement
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import RelationKind
-from clawmem.ports.stores import Knowledge
+from clawmem.ports.stores import KnowledgeRecords
 from clawmem.ports.vault import Vault
 
 _NAME_CHARS = 12
@@ -225,7 +225,7 @@ def _path(group: Group) -> str:
     return patterns.consolidated_path(group.members[0].document.authored_at[:10], name)
 
 
-def transfer_facts(vault: Knowledge, document_ids: Sequence[int], to: int) -> None:
+def transfer_facts(vault: KnowledgeRecords, document_ids: Sequence[int], to: int) -> None:
     """
     Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
 

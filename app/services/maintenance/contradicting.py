@@ -23,7 +23,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Replacement
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 ORIGIN = "consolidation"
 BY_MODEL = "a model says that they contradict each other"
@@ -43,7 +43,7 @@ class ContradictionFinder:
 
     def __init__(
         self,
-        vault: Holdings,
+        vault: LifecycleStores,
         clock: Clock,
         decisions: Decisions,
         tell: Tell,

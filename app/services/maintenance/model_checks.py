@@ -26,7 +26,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.model_records import ModelRole
 from clawmem.ports.records import Document, EmbedState, Vector, embedding_text
 from clawmem.ports.reranker import Reranker
-from clawmem.ports.stores import Searchable
+from clawmem.ports.stores import SearchableDocuments
 
 SAMPLE = 20  # stored vectors that are computed again for comparison
 
@@ -64,7 +64,7 @@ class Models(NamedTuple):
 class ModelChecks:
     """Checks that query the models. They change nothing and read a sample of the stored vectors."""
 
-    def __init__(self, vault: Searchable, models: Models) -> None:
+    def __init__(self, vault: SearchableDocuments, models: Models) -> None:
         self._vault = vault
         self._models = models
 

@@ -18,7 +18,7 @@ from clawmem.domain.maintenance.selection import stale_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Recalled
+from clawmem.ports.stores import DocumentsWithAnswerLog
 
 if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
@@ -180,7 +180,7 @@ class Phases:
 
     def __init__(
         self,
-        vault: Recalled,
+        vault: DocumentsWithAnswerLog,
         clock: Clock,
         plan: Plan,
         consolidation: Consolidation,

@@ -13,7 +13,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
-from clawmem.ports.stores import Chronicle
+from clawmem.ports.stores import DocumentsWithSessions
 from clawmem.ports.vault import Vault, VaultInfo
 
 RECENT = 5
@@ -102,7 +102,7 @@ class VaultStatistics:
     sessions: list[Session]
 
 
-def numbers(vault: Chronicle, clock: Clock, status: Status) -> VaultStatistics:
+def numbers(vault: DocumentsWithSessions, clock: Clock, status: Status) -> VaultStatistics:
     """Return the current statistics. Raises `VaultError` if the vault cannot be read."""
     told, today = status(), iso_utc(clock.now_ms())[:DAY]
     served = [(one.review_by, one.access_count) for one in every_served(vault.documents)]

@@ -14,7 +14,7 @@ from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidat
 from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultLocked
-from clawmem.ports.stores import Activity, AnswerLog, Journals, ModelRecords, Transactions
+from clawmem.ports.stores import AnswerLog, Journals, ModelRecords, SessionRecords, Transactions
 
 AT_ONCE = 200  # records per transaction
 ROUNDS = 50  # transactions per kind of record and run
@@ -22,7 +22,7 @@ ROUNDS = 50  # transactions per kind of record and run
 Trim = Callable[..., int]
 
 
-class ExpiringLogs(Activity, AnswerLog, Journals, ModelRecords, Transactions, Protocol):
+class ExpiringLogs(SessionRecords, AnswerLog, Journals, ModelRecords, Transactions, Protocol):
     """Logs of which old entries are deleted."""
 
 

@@ -19,7 +19,7 @@ from clawmem.ports.errors import NotFound
 from clawmem.ports.files import FileSource
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Holdings
+from clawmem.ports.stores import LifecycleStores
 
 MEMORY, SESSIONS, EXTRA = "memory", "sessions", "extra"
 MEMORY_FILES = f"{{MEMORY.md,memory.md,{FOLDER}/**/*.md}}"
@@ -63,7 +63,7 @@ class AgentMemory:
 
     def __init__(
         self,
-        vault: Holdings,
+        vault: LifecycleStores,
         sources: AgentSources,
         update_from: Callable[[FileSource], UpdateCollection],
         files: FileSource,

@@ -10,7 +10,7 @@ from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.agent_sessions import AgentSession, AgentSessions
 from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.records import Document, Scan, SourceFile, SourceStamp
-from clawmem.ports.stores import Searchable
+from clawmem.ports.stores import SearchableDocuments
 
 ENDING = ".jsonl"  # as OpenClaw calls transcripts
 
@@ -24,7 +24,7 @@ class SessionFiles:
     """
 
     def __init__(
-        self, sessions: AgentSessions, vault: Searchable, collection: str, *, all_due: bool = False
+        self, sessions: AgentSessions, vault: SearchableDocuments, collection: str, *, all_due: bool = False
     ) -> None:
         self._sessions = sessions
         self._vault = vault

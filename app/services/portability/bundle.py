@@ -21,7 +21,7 @@ from clawmem.ports.bundle import (
     VaultRecords,
 )
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.stores import CatalogueWithKnowledge
+from clawmem.ports.stores import DocumentsWithKnowledge
 
 FORMAT, VERSION = "clawmem-bundle", 1
 CONTENT = "content"
@@ -58,7 +58,7 @@ class BundleReport(NamedTuple):
 
 def write_bundle(
     writer: BundleWriter,
-    vault: CatalogueWithKnowledge,
+    vault: DocumentsWithKnowledge,
     records: VaultRecords,
     selection: Selection,
     *,
@@ -141,7 +141,7 @@ def tables_in(reader: BundleReader) -> Iterator[RecordTable]:
             yield RecordTable(table, columns, map(_whole_body, rows) if table == CONTENT else rows)
 
 
-def _kept(vault: CatalogueWithKnowledge, selection: Selection) -> list[int]:
+def _kept(vault: DocumentsWithKnowledge, selection: Selection) -> list[int]:
     served = (one.id for one in vault.documents.latest() if selection.holds(one))
     return [*served, *(one.id for one in vault.documents.latest(active=False) if selection.holds_place(one))]
 

@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.receipts import unpack_if_readable
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
-from clawmem.ports.stores import Catalogue, Recalled
+from clawmem.ports.stores import DocumentRecords, DocumentsWithAnswerLog
 
 QUESTIONS = 50
 COMPARED = 10
@@ -22,7 +22,7 @@ _PLACE = attrgetter("collection", "path")
 Ask = Callable[[RetrievalRequest], Answer]
 
 
-def recorded_questions(vault: Recalled, *, receipts: bool) -> list[str]:
+def recorded_questions(vault: DocumentsWithAnswerLog, *, receipts: bool) -> list[str]:
     """
     Return up to `QUESTIONS` questions: those of receipts, newest first, then the titles of notes.
 
@@ -32,7 +32,7 @@ def recorded_questions(vault: Recalled, *, receipts: bool) -> list[str]:
     return [*dict.fromkeys(one for one in found if one.strip() and len(one) <= MAX_QUERY)][:QUESTIONS]
 
 
-def newest_moment(vault: Catalogue) -> str:
+def newest_moment(vault: DocumentRecords) -> str:
     """Return the time of the last change of a document, so that a later export asks the same questions."""
     return max((max(one.indexed_at, one.modified_at) for one in vault.documents.latest()), default="")
 
@@ -49,11 +49,11 @@ def asked(ask: Ask, questions: Sequence[str], at: str) -> list[AskedQuestion]:
     ]
 
 
-def _of_receipts(vault: Recalled) -> Iterator[str]:
+def _of_receipts(vault: DocumentsWithAnswerLog) -> Iterator[str]:
     for stored in vault.receipts.latest(_RECEIPTS):
         if receipt := unpack_if_readable(stored.content):
             yield receipt.question
 
 
-def _titles(vault: Catalogue) -> list[str]:
+def _titles(vault: DocumentRecords) -> list[str]:
     return [one.title for one in spread(sorted(vault.documents.latest(), key=_PLACE), QUESTIONS)]

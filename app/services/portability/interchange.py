@@ -12,12 +12,12 @@ from clawmem.domain.portability.pam import PLATFORM, content_digest, pam_relatio
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation
-from clawmem.ports.stores import CatalogueWithKnowledge
+from clawmem.ports.stores import DocumentsWithKnowledge
 
 EACH = 1_000_000  # no limit: more relations of one kind than a document has
 
 
-def pam_lines(vault: CatalogueWithKnowledge, selection: Selection) -> Iterator[str]:
+def pam_lines(vault: DocumentsWithKnowledge, selection: Selection) -> Iterator[str]:
     """Yield the lines of a Portable AI Memory store."""
     texts = {document: body for document, body in selected(vault, selection) if body.strip()}
     places = {document.id: document.display_path for document in texts}
@@ -28,7 +28,7 @@ def pam_lines(vault: CatalogueWithKnowledge, selection: Selection) -> Iterator[s
     yield from json.dumps(store(memories, relations), ensure_ascii=False, indent=1).split("\n")
 
 
-def memory_lines(vault: CatalogueWithKnowledge, selection: Selection) -> Iterator[str]:
+def memory_lines(vault: DocumentsWithKnowledge, selection: Selection) -> Iterator[str]:
     """
     Yield the lines of a file of the reference memory server: entities, then relations.
 
@@ -48,7 +48,7 @@ def memory_lines(vault: CatalogueWithKnowledge, selection: Selection) -> Iterato
         yield _line(type="relation", **{"from": source, "to": to, "relationType": kind})
 
 
-def _relations(vault: CatalogueWithKnowledge, known: Mapping[int, str]) -> Iterator[Relation]:
+def _relations(vault: DocumentsWithKnowledge, known: Mapping[int, str]) -> Iterator[Relation]:
     numbers: Sequence[int] = sorted(known)
     for number in numbers:
         for one in vault.relations.outbound([number], limit=EACH):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from clawmem.app.services.documents.listing import every_served
 from clawmem.domain.portability.note_files import NoteFile, note_file
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 
 
 class Selection(NamedTuple):
@@ -39,14 +39,14 @@ class Selection(NamedTuple):
         return not self.collections or document.collection in self.collections
 
 
-def selected(vault: Catalogue, selection: Selection) -> Iterator[tuple[Document, str]]:
+def selected(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, str]]:
     """Yield the served documents of *selection* with their bodies, by id."""
     for document in every_served(vault.documents):
         if selection.holds(document):
             yield document, vault.documents.body(document.id) or ""
 
 
-def selected_files(vault: Catalogue, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
+def selected_files(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
     """Yield the served documents of *selection* as Markdown files with different names."""
     taken: set[str] = set()
     for document, body in selected(vault, selection):

@@ -17,7 +17,7 @@ from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, si
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.records import Document, Span
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
@@ -137,7 +137,7 @@ class Answer:
 
 
 def describe(
-    vault: Catalogue, request: RetrievalRequest, candidates: Sequence[Candidate]
+    vault: DocumentRecords, request: RetrievalRequest, candidates: Sequence[Candidate]
 ) -> tuple[Result, ...]:
     """Return the results with location and text of each candidate; ages are relative to the time of the request."""
     request = rewind_request(request)

@@ -24,13 +24,13 @@ from clawmem.domain.surfacing.prompt_form import (
 )
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
-from clawmem.ports.stores import Searchable
+from clawmem.ports.stores import SearchableDocuments
 
 SHARE = 0.8  # of the best relevance: a named file matters, but the prompt also asks about something else
 MOST_LOOKED_UP = 4  # identifiers, and as many names, of a prompt: the first ones of a pasted page are enough
 
 
-def about_named_files(vault: Searchable) -> Stage:
+def about_named_files(vault: SearchableDocuments) -> Stage:
     """Return a stage that adds lines mentioning a file named in the prompt, even if they hold no other query word."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -56,7 +56,7 @@ def _lines_about(lexical: LexicalIndex, request: RetrievalRequest) -> list[Fragm
     return list(dict.fromkeys(hit.key for found in hits for hit in found))
 
 
-def answering(vault: Searchable, prompt: str = "") -> Stage:
+def answering(vault: SearchableDocuments, prompt: str = "") -> Stage:
     """
     Return a stage that gives each candidate a confidence and drops all candidates below the answerability floor.
 
@@ -78,7 +78,11 @@ def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
 
 
 def likelihood(
-    vault: Searchable, request: RetrievalRequest, work: Work, words: QuestionStatistics, form: PromptForm
+    vault: SearchableDocuments,
+    request: RetrievalRequest,
+    work: Work,
+    words: QuestionStatistics,
+    form: PromptForm,
 ) -> float:
     """Return the probability, in [0, 1), that the vault answers the request."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None

@@ -28,7 +28,7 @@ from clawmem.domain.surfacing.packing import (
     tier_of,
 )
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
-from clawmem.ports.stores import CatalogueWithKnowledge
+from clawmem.ports.stores import DocumentsWithKnowledge
 
 DAY = len("2026-03-31")
 APART = f"\n{ELLIPSIS}\n"
@@ -80,7 +80,7 @@ class Composer:
             the label of a secret may be elsewhere in it and half of a secret would not be recognised.
     """
 
-    def __init__(self, vault: CatalogueWithKnowledge, clean: Clean, redact: RedactPart) -> None:
+    def __init__(self, vault: DocumentsWithKnowledge, clean: Clean, redact: RedactPart) -> None:
         self._vault = vault
         self._clean = clean
         self._redact = redact

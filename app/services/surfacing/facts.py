@@ -11,7 +11,7 @@ from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, Seeds, seeds_of, triple_line
 from clawmem.domain.surfacing.packing import pack_lines
-from clawmem.ports.stores import CatalogueWithKnowledge
+from clawmem.ports.stores import DocumentsWithKnowledge
 
 
 class FactsAbout:
@@ -25,7 +25,7 @@ class FactsAbout:
     """
 
     def __init__(
-        self, vault: CatalogueWithKnowledge, clean: Callable[[str], str], is_refused: Callable[[str], bool]
+        self, vault: DocumentsWithKnowledge, clean: Callable[[str], str], is_refused: Callable[[str], bool]
     ) -> None:
         self._vault = vault
         self._clean = clean

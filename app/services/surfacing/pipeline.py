@@ -39,7 +39,7 @@ from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.stores import Chronicle, Searchable
+from clawmem.ports.stores import DocumentsWithSessions, SearchableDocuments
 
 
 class RetrievalDependencies(NamedTuple):
@@ -63,7 +63,7 @@ class RetrievalDependencies(NamedTuple):
     threads: NamedThreads | None = None
 
 
-def finding(vault: Searchable, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
+def finding(vault: SearchableDocuments, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """
     Return the stages of candidate generation, ending with the answerability check.
 
@@ -84,7 +84,7 @@ def finding(vault: Searchable, means: RetrievalDependencies, choices: Choices) -
     }
 
 
-def _records_of_time(vault: Searchable) -> Stage:
+def _records_of_time(vault: SearchableDocuments) -> Stage:
     """Return `records_of_time`; its patterns take 20 to 70 ms to compile and are for prompts that name a time."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -97,7 +97,9 @@ def _records_of_time(vault: Searchable) -> Stage:
     return stage
 
 
-def settling(vault: Chronicle, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
+def settling(
+    vault: DocumentsWithSessions, means: RetrievalDependencies, choices: Choices
+) -> dict[str, Stage]:
     """Return the stages that filter and order the candidates for the block."""
     return {
         "score": score(vault.documents),
@@ -117,7 +119,7 @@ def settling(vault: Chronicle, means: RetrievalDependencies, choices: Choices) -
 
 
 def _asking(
-    vault: Searchable, means: RetrievalDependencies, embedder: Embedder | None, profile: Profile
+    vault: SearchableDocuments, means: RetrievalDependencies, embedder: Embedder | None, profile: Profile
 ) -> Stage:
     legs = {"lexical": lexical_retriever(vault.lexical)}
     if embedder is not None:

@@ -27,7 +27,7 @@ from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.stores import Modelled
+from clawmem.ports.stores import KnowledgeWithModels
 
 NO_STAGES: Mapping[str, Stage] = MappingProxyType({})
 
@@ -54,7 +54,7 @@ class IntentSearch(Pipeline):
 
 
 def intent_search(
-    vault: Modelled,
+    vault: KnowledgeWithModels,
     embedder: Embedder,
     *,
     intent: Intent | None = None,

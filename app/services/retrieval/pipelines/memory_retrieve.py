@@ -20,7 +20,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Span
 from clawmem.ports.sessions import Session
-from clawmem.ports.stores import Chronicle
+from clawmem.ports.stores import DocumentsWithSessions
 
 _NEXT = r"(?:next|to-?do|still\s+open|open|left|remaining|pending|follow-?ups?|offen|nächste\w*|siguientes?|pendientes?)"
 _ABOUT_NEXT = AnyCase(rf"\b{_NEXT}\b")
@@ -104,7 +104,7 @@ class RoutedAnswer(Answer):
 class MemoryRetrieve:
     """Routes a question by its words, or by the mode that the caller chooses."""
 
-    def __init__(self, vault: Chronicle, ways: Mapping[str, Callable[[], Ask]]) -> None:
+    def __init__(self, vault: DocumentsWithSessions, ways: Mapping[str, Callable[[], Ask]]) -> None:
         """
         Args:
             ways: Factories of ``search``, ``vsearch``, ``query``, ``intent_search`` and ``query_plan``, each called

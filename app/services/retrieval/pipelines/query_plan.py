@@ -46,7 +46,7 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
 from clawmem.ports.records import Hit
 from clawmem.ports.sessions import SessionStore
-from clawmem.ports.stores import Enriched, Searchable
+from clawmem.ports.stores import SearchableDocuments, SearchableKnowledge
 
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 
@@ -223,7 +223,7 @@ class QueryPlan:
     """Splits the question, searches for the clauses concurrently with one deadline, and fuses the hits by rank."""
 
     def __init__(
-        self, vault: Searchable, clauses: AskClauses, parts: Stage, planner: Planner = by_rules
+        self, vault: SearchableDocuments, clauses: AskClauses, parts: Stage, planner: Planner = by_rules
     ) -> None:
         """
         Args:
@@ -264,7 +264,10 @@ class QueryPlan:
 
 
 def query_plan(
-    vault: Enriched, embedder: Embedder, planner: Planner = by_rules, deadline_s: float = DEADLINE_S
+    vault: SearchableKnowledge,
+    embedder: Embedder,
+    planner: Planner = by_rules,
+    deadline_s: float = DEADLINE_S,
 ) -> QueryPlan:
     """Return a pipeline for lexical clauses, vector clauses, and clauses that also traverse the graph."""
     by_kind = {
@@ -277,7 +280,7 @@ def query_plan(
     return QueryPlan(vault, AskClauses(by_kind, deadline_s), parts, planner)
 
 
-def _by_words(vault: Searchable) -> Pipeline:
+def _by_words(vault: SearchableDocuments) -> Pipeline:
     return Pipeline(
         vault,
         {
@@ -289,14 +292,14 @@ def _by_words(vault: Searchable) -> Pipeline:
     )
 
 
-def _by_meaning(vault: Searchable, embedder: Embedder) -> Pipeline:
+def _by_meaning(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
     leg = vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)
     return Pipeline(
         vault, {"search": RunRetrievers({"vector": leg}), "nearest": nearest(vault.documents), "cut": cut}
     )
 
 
-def _along_the_graph(vault: Enriched, embedder: Embedder) -> Pipeline:
+def _along_the_graph(vault: SearchableKnowledge, embedder: Embedder) -> Pipeline:
     return Pipeline(
         vault,
         {

@@ -36,10 +36,10 @@ from clawmem.app.services.retrieval.stages.vector_weight import weigh_vectors
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.stores import Modelled, Searchable
+from clawmem.ports.stores import KnowledgeWithModels, SearchableDocuments
 
 
-def search(vault: Searchable) -> Pipeline:
+def search(vault: SearchableDocuments) -> Pipeline:
     """Return a pipeline that searches words at every granularity and adds up the scores; it uses no model."""
     return Pipeline(
         vault,
@@ -56,7 +56,7 @@ def search(vault: Searchable) -> Pipeline:
     )
 
 
-def vsearch(vault: Searchable, embedder: Embedder) -> Pipeline:
+def vsearch(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
     """Return a pipeline for the nearest fragment per document. It computes no confidence, and refuses a floor."""
     return Pipeline(
         vault,
@@ -73,7 +73,7 @@ def vsearch(vault: Searchable, embedder: Embedder) -> Pipeline:
     )
 
 
-def openclaw(vault: Searchable, embedder: Embedder) -> Pipeline:
+def openclaw(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
     """Return a pipeline that ranks passages as OpenClaw does: by cosine, and by the rank among those with every word."""
     legs = {"passage": every_word_retriever(vault), "vector": nearest_passages_retriever(vault, embedder)}
     return Pipeline(
@@ -86,7 +86,7 @@ def openclaw(vault: Searchable, embedder: Embedder) -> Pipeline:
 
 
 def query(
-    vault: Modelled,
+    vault: KnowledgeWithModels,
     embedder: Embedder,
     late: LateInteraction | None = None,
     models: Models = NO_MODELS,

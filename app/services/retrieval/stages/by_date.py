@@ -38,7 +38,7 @@ from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
-from clawmem.ports.stores import Catalogue, Searchable
+from clawmem.ports.stores import DocumentRecords, SearchableDocuments
 
 NEWEST = "newest"  # name of the term in the score
 COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
@@ -57,7 +57,7 @@ class _Pool(NamedTuple):
     is_kind: bool
 
 
-def newest_matching_first(vault: Searchable) -> Stage:
+def newest_matching_first(vault: SearchableDocuments) -> Stage:
     """
     Return a stage that moves matching notes to the front, newest first, if the question asks for the newest.
 
@@ -89,7 +89,7 @@ def newest_matching_first(vault: Searchable) -> Stage:
 
 
 def _matched(
-    vault: Searchable, request: RetrievalRequest, work: Work, asked: NewestQuestion
+    vault: SearchableDocuments, request: RetrievalRequest, work: Work, asked: NewestQuestion
 ) -> tuple[_Pool, dict[int, Document]]:
     """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
     pools = [
@@ -176,7 +176,7 @@ def has_time_of_file(document: Document) -> bool:
     return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
 
 
-def _superseded(vault: Catalogue, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
+def _superseded(vault: DocumentRecords, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
     """Return the documents that an active note supersedes, ignoring notes later than ``as_of``."""
     pairs = known_by(vault.documents, successions_from(vault.successions, documents), request.as_of)
     return {older for older, newer in successors(pairs).items() if newer}
@@ -228,7 +228,7 @@ def _at(candidate: Candidate, score: float) -> Candidate:
     return candidate._replace(score=score, terms=terms)
 
 
-def named_time_first(vault: Searchable) -> Stage:
+def named_time_first(vault: SearchableDocuments) -> Stage:
     """
     Return a stage for questions about a time.
 
@@ -256,7 +256,7 @@ def named_time_first(vault: Searchable) -> Stage:
     return stage
 
 
-def records_of_time(vault: Searchable) -> Stage:
+def records_of_time(vault: SearchableDocuments) -> Stage:
     """
     Return a stage for lines that puts a few notes of the named time first, if the question asks for records of it.
 
@@ -352,7 +352,7 @@ def _listed(
 
 
 def _records_first(
-    vault: Searchable,
+    vault: SearchableDocuments,
     request: RetrievalRequest,
     work: Work,
     trace: Trace,
@@ -377,7 +377,7 @@ def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) ->
     return candidate._replace(confidence=min(candidate.confidence or 0.0, most))
 
 
-def _likelier(vault: Searchable, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
+def _likelier(vault: SearchableDocuments, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
     """Return *work* with a higher confidence for notes written in the named time."""
     written = _written(vault.documents, request, named)
     if work.answered is None or not written:

@@ -32,7 +32,7 @@ from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
 from clawmem.ports.sketches import Sketcher, SketchStore, sketcher_of
-from clawmem.ports.stores import Searchable, SearchIndexes
+from clawmem.ports.stores import SearchableDocuments, SearchIndexes
 
 Names = Mapping[int, tuple[str, ...]]
 
@@ -73,7 +73,7 @@ def serving_sketcher(vault: SearchIndexes, embedder: Embedder | None) -> Sketche
 
 
 def by_sketches(
-    vault: Searchable, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
+    vault: SearchableDocuments, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
 ) -> Seen:
     """
     Return for each line how well it covers the words of the question, and its similarity as a whole.
@@ -146,7 +146,7 @@ class LineComparison(NamedTuple):
     at: Callable[[RetrievalRequest, Work, Sequence[FragmentKey]], Seen]
 
 
-def compare(vault: Searchable, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
+def compare(vault: SearchableDocuments, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
     """
     Return the late-interaction stage: it compares the best candidates with the question word by word.
 
@@ -172,7 +172,7 @@ def compare(vault: Searchable, late: LateInteraction, embedder: Embedder | None 
     return stage
 
 
-def _look(vault: Searchable, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
+def _look(vault: SearchableDocuments, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
     def by_words(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
         return _by_words(vault.documents, late, request, work, keys)
 

@@ -21,7 +21,7 @@ from clawmem.ports.entities import EntityStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import FragmentKey, Scope, Vector
 from clawmem.ports.relations import Relation, RelationKind, RelationStore
-from clawmem.ports.stores import Enriched
+from clawmem.ports.stores import SearchableKnowledge
 
 ANCHORS = 10
 PUSH_BUDGET = 20
@@ -110,7 +110,7 @@ class SeenEdges:
 
 
 def graph(
-    vault: Enriched,
+    vault: SearchableKnowledge,
     embedder: Embedder,
     *,
     anchors: int = ANCHORS,

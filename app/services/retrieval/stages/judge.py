@@ -23,7 +23,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Grain
-from clawmem.ports.stores import Searchable
+from clawmem.ports.stores import SearchableDocuments
 
 MOST_PASSAGES = 3  # best candidates whose texts are compared with what the question asks for
 PASSAGE, NEAR = 800, 300  # characters before and after the best line, for words and for fillers of a slot
@@ -33,7 +33,7 @@ WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page
 Likelihood = Callable[[RetrievalRequest, Work, "QuestionStatistics"], float]
 
 
-def judge(vault: Searchable, likely: Likelihood | None = None) -> Stage:
+def judge(vault: SearchableDocuments, likely: Likelihood | None = None) -> Stage:
     """
     Return a stage that gives every candidate the probability that it answers; the ranking does not change.
 
@@ -56,7 +56,7 @@ def judge(vault: Searchable, likely: Likelihood | None = None) -> Stage:
     return _judging(judged)
 
 
-def judge_parts(vault: Searchable, search: Stage, parts: Collection[str]) -> Stage:
+def judge_parts(vault: SearchableDocuments, search: Stage, parts: Collection[str]) -> Stage:
     """
     Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
 
@@ -118,7 +118,9 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
     return work.with_candidates(())
 
 
-def likelihood(vault: Searchable, request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
+def likelihood(
+    vault: SearchableDocuments, request: RetrievalRequest, work: Work, words: QuestionStatistics
+) -> float:
     """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     return answer_probability(evidence_of(vault.lexical, work, words), fingerprint)
@@ -175,7 +177,7 @@ class QuestionStatistics(NamedTuple):
     lacks: Mapping[int, Shortfall] = MappingProxyType({})
 
 
-def statistics_of(vault: Searchable, request: RetrievalRequest, work: Work) -> QuestionStatistics:
+def statistics_of(vault: SearchableDocuments, request: RetrievalRequest, work: Work) -> QuestionStatistics:
     """Return the statistics of the question's words, and what the best candidates of *work* lack."""
     found = words_of(vault.lexical, request)
     return found._replace(lacks=_lacks(vault.documents, request, work, found.rarities))

@@ -11,7 +11,7 @@ from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.succession import current_first, successors
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, FragmentKey, Scope
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 from clawmem.ports.succession import Succession
 
 SUCCESSION = "succession"  # name of the term in the score
@@ -20,7 +20,7 @@ MOST_NAMED = 5
 Arrange = Callable[[Sequence[Candidate], set[Succession]], list[Candidate]]
 
 
-def successors_first(vault: Catalogue, *, of_lines: bool = False) -> Stage:
+def successors_first(vault: DocumentRecords, *, of_lines: bool = False) -> Stage:
     """
     Return a stage that puts superseded notes below their successors, and adds successors that were not found.
 
@@ -156,7 +156,7 @@ def _said(arranged: Sequence[Candidate], pairs: set[Succession]) -> list[str]:
     return [*behind[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
-def successors_above(vault: Catalogue) -> Stage:
+def successors_above(vault: DocumentRecords) -> Stage:
     """
     Return a stage that moves candidates of superseded notes below the first candidate of each successor.
 

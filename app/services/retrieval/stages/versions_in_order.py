@@ -21,12 +21,12 @@ from clawmem.domain.retrieval.versions import (
     subject_name,
 )
 from clawmem.ports.records import Document
-from clawmem.ports.stores import Catalogue
+from clawmem.ports.stores import DocumentRecords
 
 VERSION = "version"  # name of the term in the score
 
 
-def versions_in_order(vault: Catalogue, *, of_lines: bool = False) -> Stage:
+def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stage:
     """
     Return a stage that orders versions of a subject among their places in the list; it drops and adds nothing.
 
