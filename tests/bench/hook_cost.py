@@ -205,7 +205,7 @@ def table(kinds: Sequence[Kind], vault: Path, runs: int, pairs: int) -> str:
     starting |= {"INDEX_PATH": str(vault.resolve()), "HOME": str(home)}
     environ = {**starting, **NO_SERVER}
     found = asked(kinds, environ, runs)
-    with serving(environ, home, "--port", "0", "--no-watch"):
+    with serving(environ, home, "--port", "0", "--no-watch", fresh=True):
         found |= asked([SERVED], environ, 4 * runs) | sessions(environ, vault.parent, runs)
     found |= starts(starting, pairs) | stops(environ, vault.parent, runs)
     bare = min(one.cpu_ms for one in found[BARE][""])

@@ -202,7 +202,7 @@ def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Endpoin
     }
     new = iter(new_questions(vault, sum(way.is_new for way in ways) * (WARM_UP + questions)))
     began = monotonic()
-    with serving(environ, home, "--port", "0", "--no-watch") as server:
+    with serving(environ, home, "--port", "0", "--no-watch", fresh=True) as server:
         with closing(Client(server)) as client:
             client.ask(TOGETHER, QUESTIONS[0])
         start = {
