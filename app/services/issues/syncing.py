@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
+from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish_text, withdraw
 from clawmem.domain.capture.issues import (
     COLLECTION,
     dependency_kind,
@@ -15,11 +15,10 @@ from clawmem.domain.capture.issues import (
     issue_properties,
     starts_at_target,
 )
-from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.security.origin import as_tag
+from clawmem.domain.security.origin import with_origin
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.issues import Issue, IssueTracker
@@ -31,7 +30,6 @@ from clawmem.ports.stores import LifecycleStores
 
 ORIGIN = "beads"  # of relations
 TYPE = "issue"
-CONFIDENCE = QUALITY = 0.5
 
 Enrich = Callable[[Collection[int]], object]
 
@@ -120,22 +118,8 @@ class SyncIssues:
         body, title, *labels = redact_parts([issue_body(issue), issue.title or issue.id, *issue.labels])
         written = parse_iso(issue.updated_at) or parse_iso(issue.created_at)
         authored = now if written is None else iso_utc(min(written, self._clock.now_ms()))
-        document = Document(
-            COLLECTION,
-            issue_path(issue.id),
-            title,
-            body_hash(body),
-            body_hash(body),
-            authored_at=authored,
-            modified_at=now,
-            indexed_at=now,
-            content_type=TYPE,
-            confidence=CONFIDENCE,
-            quality_score=QUALITY,
-            tags=(as_tag(Origin.TOOL_INSIDE), *labels),
-            origin=Origin.TOOL_INSIDE,
-            body_length=len(body),
-        )
+        plain = document_without_file(COLLECTION, issue_path(issue.id), title, body, authored, now)
+        document = with_origin(plain._replace(content_type=TYPE), Origin.TOOL_INSIDE, labels)
         clean = issue._replace(labels=tuple(labels))
         properties = tuple(
             Property(name, value, property_key(value)) for name, value in issue_properties(clean, project)
@@ -143,8 +127,7 @@ class SyncIssues:
         is_same = before and before.inactive is None and before.hash == document.hash
         if before and is_same and tuple(self._vault.properties.of(before.id)) == properties:
             return before.id, False
-        parts = fragment(body, title=title, date=authored[:10])
-        return publish(self._vault, document, body, parts, Declarations(properties=properties)), True
+        return publish_text(self._vault, document, body, Declarations(properties=properties)), True
 
     def _gone(self, project: str, present: Iterable[int]) -> list[int]:
         known = self._vault.properties.having([PropertyFilter("project", property_key(project))])
