@@ -6,7 +6,7 @@ from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import MODEL, VECTOR_A, VECTOR_B, fetch, save, sha, unit_vector, vector_of
 from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import BadVector, ModelMismatch
-from clawmem.ports.records import EmbedState, FragmentKey, InactiveReason, Role
+from clawmem.ports.records import EmbedState, FragmentKey, InactiveReason, Role, Vector
 from clawmem.ports.vault import Vault
 
 OTHER = "model-b"
@@ -89,8 +89,7 @@ class EmbeddingBesideContract(VaultContract):
         If this fails: a vector of any space removes its text from both worklists.
         """
         served(vault, "One.")
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+        begin_with(vault, {"One.": SHORT_A})
 
         number = save(vault, "new.md", "Two.")
         assert waiting_beside(vault) == ["Two."]
@@ -107,8 +106,7 @@ class EmbeddingBesideContract(VaultContract):
         """
         served(vault, "One.", path="a.md")
         save(vault, "b.md", "Two.")
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A, sha("Two."): SHORT_B}, beside=True)
+        begin_with(vault, {"One.": SHORT_A, "Two.": SHORT_B})
 
         save(vault, "a.md", "One, edited.")
 
@@ -122,8 +120,7 @@ class EmbeddingBesideContract(VaultContract):
         If this fails: vectors must have the length of the serving space, or any length.
         """
         served(vault, "One.\nTwo.")
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+        begin_with(vault, {"One.": SHORT_A})
 
         with pytest.raises(BadVector):
             vault.embeddings.store(OTHER, {sha("Two."): VECTOR_B}, beside=True)
@@ -175,8 +172,7 @@ class EmbeddingBesideContract(VaultContract):
         """
         gone = served(vault, "One.\nTwo.\nThree.")
         served(vault, "Four.", path="kept.md")
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+        begin_with(vault, {"One.": SHORT_A})
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
 
         assert vault.embeddings.clean() == 3
@@ -188,20 +184,19 @@ class EmbeddingBesideContract(VaultContract):
 class EmbeddingTakeOverContract(VaultContract):
     """Replacement of the serving embedding space. Supply ``vault``: an EMPTY ``Vault``."""
 
-    def test_takes_over_as_a_whole(self, vault: Vault) -> None:
+    @pytest.mark.parametrize("model", [OTHER, MODEL])
+    def test_takes_over_as_a_whole(self, vault: Vault, model: str) -> None:
         """
-        Once nothing is pending, the new model, vectors and counts replace the old ones, even with another
-        vector length.
+        Once nothing is pending, the new vectors, of another model or the same one, replace the old ones.
 
-        If this fails: some of the old vectors are still returned.
+        If this fails: some of the old vectors are still returned, or spaces are distinguished by fingerprint.
         """
         number = served(vault, "One.\nTwo.")
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A, sha("Two."): SHORT_B}, beside=True)
+        begin_with(vault, {"One.": SHORT_A, "Two.": SHORT_B}, model)
 
         assert vault.embeddings.take_over() is True
 
-        assert (vault.embeddings.fingerprint(), vault.embeddings.building()) == (OTHER, None)
+        assert (vault.embeddings.fingerprint(), vault.embeddings.building()) == (model, None)
         expected = [vector_of(number, 0, SHORT_A), vector_of(number, 1, SHORT_B)]
         assert vault.embeddings.of_document(number) == expected
         assert vault.embeddings.counts() == EmbeddingCounts(stored=2)
@@ -217,30 +212,13 @@ class EmbeddingTakeOverContract(VaultContract):
         If this fails: a text that had a vector has none afterwards.
         """
         number = served(vault, "One.\nTwo.")
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+        begin_with(vault, {"One.": SHORT_A})
         before = seen(vault, number)
 
         assert vault.embeddings.take_over() is False
 
         assert seen(vault, number) == before
         assert waiting_beside(vault) == ["Two."]
-
-    def test_of_the_same_model_anew(self, vault: Vault) -> None:
-        """
-        Vectors rebuilt with the same model replace the old ones like those of another model.
-
-        If this fails: spaces are distinguished by fingerprint.
-        """
-        number = served(vault, "One.")
-        vault.embeddings.begin(MODEL)
-        vault.embeddings.store(MODEL, {sha("One."): SHORT_A}, beside=True)
-        assert vault.embeddings.of_document(number) != [vector_of(number, 0, SHORT_A)]
-
-        assert vault.embeddings.take_over() is True
-
-        assert vault.embeddings.of_document(number) == [vector_of(number, 0, SHORT_A)]
-        assert vault.embeddings.fingerprint() == MODEL
 
     def test_documents_are_in_the_state_of_the_new_space(self, vault: Vault) -> None:
         """
@@ -253,8 +231,7 @@ class EmbeddingTakeOverContract(VaultContract):
         won = save(vault, "won.md", "Two.")
         for _ in range(3):
             vault.embeddings.fail([sha("Two.")], "unreadable")
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("Two."): SHORT_B}, beside=True)
+        begin_with(vault, {"Two.": SHORT_B})
         for _ in range(3):
             vault.embeddings.fail([sha("One.")], "unreadable", beside=True)
 
@@ -327,8 +304,7 @@ class EmbeddingTakeOverContract(VaultContract):
         served(vault, "One.")
         records = [vault.outbox.register(role, "tantivy") for role in (Role.LEXICAL, *[Role.VECTORS] * 2)]
         vault.outbox.serve(records[1], Role.VECTORS)
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+        begin_with(vault, {"One.": SHORT_A})
         assert outdated(vault) == set()
 
         vault.embeddings.take_over()
@@ -347,8 +323,7 @@ class EmbeddingTakeOverContract(VaultContract):
         vault.outbox.register(Role.VECTORS, "lancedb")
         before = vault.outbox.head()
 
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+        begin_with(vault, {"One.": SHORT_A})
         vault.embeddings.store(OTHER, {sha("One."): SHORT_B}, beside=True)
         vault.embeddings.give_up()
         vault.embeddings.discard(9)
@@ -362,8 +337,7 @@ class EmbeddingTakeOverContract(VaultContract):
         If this fails: the new model serves with an index of the old one.
         """
         number = served(vault, "One.")
-        vault.embeddings.begin(OTHER)
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+        begin_with(vault, {"One.": SHORT_A})
         before = seen(vault, number)
 
         with pytest.raises(KeyboardInterrupt), vault.writing():
@@ -379,6 +353,12 @@ def served(vault: Vault, body: str, *, path: str = "note.md") -> int:
     number = save(vault, path, body)
     vault.embeddings.store(MODEL, {sha(text): VECTOR_A for text in body.split("\n")})
     return number
+
+
+def begin_with(vault: Vault, vectors: dict[str, Vector], model: str = OTHER) -> None:
+    """Begin the second space, with the vectors of these texts."""
+    vault.embeddings.begin(model)
+    vault.embeddings.store(model, {sha(text): vector for text, vector in vectors.items()}, beside=True)
 
 
 def seen(vault: Vault, document_id: int) -> list[object]:

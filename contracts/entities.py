@@ -44,18 +44,18 @@ class EntityMentionContract(VaultContract):
 
     def test_mentions_are_kept(self, vault: Vault) -> None:
         """
-        A document's entities are returned by id, with their kinds and counts.
+        A document's entities are returned by id, with their kinds and counts; a repeated mention counts once.
 
-        If this fails: a column is missing, or the caller's count is stored.
+        If this fails: a column is missing, the caller's count is stored, or a mention that is not new is counted.
         """
         service = entity("Redis", "service")
-        saved = mentioning(vault, "a.md", service, ANN._replace(mention_count=7))
-        mentioning(vault, "b.md", service)
+        saved = mentioning(vault, "a.md", service, ANN._replace(mention_count=7), ANN)
+        vault.entities.set_mentions(saved, [ANN, service])
+        other = mentioning(vault, "b.md", service)
 
-        assert vault.entities.mentions(saved) == [
-            ANN._replace(mention_count=1),
-            service._replace(mention_count=2),
-        ]
+        counted = [ANN._replace(mention_count=1), service._replace(mention_count=2)]
+        assert vault.entities.mentions(saved) == counted
+        assert beside(vault, saved) == [(other, 1)]
 
     def test_mentions_are_replaced(self, vault: Vault) -> None:
         """
@@ -72,8 +72,7 @@ class EntityMentionContract(VaultContract):
 
     def test_a_merged_entity_is_the_other(self, vault: Vault) -> None:
         """
-        Merging turns every mention of one entity into a mention of the other, counted once per document; the
-        first is deleted.
+        Merging turns mentions of one entity into mentions of the other, once per document, and deletes the first.
 
         If this fails: counts are added up, or mentions of inactive documents are not changed.
         """
@@ -87,9 +86,8 @@ class EntityMentionContract(VaultContract):
 
         assert vault.entities.known([concept.id]) == {}
         assert found(vault, "ledger") == [("Ledger", 2)]
-        assert [[one.id for one in vault.entities.mentions(number)] for number in (both, one)] == [
-            [ANN.id, service.id]
-        ] * 2
+        mentioned = [[one.id for one in vault.entities.mentions(number)] for number in (both, one)]
+        assert mentioned == [[ANN.id, service.id]] * 2
         assert beside(vault, both) == [(one, 2)]
         save(vault, "hidden.md", "Text of hidden.md")
         assert [one.id for one in vault.entities.mentions(hidden)] == [service.id]
@@ -107,19 +105,6 @@ class EntityMentionContract(VaultContract):
         assert vault.entities.merge(ANN.id, DEE)
         assert [one.name for one in vault.entities.mentions(saved)] == ["Dee"]
         assert vault.entities.known([BOB.id, CYD.id]) == {}
-
-    def test_an_entity_counts_once_a_document(self, vault: Vault) -> None:
-        """
-        Duplicate mentions count once per document, and setting the same mentions again changes nothing.
-
-        If this fails: a mention is counted before it is checked whether it is new.
-        """
-        saved = mentioning(vault, "a.md", ANN, ANN, BOB)
-        vault.entities.set_mentions(saved, [ANN, BOB])
-        other = mentioning(vault, "b.md", BOB)
-
-        assert found(vault, "ann") == [("Ann", 1)]
-        assert beside(vault, saved) == [(other, 1)]
 
     def test_a_known_entity_keeps_its_name(self, vault: Vault) -> None:
         """
@@ -151,8 +136,7 @@ class EntityMentionContract(VaultContract):
         """
         Search matches prefixes of the words of a name, in any order and case, with or without accents.
 
-        If this fails: one matching word is enough, only whole words match, or the name is compared as one
-        text.
+        If this fails: one matching word is enough, only whole words match, or the name is compared as one text.
         """
         mentioning(vault, "a.md", entity("José Vega-Ruiz"), entity("Josefina Roth"))
 
@@ -161,23 +145,12 @@ class EntityMentionContract(VaultContract):
         assert found(vault, "jos ega") == []
         assert found(vault, "vega smith") == []
 
-    @pytest.mark.parametrize("text", ["", "  ", '"*"', "-- ()", "\x00"])
-    def test_a_text_without_words_finds_nobody(self, vault: Vault, text: str) -> None:
-        """
-        Punctuation and operators of a query language alone match nothing and raise no error.
-
-        If this fails: the text is passed to a full-text engine unescaped.
-        """
-        mentioning(vault, "a.md", ANN)
-
-        assert found(vault, text) == []
-
-    @pytest.mark.parametrize("text", ['ann" OR "bob', "ann OR bob", "ann*bob", "NOT bob"])
+    @pytest.mark.parametrize("text", ["", "  ", '"*"', "-- ()", "\x00", 'ann" OR "bob', "ann*bob", "NOT bob"])
     def test_operators_are_words(self, vault: Vault, text: str) -> None:
         """
-        Operators of the search engine are treated as ordinary words.
+        Operators of the search engine are ordinary words; punctuation alone matches nothing and raises no error.
 
-        If this fails: words are not quoted.
+        If this fails: the text is passed to a full-text engine unescaped.
         """
         mentioning(vault, "a.md", ANN, BOB)
 
@@ -270,9 +243,7 @@ class EntityForgettingContract(VaultContract):
     """Deletion of entities with forgotten documents. Supply ``vault``: an EMPTY ``Vault``."""
 
     @pytest.mark.parametrize("reason", [None, InactiveReason.FORGOTTEN])
-    def test_names_go_with_the_last_that_mentions_them(
-        self, vault: Vault, reason: InactiveReason | None
-    ) -> None:
+    def test_names_go_with_the_last_mention(self, vault: Vault, reason: InactiveReason | None) -> None:
         """
         Forgetting deletes entities that only this document mentioned; the others keep their counts.
 
@@ -299,7 +270,7 @@ class EntityNeighbourContract(VaultContract):
         """
         A document that mentions an entity co-occurring with one of the given document's entities is a neighbour.
 
-        If this fails: only documents that share an entity are found.
+        If this fails: only documents that share an entity are found, or a negative limit takes from the end.
         """
         seed = mentioning(vault, "seed.md", ANN)
         pair = mentioning(vault, "pair.md", ANN, BOB)
@@ -307,6 +278,7 @@ class EntityNeighbourContract(VaultContract):
         mentioning(vault, "far.md", CYD)
 
         assert beside(vault, seed) == [(pair, 1), (alone, 1)]
+        assert [beside(vault, seed, limit=limit) for limit in (-1, 0, 1)] == [[], [], [(pair, 1)]]
 
     def test_the_most_frequent_pair_counts(self, vault: Vault) -> None:
         """
@@ -347,19 +319,6 @@ class EntityNeighbourContract(VaultContract):
         mentioning(vault, "other.md", ANN)
 
         assert beside(vault) == beside(vault, UNKNOWN) == beside(vault, seed) == []
-
-    @pytest.mark.parametrize("limit", [-1, 0, 1])
-    def test_as_many_as_asked_for(self, vault: Vault, limit: int) -> None:
-        """
-        The limit truncates the ordered list; below 1 the list is empty.
-
-        If this fails: a negative limit takes from the end.
-        """
-        seed = mentioning(vault, "seed.md", ANN)
-        pair = mentioning(vault, "pair.md", ANN, BOB)
-        mentioning(vault, "bob.md", BOB)
-
-        assert beside(vault, seed, limit=limit) == [(pair, 1)][: max(limit, 0)]
 
     def test_thirty_companions(self, vault: Vault) -> None:
         """

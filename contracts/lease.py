@@ -67,6 +67,18 @@ class LeaseAcquireContract(_LeaseContract):
 
         assert leases.acquire("index", "b", now_ms=T0 + 100, ttl_ms=100)
 
+    def test_shortest_lease(self, leases: LeaseStore) -> None:
+        """
+        A lease of one millisecond is live at its own instant and expired at the next.
+
+        If this fails: times are rounded, or stored in seconds.
+        """
+        lease = acquired(leases, "a", ttl_ms=1)
+
+        leases.check(lease, now_ms=T0)
+        assert leases.acquire("index", "b", now_ms=T0, ttl_ms=1) is None
+        assert leases.acquire("index", "b", now_ms=T0 + 1, ttl_ms=1)
+
     def test_refusal_changes_nothing(self, leases: LeaseStore) -> None:
         """
         A refused attempt neither extends nor shortens the live lease.
@@ -132,18 +144,6 @@ class LeaseAcquireContract(_LeaseContract):
         leases.check(index, now_ms=T0)
         leases.check(embed, now_ms=T0)
 
-    def test_shortest_lease(self, leases: LeaseStore) -> None:
-        """
-        A lease of one millisecond is live at its own instant and expired at the next.
-
-        If this fails: times are rounded, or stored in seconds.
-        """
-        lease = acquired(leases, "a", ttl_ms=1)
-
-        leases.check(lease, now_ms=T0)
-        assert leases.acquire("index", "b", now_ms=T0, ttl_ms=1) is None
-        assert leases.acquire("index", "b", now_ms=T0 + 1, ttl_ms=1)
-
 
 class LeaseRenewContract(_LeaseContract):
     """Renewal of leases. Supply ``leases``: an EMPTY ``LeaseStore``."""
@@ -201,18 +201,6 @@ class LeaseRenewContract(_LeaseContract):
             with pytest.raises(LeaseLost):
                 leases.check(lost, now_ms=T0 + 50)
 
-    def test_released_lease_cannot_be_renewed(self, leases: LeaseStore) -> None:
-        """
-        A released lease is lost immediately.
-
-        If this fails: release leaves holder, token and expiry unchanged.
-        """
-        lease = acquired(leases, "a", ttl_ms=100)
-        leases.release(lease)
-
-        with pytest.raises(LeaseLost):
-            leases.renew(lease, now_ms=T0 + 1, ttl_ms=100)
-
     def test_taken_lease_cannot_be_renewed(self, leases: LeaseStore) -> None:
         """
         A lease that was taken over cannot be renewed, and the attempt does not affect the new holder.
@@ -226,18 +214,6 @@ class LeaseRenewContract(_LeaseContract):
             leases.renew(lost, now_ms=T0 + 101, ttl_ms=1000)
         leases.check(mine, now_ms=T0 + 199)
         assert leases.acquire("index", "c", now_ms=T0 + 200, ttl_ms=100)
-
-    def test_old_token_cannot_be_renewed(self, leases: LeaseStore) -> None:
-        """
-        A holder that acquired the lease again cannot renew its first lease.
-
-        If this fails: renew compares holders but not tokens.
-        """
-        first, second = _twice(leases)
-
-        with pytest.raises(LeaseLost):
-            leases.renew(first, now_ms=T0 + 201, ttl_ms=100)
-        leases.check(second, now_ms=T0 + 299)
 
 
 class LeaseFenceContract(_LeaseContract):
@@ -278,17 +254,20 @@ class LeaseFenceContract(_LeaseContract):
         with pytest.raises(LeaseLost):
             leases.check(lost, now_ms=T0 + 50)
 
-    def test_old_token_fails(self, leases: LeaseStore) -> None:
+    def test_old_token_is_lost(self, leases: LeaseStore) -> None:
         """
-        After the same holder acquired the lease again, its first lease fails and the second passes.
+        After the same holder acquired the lease again, its first lease fails, cannot be renewed, and releases nothing.
 
-        If this fails: check compares holders but not tokens.
+        If this fails: check, renew or release compares holders but not tokens.
         """
         first, second = _twice(leases)
 
         with pytest.raises(LeaseLost):
             leases.check(first, now_ms=T0 + 200)
-        leases.check(second, now_ms=T0 + 200)
+        with pytest.raises(LeaseLost):
+            leases.renew(first, now_ms=T0 + 200, ttl_ms=100)
+        leases.release(first)
+        leases.check(second, now_ms=T0 + 299)
 
     def test_other_holder_with_the_right_token_fails(self, leases: LeaseStore) -> None:
         """
@@ -351,9 +330,9 @@ class LeaseReleaseContract(_LeaseContract):
 
     def test_release_frees_the_name(self, leases: LeaseStore) -> None:
         """
-        A released name can be acquired immediately, and the lease no longer passes the fencing check.
+        A released name can be acquired immediately, and the lease neither passes the fencing check nor can be renewed.
 
-        If this fails: release does not change the expiry.
+        If this fails: release leaves holder, token or expiry unchanged.
         """
         lease = acquired(leases, "a", ttl_ms=100)
 
@@ -361,6 +340,8 @@ class LeaseReleaseContract(_LeaseContract):
 
         with pytest.raises(LeaseLost):
             leases.check(lease, now_ms=T0)
+        with pytest.raises(LeaseLost):
+            leases.renew(lease, now_ms=T0 + 1, ttl_ms=100)
         assert leases.acquire("index", "b", now_ms=T0, ttl_ms=100)
 
     def test_late_release_spares_the_new_holder(self, leases: LeaseStore) -> None:
@@ -376,18 +357,6 @@ class LeaseReleaseContract(_LeaseContract):
 
         leases.check(mine, now_ms=T0 + 199)
         assert leases.acquire("index", "c", now_ms=T0 + 199, ttl_ms=100) is None
-
-    def test_release_with_an_old_token_spares_the_newer_lease(self, leases: LeaseStore) -> None:
-        """
-        A holder that acquired the lease again does not lose its second lease by releasing the first.
-
-        If this fails: release compares holders but not tokens.
-        """
-        first, second = _twice(leases)
-
-        leases.release(first)
-
-        leases.check(second, now_ms=T0 + 200)
 
     def test_release_after_a_renewal(self, leases: LeaseStore) -> None:
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from html import unescape
 from typing import Any, NamedTuple
@@ -37,6 +37,13 @@ def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversatio
     labels = (("channel", names.rooms.get(room, room)),)
     threads: dict[str, dict[str, ImportedMessage]] = {}
     edited: dict[str, str] = {}  # the time of an edit by the id of the message
+
+    def conversation(name: str, title: str, said: Iterable[ImportedMessage]) -> ImportedConversation:
+        ordered, key = sorted(said, key=_sent), f"{_room_id(place, room)}/{name}"
+        return ImportedConversation(
+            SOURCE, key, title, ordered, labels=labels, updated=_changed(ordered, edited)
+        )
+
     for member in members:
         day: list[ImportedMessage] = []
         try:
@@ -52,28 +59,11 @@ def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversatio
         except Unreadable as error:
             yield ReadFault(member.place, str(error), is_partial=True)
         title = f"#{labels[0][1]} {member.name.rpartition('/')[2].removesuffix('.json')}"
-        day.sort(key=_sent)
-        yield ImportedConversation(
-            SOURCE,
-            f"{_room_id(place, room)}/{title}",
-            title,
-            day,
-            labels=labels,
-            updated=_changed(day, edited),
-        )
+        yield conversation(title, title, day)
     for name, said in threads.items():
-        ordered = sorted(said.values(), key=_sent)
         # Replies without their thread come from an export of a range of days, and replace no earlier ones.
-        begins = name if name in said else f"{name} from {ordered[0].id}"
-        key = f"{_room_id(place, room)}/{begins}"
-        yield ImportedConversation(
-            SOURCE,
-            key,
-            f"Thread in #{labels[0][1]}",
-            ordered,
-            labels=labels,
-            updated=_changed(ordered, edited),
-        )
+        begins = name if name in said else f"{name} from {min(said.values(), key=_sent).id}"
+        yield conversation(begins, f"Thread in #{labels[0][1]}", said.values())
 
 
 def _changed(messages: Sequence[ImportedMessage], edited: Mapping[str, str]) -> str | None:

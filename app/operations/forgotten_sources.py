@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.ports.records import Document
 
 
 class ForgottenSource(Result):
@@ -43,39 +45,38 @@ def forget_source(
     if not documents:
         listed = imported_sources(services.vault.documents, configured)
         known = {one.source for one in listed if collection in ("", one.collection)}
-        raise NotFound(
-            "source",
-            source,
-            suggestions=sorted(known),
-            remark=f"Only the collection {collection} was searched." if collection else "",
-        )
-    collections = sorted({one.collection for one in documents})
+        remark = f"Only the collection {collection} was searched." if collection else ""
+        raise NotFound("source", source, suggestions=sorted(known), remark=remark)
     if confirm is not True:
-        size = sum(one.body_length for one in documents)
-        line = (
-            f"{counted(len(documents), 'document')} from {source} in {' and '.join(collections)}, "
-            f"{size:,} characters, "
-            f"written {min(one.authored_at for one in documents)[:10]} to "
-            f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from that."
-        )
-        raise ConfirmationMissing(
-            f"Nothing was forgotten. This would forget {line}",
-            {"source": source, "documents": len(documents), "characters": size},
-            remedy="To forget it, repeat with confirm: true.",
-            preview=[line],
-            question="Forget this for good?",
-            confirmed={"confirm": True},
-        )
+        raise _confirmation(source, documents)
     with services.progress("Forgetting"):
         done = services.forgetting(documents, services.caller, f"source {source}")
         probes = services.prove(done)
-    read_again(services.vault, collections)
+    read_again(services.vault, {one.collection for one in documents})
     return ForgottenSource(
         source=source,
         documents=len(documents),
         derived=len(done.documents) - len(documents),
         left=done.left,
         probes=probes,
+    )
+
+
+def _confirmation(source: str, documents: Sequence[Document]) -> ConfirmationMissing:
+    """Return the error that names what would be forgotten."""
+    size, days = sum(one.body_length for one in documents), [one.authored_at[:10] for one in documents]
+    line = (
+        f"{counted(len(documents), 'document')} from {source} in "
+        f"{' and '.join(sorted({one.collection for one in documents}))}, {size:,} characters, "
+        f"written {min(days)} to {max(days)}, and every memory derived from that."
+    )
+    return ConfirmationMissing(
+        f"Nothing was forgotten. This would forget {line}",
+        {"source": source, "documents": len(documents), "characters": size},
+        remedy="To forget it, repeat with confirm: true.",
+        preview=[line],
+        question="Forget this for good?",
+        confirmed={"confirm": True},
     )
 
 

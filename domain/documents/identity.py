@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.records import Document
 
 DOCID_LENGTH = 6  # short enough to read aloud; longer only where two documents would be ambiguous
 CANONICAL_ID_LENGTH = 16  # 64 bits: no collision is expected below some hundred million documents
@@ -30,6 +31,24 @@ def body_hash(body: str) -> str:
 def source_hash(data: bytes) -> str:
     """Return the SHA-256 of the bytes of a file, front matter included; it detects changes of the file."""
     return sha256(data).hexdigest()
+
+
+def document_without_file(
+    collection: str, path: str, title: str, body: str, authored_at: str, now: str
+) -> Document:
+    """Return the record of *body*, a text that a program stores now; type, confidence and origin are the default."""
+    digest = body_hash(body)
+    return Document(
+        collection,
+        path,
+        title,
+        digest,
+        digest,
+        authored_at,
+        modified_at=now,
+        indexed_at=now,
+        body_length=len(body),
+    )
 
 
 def canonical_id(collection: str, path: str) -> str:

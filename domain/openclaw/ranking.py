@@ -58,26 +58,16 @@ def ranked(
     if min(vector_weight, text_weight) < 0 or whole <= 0:
         raise ValueError(f"The weights {vector_weight} and {text_weight} have no positive sum.")
     texts = {key: text_score(rank) for rank, key in enumerate(by_keyword)}
-    candidates = sorted(
-        (
-            Ranked(
-                key,
-                (vector_weight * cosines.get(key, 0.0) + text_weight * texts.get(key, 0.0)) / whole,
-                cosines.get(key),
-                texts.get(key),
-            )
-            for key in {**cosines, **texts}
-        ),
-        key=lambda one: (-one.score, one.key),
-    )
-    strict = [one for one in candidates if one.score >= least][:most]
     text_share = text_weight / whole
-    relaxed = min(least, text_share)
-    by_words = [
-        one
-        for one in candidates
-        if one.text_score is not None
-        and one.score < least
-        and max(one.score, text_share * one.text_score) >= relaxed
-    ]
-    return strict + by_words[: max(0, most - len(strict))]
+
+    def scored(key: Key) -> Ranked[Key]:
+        weighted = vector_weight * cosines.get(key, 0.0) + text_weight * texts.get(key, 0.0)
+        return Ranked(key, weighted / whole, cosines.get(key), texts.get(key))
+
+    def matches_words(one: Ranked[Key]) -> bool:
+        by_words = -1.0 if one.text_score is None else max(one.score, text_share * one.text_score)
+        return one.score < least and by_words >= min(least, text_share)
+
+    candidates = sorted((scored(key) for key in {**cosines, **texts}), key=lambda one: (-one.score, one.key))
+    strict = [one for one in candidates if one.score >= least][:most]
+    return strict + [one for one in candidates if matches_words(one)][: max(0, most - len(strict))]

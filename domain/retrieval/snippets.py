@@ -61,9 +61,6 @@ def snippet(
     header lines of the table if these take at most half of *max_length*; its position is that of the row.
 
     Args:
-        body: The text of the document.
-        terms: Terms of the query.
-        intent_terms: Terms of the intent.
         around: Character offsets (start, end) of the matching fragment. Only its lines are searched; if none contains
             a term, its first line with text is the best. The whole body is searched only if the fragment has no text.
             Offsets are clamped to the length of the body.

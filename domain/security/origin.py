@@ -47,6 +47,11 @@ def as_tag(origin: Origin) -> str:
     return f"{_TAG}{origin}"
 
 
+def with_origin(document: Document, origin: Origin, tags: Iterable[str] = ()) -> Document:
+    """Return *document* with its origin, which is also the first of its *tags*."""
+    return document._replace(origin=origin, tags=(as_tag(origin), *tags))
+
+
 def origin_of(tags: Iterable[str], trust: Origin = Origin.USER) -> Origin:
     """
     Return the origin of a note in a collection of *trust*, whose tags may lower that trust and never raise it.

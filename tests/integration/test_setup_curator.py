@@ -9,37 +9,43 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 
-from clawmem.app.services.setup.curator import FILE, SetUpCurator, page_of
+from clawmem.app.services.setup.curator import FILE, PAGE, curator_page
+from clawmem.app.services.setup.steps import run_steps
 from clawmem.ports.errors import ConfigError
 
-PAGE = page_of(["/opt/my python", "-m", "clawmem"])
+COMMAND = ["/opt/my python", "-m", "clawmem"]
+
+
+def changes(folder: Path, *more: str, remove: bool = False, dry_run: bool = False) -> bool:
+    """Install the agent, or take it out, and return whether its file changed."""
+    [change] = run_steps([curator_page(folder, [*COMMAND, *more])], remove=remove, dry_run=dry_run)
+    return change.changed
 
 
 def test_installed_once(tmp_path: Path) -> None:
     """Again changes nothing; a newer text takes the place of ours; a dry run writes nothing; removed it is gone."""
-    assert SetUpCurator(tmp_path, dry_run=True).install(PAGE).changed
+    assert changes(tmp_path, dry_run=True)
     assert not (tmp_path / FILE).exists()
 
-    set_up = SetUpCurator(tmp_path)
-    assert [set_up.install(PAGE).changed for _ in range(2)] == [True, False]
-    assert (tmp_path / FILE).read_text("utf-8") == PAGE
+    assert [changes(tmp_path) for _ in range(2)] == [True, False]
+    assert "    '/opt/my python' -m clawmem\n" in (tmp_path / FILE).read_text("utf-8")
     assert [path.name for path in (tmp_path / FILE).parent.iterdir()] == ["clawmem-curator.md"]
-    assert set_up.install(f"{PAGE}More.\n").changed
+    assert changes(tmp_path, "--vault", "work")
 
-    assert SetUpCurator(tmp_path, dry_run=True).remove().changed
+    assert changes(tmp_path, remove=True, dry_run=True)
     assert (tmp_path / FILE).exists()
-    assert [set_up.remove().changed for _ in range(2)] == [True, False]
+    assert [changes(tmp_path, remove=True) for _ in range(2)] == [True, False]
     assert not (tmp_path / FILE).exists()
 
 
-def test_what_is_somebody_elses_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("remove", [False, True])
+def test_what_is_somebody_elses_stays(tmp_path: Path, remove: bool) -> None:
     """An agent of the same file name that is not ours is neither overwritten nor deleted."""
     (tmp_path / FILE).parent.mkdir()
     (tmp_path / FILE).write_text("My own curator, named after clawmem-curator", "utf-8")
 
-    for change in (lambda: SetUpCurator(tmp_path).install(PAGE), SetUpCurator(tmp_path).remove):
-        with pytest.raises(ConfigError, match="not ours"):
-            change()
+    with pytest.raises(ConfigError, match="not ours"):
+        changes(tmp_path, remove=remove)
     assert (tmp_path / FILE).read_text("utf-8").startswith("My own")
 
 
@@ -48,7 +54,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "agents").write_text("a file", "utf-8")
 
     with pytest.raises(ConfigError, match="clawmem-curator"):
-        SetUpCurator(tmp_path).install(PAGE)
+        changes(tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["agents"]
 
 

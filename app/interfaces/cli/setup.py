@@ -23,7 +23,6 @@ from clawmem.app.services.setup.client_names import CLIENT_TITLES
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from clawmem.app.services.setup.curator import CuratorChange
     from clawmem.app.services.setup.steps import Change
 
 PROFILES = ("speed", "balanced", "deep")
@@ -39,6 +38,19 @@ Also = Annotated[
 ]
 Remove = Annotated[bool, typer.Option("--remove", help="Remove everything that setup added.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show the change; write nothing.")]
+ShownFile = Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")]
+Server = Annotated[
+    bool | None,
+    typer.Option(
+        "--server/--no-server",
+        help="Whether the first hook starts a server in the background.  [default: yes, unless the config file says]",
+        show_default=False,
+    ),
+]
+NO_HTTP_HOOKS = (
+    "--http was removed: hooks over HTTP print an error at every turn while no server runs. "
+    "Run clawmem setup hooks without it: its commands use a running server and work without one."
+)
 
 
 class SetupVerbs(Verbs):
@@ -120,16 +132,9 @@ def hooks(
     client: Annotated[
         str, typer.Option(help="claude-code, whose settings are changed, or codex, whose file is shown.")
     ] = "claude-code",
-    server: Annotated[
-        bool | None,
-        typer.Option(
-            "--server/--no-server",
-            help="Whether the first hook starts a server in the background.  [default: yes, unless the config file says]",
-            show_default=False,
-        ),
-    ] = None,
+    server: Server = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take the hooks out.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
+    dry_run: ShownFile = False,
 ) -> None:
     """
     Install the hooks of clawmem in Claude Code alone, or show them for Codex.
@@ -138,18 +143,13 @@ def hooks(
     hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
     """
     from clawmem.app.interfaces.cli.connecting import choose_server, withdraw_server
-    from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import claude_hooks
     from clawmem.app.services.setup.hooks import names_in
     from clawmem.app.services.setup.steps import apply_steps, plan_steps
     from clawmem.ports.errors import InvalidInput
 
     if http:
-        raise InvalidInput(
-            "INVALID_INPUT",
-            "--http was removed: hooks over HTTP print an error at every turn while no server runs. "
-            "Run clawmem setup hooks without it: its commands use a running server and work without one.",
-        )
+        raise InvalidInput("INVALID_INPUT", NO_HTTP_HOOKS)
     chosen = _chosen(profile, also)
     if one_of("--client", client, ("claude-code", "codex")) == "codex":
         _show_codex_hooks(ctx, chosen)
@@ -160,13 +160,8 @@ def hooks(
     if not dry_run:
         apply_steps([step])
         started = withdraw_server() if remove else started
-    if wants_json(ctx):
-        hooks_now = {"hooks": names_in(change.text), "changed": change.changed, "dry_run": dry_run}
-        show_json({"file": change.file, **hooks_now, **_backup_member(change.backup)})
-    elif dry_run:
-        show(change.text.rstrip("\n"))
-    else:
-        show(_told(change))
+    shown = change.text if dry_run else _told(change)
+    _show_change(ctx, change, shown, dry_run=dry_run, hooks=names_in(change.text))
     if started:
         typer.echo(started, err=True)
 
@@ -184,52 +179,34 @@ def mcp(
     ] = False,
 ) -> None:
     """Register clawmem as an MCP server of an assistant."""
+    import json
+
     from clawmem.app.client.tool_sets import ToolSet
     from clawmem.app.interfaces.cli.connecting import server_entry
-    from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_servers
     from clawmem.app.services.setup.json_text import read_json
-    from clawmem.app.services.setup.parts import ServerEntry
-    from clawmem.app.services.setup.settings_file import Document
     from clawmem.app.services.setup.steps import run_steps
 
     chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
     one_of("--client", client, ("claude-code", *SHOWN_SERVERS))
     name = "clawmem" if chosen == "clawmem" else f"clawmem-{chosen}"
     if client in SHOWN_SERVERS:
-        title, file, form, member = SHOWN_SERVERS[client]
         entry = server_entry(ctx, chosen, starts_clean=client == "codex")
-        shown = (
-            "" if remove else ServerEntry(member, name, entry).install(Document(form, "")).text.rstrip("\n")
-        )
-        if wants_json(ctx):
-            show_json({"client": client, "file": file, "config": shown})
-            return
-        what = f"Take out what is called {name}." if remove else "Put this in:"
-        # On stderr, so that stdout holds only the text for the file.
-        typer.echo(f"{title} keeps its servers in {file}. {what}", err=True)
-        if shown:
-            show(shown)
+        _show_server(ctx, client, name, entry, remove=remove)
         return
     request = request_of(ctx, server=server_entry(ctx, chosen), server_name=name)
     [change] = run_steps([claude_servers(request)], remove=remove, dry_run=dry_run)
     ours = _own_servers(read_json(change.text))
-    if wants_json(ctx):
-        servers_now = {"servers": [*ours], "changed": change.changed, "dry_run": dry_run}
-        show_json({"file": change.file, **servers_now, **_backup_member(change.backup)})
-    elif dry_run:
-        import json
-
-        show(json.dumps({"mcpServers": ours}, ensure_ascii=False, indent=2))
-    else:
-        show(_told_of_servers(change, [*ours]))
+    plan = json.dumps({"mcpServers": ours}, ensure_ascii=False, indent=2)
+    shown = plan if dry_run else _told_of_servers(change, [*ours])
+    _show_change(ctx, change, shown, dry_run=dry_run, servers=[*ours])
 
 
 @setup.command("curator")
 def curator(
     ctx: typer.Context,
     remove: Annotated[bool, typer.Option("--remove", help="Take the agent out.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the file, change nothing.")] = False,
+    dry_run: ShownFile = False,
 ) -> None:
     """
     Give Claude Code an agent that maintains the memory.
@@ -238,22 +215,39 @@ def curator(
     """
     from clawmem.app.environment.places import client_folder
     from clawmem.app.interfaces.cli.connecting import start_of_command
+    from clawmem.app.services.setup.curator import curator_page
+    from clawmem.app.services.setup.steps import run_steps
+
+    page = curator_page(client_folder(os.environ), [*start_of_command(), *vault_options(ctx)])
+    [change] = run_steps([page], remove=remove, dry_run=dry_run)
+    _show_change(ctx, change, change.text if dry_run else _told_of_curator(change), dry_run=dry_run)
+
+
+def _show_change(ctx: typer.Context, change: Change, shown: str, *, dry_run: bool, **facts: object) -> None:
+    """Print *shown*; as JSON the file, *facts* about it and whether it changes."""
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.curator import SetUpCurator, page_of
 
-    set_up = SetUpCurator(client_folder(os.environ), dry_run=dry_run)
-    change = (
-        set_up.remove() if remove else set_up.install(page_of([*start_of_command(), *vault_options(ctx)]))
-    )
     if wants_json(ctx):
-        show_json({"file": change.file, "changed": change.changed, "dry_run": dry_run})
-    elif dry_run:
-        show(change.text.rstrip("\n"))
+        backup = {"backup": change.backup} if change.backup else {}
+        show_json({"file": change.file, **facts, "changed": change.changed, "dry_run": dry_run, **backup})
     else:
-        show(_told_of_curator(change))
+        show(shown.rstrip("\n"))
 
 
-def _told_of_curator(change: CuratorChange) -> str:
+def _show_text_for(ctx: typer.Context, client: str, file: str, text: str, sentence: str) -> None:
+    """Print the *text* that the user puts into a *file* of a client that setup does not edit."""
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+
+    if wants_json(ctx):
+        show_json({"client": client, "file": file, "config": text})
+        return
+    # On stderr, so that stdout holds only the text for the file.
+    typer.echo(sentence, err=True)
+    if text:
+        show(text)
+
+
+def _told_of_curator(change: Change) -> str:
     if not change.changed:
         return f"{change.file}: nothing to change."
     if not change.text:
@@ -280,21 +274,29 @@ def _told_of_servers(change: Change, names: Sequence[str]) -> str:
     )
 
 
+def _show_server(
+    ctx: typer.Context, client: str, name: str, entry: Mapping[str, Any], *, remove: bool
+) -> None:
+    from clawmem.app.services.setup.clients import SHOWN_SERVERS
+    from clawmem.app.services.setup.parts import ServerEntry
+    from clawmem.app.services.setup.settings_file import Document
+
+    title, file, form, member = SHOWN_SERVERS[client]
+    shown = "" if remove else ServerEntry(member, name, entry).install(Document(form, "")).text.rstrip("\n")
+    what = f"Take out what is called {name}." if remove else "Put this in:"
+    _show_text_for(ctx, client, file, shown, f"{title} keeps its servers in {file}. {what}")
+
+
 def _show_codex_hooks(ctx: typer.Context, chosen: Mapping[str, str]) -> None:
     import json
 
-    from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.hooks import CODEX_STYLE
 
     entries = request_of(ctx, **chosen).hooks(CODEX_STYLE).groups({})
     groups = {event: [group] for event, group in entries.items()}
     shown, file = json.dumps({"hooks": groups}, ensure_ascii=False, indent=2), "~/.codex/hooks.json"
-    if wants_json(ctx):
-        show_json({"client": "codex", "file": file, "config": shown})
-        return
-    # On stderr, so that stdout holds only the text for the file.
-    typer.echo(f"Codex keeps its hooks in {file}; review them with /hooks. Put this in:", err=True)
-    show(shown)
+    sentence = f"Codex keeps its hooks in {file}; review them with /hooks. Put this in:"
+    _show_text_for(ctx, "codex", file, shown, sentence)
 
 
 def installed(ctx: typer.Context) -> list[str]:
@@ -321,7 +323,3 @@ def _told(change: Change) -> str:
         f"{change.file}: {', '.join(names)}.\n"
         f"They work from the next session on. Undo: clawmem setup hooks --remove{backup}"
     )
-
-
-def _backup_member(backup: str) -> dict[str, str]:
-    return {"backup": backup} if backup else {}

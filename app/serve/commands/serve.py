@@ -26,34 +26,38 @@ def _verbs() -> None:
     """Make the command line a group even with one command."""
 
 
+Port = Annotated[
+    int | None, typer.Option(min=0, max=65_535, help="[default: 7438, or a free one]", show_default=False)
+]
+Names = Annotated[
+    list[str] | None,
+    typer.Option("--name", help="One more name that the server goes by.", show_default=False),
+]
+Minutes = Annotated[
+    float | None,
+    typer.Option(
+        min=0.001, metavar="MINUTES", help="Exit after that time without a request.", show_default=False
+    ),
+]
+Log = Annotated[Path | None, typer.Option(help="Write warnings and errors to this file.", show_default=False)]
+Background = Annotated[
+    bool, typer.Option("--background", help="Return as soon as it answers; it goes on without this terminal.")
+]
+
+
 @cli.command()
 def serve(
     ctx: typer.Context,
     host: Annotated[str, typer.Option(help="Address to listen on; prefer the local one.")] = "127.0.0.1",
-    port: Annotated[
-        int | None, typer.Option(min=0, max=65_535, help="[default: 7438, or a free one]", show_default=False)
-    ] = None,
-    names: Annotated[
-        list[str] | None,
-        typer.Option("--name", help="One more name that the server goes by.", show_default=False),
-    ] = None,
+    port: Port = None,
+    names: Names = None,
     no_token: Annotated[
         bool, typer.Option("--no-token", help="Let every process on this machine connect.")
     ] = False,
     no_watch: Annotated[bool, typer.Option("--no-watch", help="Leave new and changed files alone.")] = False,
-    idle_exit: Annotated[
-        float | None,
-        typer.Option(
-            min=0.001, metavar="MINUTES", help="Exit after that time without a request.", show_default=False
-        ),
-    ] = None,
-    log: Annotated[
-        Path | None, typer.Option(help="Write warnings and errors to this file.", show_default=False)
-    ] = None,
-    background: Annotated[
-        bool,
-        typer.Option("--background", help="Return as soon as it answers; it goes on without this terminal."),
-    ] = False,
+    idle_exit: Minutes = None,
+    log: Log = None,
+    background: Background = False,
     status: Annotated[bool, typer.Option("--status", help="Say whether one runs, and where.")] = False,
     stop: Annotated[bool, typer.Option("--stop", help="Stop the one that runs.")] = False,
 ) -> None:

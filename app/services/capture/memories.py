@@ -6,20 +6,17 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.indexing.publish import publish_text
 from clawmem.domain.capture.extraction import payload, source
 from clawmem.domain.capture.notes import COLLECTION, Note, note_body, note_path
-from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.security.origin import as_tag
+from clawmem.domain.security.origin import with_origin
 from clawmem.ports.captures import Sighting
 from clawmem.ports.clock import Clock
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import Document
 from clawmem.ports.stores import LifecycleStores
-
-QUALITY = 0.5
 
 
 class Action(StrEnum):
@@ -128,21 +125,6 @@ class Memories:
         now = iso_utc(self._clock.now_ms())
         said_ms = parse_iso(said_at)
         authored = now if said_ms is None else iso_utc(said_ms)
-        document = Document(
-            COLLECTION,
-            path,
-            title,
-            body_hash(body),
-            body_hash(body),
-            authored_at=authored,
-            modified_at=now,
-            indexed_at=now,
-            content_type=content_type,
-            confidence=confidence,
-            quality_score=QUALITY,
-            tags=(as_tag(origin), *tags),
-            domain=domain,
-            origin=origin,
-            body_length=len(body),
-        )
-        return publish(self._vault, document, body, fragment(body, title=title, date=authored[:10]))
+        plain = document_without_file(COLLECTION, path, title, body, authored, now)
+        document = plain._replace(content_type=content_type, confidence=confidence, domain=domain)
+        return publish_text(self._vault, with_origin(document, origin, tags), body)

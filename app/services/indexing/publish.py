@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeVar
 
 from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_facts
 from clawmem.domain.documents.entries import lexical_entries
+from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import note_names
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.display import one_line
@@ -88,6 +89,14 @@ def publish(
     vault.vectors.put(vault.embeddings.of_document(document_id))
     reapply_facts(vault, document_id)
     return document_id
+
+
+def publish_text(
+    vault: SearchableKnowledge, document: Document, body: str, declared: Declarations | None = NO_DECLARATIONS
+) -> int:
+    """Publish a document without a file, whose *body* is split as a note; see `publish`."""
+    parts = fragment(body, title=document.title, date=document.authored_at[:10])
+    return publish(vault, document, body, parts, declared)
 
 
 def withdraw(vault: LifecycleStores, document_ids: Sequence[int], reason: InactiveReason) -> int:

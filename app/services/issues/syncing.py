@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
+from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish_text, withdraw
 from clawmem.domain.capture.issues import (
     COLLECTION,
     dependency_kind,
@@ -15,23 +15,21 @@ from clawmem.domain.capture.issues import (
     issue_properties,
     starts_at_target,
 )
-from clawmem.domain.documents.fragments import fragment
-from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.properties import property_key
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.domain.security.origin import as_tag
+from clawmem.domain.security.origin import with_origin
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.clock import Clock
 from clawmem.ports.issues import Issue, IssueTracker
 from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property, PropertyFilter
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.stores import LifecycleStores
 
 ORIGIN = "beads"  # of relations
 TYPE = "issue"
-CONFIDENCE = QUALITY = 0.5
 
 Enrich = Callable[[Collection[int]], object]
 
@@ -49,6 +47,13 @@ class IssueReport(NamedTuple):
     unresolved: int
     new: Sequence[int]
     problems: Sequence[str]
+
+
+class _StoredIssue(NamedTuple):
+    issue: str
+    document_id: int
+    is_new: bool
+    is_changed: bool
 
 
 class SyncIssues:
@@ -77,24 +82,11 @@ class SyncIssues:
         """
         project = self._tracker.project(folder)
         found = self._tracker.issues(project)
-        numbers: dict[str, int] = {}
-        created: list[int] = []
-        updated = [0]
-
-        def store(issue: Issue) -> None:
-            before = self._vault.documents.at(COLLECTION, issue_path(issue.id))
-            if before and before.inactive is InactiveReason.FORGOTTEN:
-                return
-            number, changed = self._store(issue, project, before)
-            numbers[issue.id] = number
-            if before is None or before.inactive is not None:
-                created.append(number)
-            else:
-                updated[0] += changed
-
         issues = [one for one in found.issues if not one.is_deleted]
-        for _ in apply_in_chunks(self._vault, issues, store):
-            pass
+        stored = apply_in_chunks(self._vault, issues, lambda issue: self._store(issue, project))
+        known = [one for one in stored if one]
+        numbers = {one.issue: one.document_id for one in known}
+        created = [one.document_id for one in known if one.is_new]
         gone = [] if found.problems else self._gone(project, numbers.values())
         with self._vault.writing():
             withdraw(self._vault, gone, InactiveReason.REMOVED)
@@ -106,7 +98,7 @@ class SyncIssues:
             found.source,
             len(numbers),
             len(created),
-            updated[0],
+            sum(one.is_changed and not one.is_new for one in known),
             len(gone),
             relations,
             unresolved,
@@ -114,37 +106,26 @@ class SyncIssues:
             found.problems,
         )
 
-    def _store(self, issue: Issue, project: str, before: Document | None) -> tuple[int, bool]:
-        """Return the id of the document of *issue*, and whether it changed."""
+    def _store(self, issue: Issue, project: str) -> _StoredIssue | None:
+        """Store the document of *issue*; return ``None`` if it was forgotten."""
+        before = self._vault.documents.at(COLLECTION, issue_path(issue.id))
+        if before and before.inactive is InactiveReason.FORGOTTEN:
+            return None
         now = iso_utc(self._clock.now_ms())
         body, title, *labels = redact_parts([issue_body(issue), issue.title or issue.id, *issue.labels])
         written = parse_iso(issue.updated_at) or parse_iso(issue.created_at)
         authored = now if written is None else iso_utc(min(written, self._clock.now_ms()))
-        document = Document(
-            COLLECTION,
-            issue_path(issue.id),
-            title,
-            body_hash(body),
-            body_hash(body),
-            authored_at=authored,
-            modified_at=now,
-            indexed_at=now,
-            content_type=TYPE,
-            confidence=CONFIDENCE,
-            quality_score=QUALITY,
-            tags=(as_tag(Origin.TOOL_INSIDE), *labels),
-            origin=Origin.TOOL_INSIDE,
-            body_length=len(body),
-        )
+        plain = document_without_file(COLLECTION, issue_path(issue.id), title, body, authored, now)
+        document = with_origin(plain._replace(content_type=TYPE), Origin.TOOL_INSIDE, labels)
         clean = issue._replace(labels=tuple(labels))
         properties = tuple(
             Property(name, value, property_key(value)) for name, value in issue_properties(clean, project)
         )
-        is_same = before and before.inactive is None and before.hash == document.hash
-        if before and is_same and tuple(self._vault.properties.of(before.id)) == properties:
-            return before.id, False
-        parts = fragment(body, title=title, date=authored[:10])
-        return publish(self._vault, document, body, parts, Declarations(properties=properties)), True
+        served = before if before and before.inactive is None else None
+        if served and served.hash == document.hash and (*self._vault.properties.of(served.id),) == properties:
+            return _StoredIssue(issue.id, served.id, is_new=False, is_changed=False)
+        number = publish_text(self._vault, document, body, Declarations(properties=properties))
+        return _StoredIssue(issue.id, number, is_new=served is None, is_changed=True)
 
     def _gone(self, project: str, present: Iterable[int]) -> list[int]:
         known = self._vault.properties.having([PropertyFilter("project", property_key(project))])

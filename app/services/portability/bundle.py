@@ -87,8 +87,7 @@ def write_bundle(
     writer.add(_SETTINGS, [settings.encode()])
     writer.add(_QUESTIONS, (_line(one._asdict()) for one in questions))
     writer.add(_README, [_ABOUT.encode()])
-    withdrawn = vault.documents.latest(active=False)
-    forgotten = sum(one.inactive is InactiveReason.FORGOTTEN for one in withdrawn)
+    forgotten = sum(one.inactive is InactiveReason.FORGOTTEN for one in vault.documents.latest(active=False))
     manifest = {
         "format": FORMAT,
         "version": VERSION,
