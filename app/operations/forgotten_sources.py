@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -13,6 +14,7 @@ from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.ports.records import Document
 
 
 class ForgottenSource(Result):
@@ -29,7 +31,7 @@ def forget_source(
     services: Services, source: str, collection: str, *, confirm: bool | None
 ) -> ForgottenSource:
     """
-    Forget the documents of *source* in *collection*, by default in every one.
+    Forget the documents of *source* in *collection*, by default in every one; archived ones as well.
 
     Raises:
         ConfirmationMissing: ``confirm`` is not true.
@@ -38,8 +40,8 @@ def forget_source(
     from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
 
     configured = services.settings.collections
-    served = documents_of_source(services.vault.documents, configured, source)
-    documents = [one for one in served if collection in ("", one.collection)]
+    imported = documents_of_source(services.vault.documents, configured, source)
+    documents = [one for one in imported if collection in ("", one.collection)]
     if not documents:
         listed = imported_sources(services.vault.documents, configured)
         known = {one.source for one in listed if collection in ("", one.collection)}
@@ -52,12 +54,7 @@ def forget_source(
     collections = sorted({one.collection for one in documents})
     if confirm is not True:
         size = sum(one.body_length for one in documents)
-        line = (
-            f"{counted(len(documents), 'document')} from {source} in {' and '.join(collections)}, "
-            f"{size:,} characters, "
-            f"written {min(one.authored_at for one in documents)[:10]} to "
-            f"{max(one.authored_at for one in documents)[:10]}, and every memory derived from that."
-        )
+        line = _preview(source, documents, collections)
         raise ConfirmationMissing(
             f"Nothing was forgotten. This would forget {line}",
             {"source": source, "documents": len(documents), "characters": size},
@@ -76,6 +73,20 @@ def forget_source(
         derived=len(done.documents) - len(documents),
         left=done.left,
         probes=probes,
+    )
+
+
+def _preview(source: str, documents: Sequence[Document], collections: Sequence[str]) -> str:
+    days = sorted(one.authored_at[:10] for one in documents)
+    choices = {
+        "pinned": sum(one.is_pinned for one in documents),
+        "not served": sum(one.inactive is not None for one in documents),
+    }
+    chosen = "".join(f", {count:,} of them {what}" for what, count in choices.items() if count)
+    return (
+        f"{counted(len(documents), 'document')} from {source} in {' and '.join(collections)}{chosen}, "
+        f"{sum(one.body_length for one in documents):,} characters, written {days[0]} to {days[-1]}, "
+        "and every memory derived from that."
     )
 
 

@@ -201,7 +201,7 @@ def test_chatgpt_reads_the_current_branch_alone(invoke: Invoke, tmp_path: Path) 
 
 
 def test_claude_exports_memories_and_projects(invoke: Invoke, tmp_path: Path) -> None:
-    """Memories and documents of projects become notes; users are left out."""
+    """Memories and documents of projects become notes; of users, the name alone is used."""
     project = {"uuid": "p1", "name": "Harbour", "description": "", "prompt_template": "Answer in Danish.",
                "docs": [{"uuid": "d1", "filename": "tides.md", "content": "High water is at six."}]}  # fmt: skip
     files = {
@@ -222,7 +222,33 @@ def test_claude_exports_memories_and_projects(invoke: Invoke, tmp_path: Path) ->
     assert texts["Memory of Claude.ai"] == "The user bakes on Fridays.\n"
     assert texts["tides.md"] == "High water is at six.\n"
     assert texts["Harbour"] == "Answer in Danish.\n"
-    assert not any("Nonymous" in text for text in texts.values())
+    assert not any("example.org" in text for text in texts.values())
+
+
+@pytest.mark.parametrize("source", ["chatgpt", "claude.ai"])
+def test_messages_carry_the_name_of_the_account(invoke: Invoke, tmp_path: Path, source: str) -> None:
+    """The user of an export with accounts has a name, also where several share the export; the agent has none."""
+    names = {"chatgpt": ("Ida Holm", "Ida Holm"), "claude.ai": ("Ida Holm", "Per Dahl")}[source]
+    talks = [owned(one, name) for one, name in zip((BOAT, BREAD), names, strict=True)]
+    files = {f"data/{name}": text for name, text in FORMATS[source](talks).items()}
+
+    report = mined(invoke, write_zip(tmp_path / "export.zip", files))
+
+    assert (report["foreign"], report["faults"]) == ([], [])
+    for question, name, answer in (
+        ("varnish", names[0], "Use a spar"),
+        ("sourdough", names[1], "It is over"),
+    ):
+        [found, *_] = ask_json(invoke, "search", question, "--where", f"speaker={name}")["results"]
+        text = text_of(invoke, found["file"])
+        assert text.startswith(f"**{name}:** ")
+        assert f"**Agent:** {answer}" in text
+
+
+def owned(one: Talk, name: str) -> Talk:
+    """Return *one* as a talk of the account of *name*."""
+    turns = [turn._replace(speaker=name) if turn.speaker == USER else turn for turn in one.turns]
+    return one._replace(user=name, turns=turns)
 
 
 def test_slack_threads_names_and_tokens(invoke: Invoke, tmp_path: Path) -> None:
