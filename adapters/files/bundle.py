@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
@@ -129,7 +130,7 @@ class ZipBundleReader:
             return file.read(_SAMPLE)
 
     def _refuse(self, head: bytes | None, names: Collection[str] = ()) -> None:
-        if advice := self._advise(self.location, head, names):
+        if advice := self._advise(quote(self.location), head, names):
             raise NotABundle(self.location, *advice)
 
     def _refuse_bomb(self) -> None:

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from shlex import quote
 
 VAULT_ID = 0x434C414D  # "CLAM", the application id of a vault, at byte 68 of its file
 _ID_AT = slice(68, 72)
 _SQLITE = b"SQLite format 3\x00"
 
 
-def advice_about(path: str, head: bytes | None, names: Collection[str] = ()) -> tuple[str, str] | None:
+def advice_about(file: str, head: bytes | None, names: Collection[str] = ()) -> tuple[str, str] | None:
     """
-    Return what the file *path* is, and how to read it; ``None`` if it may be a bundle.
+    Return what *file* is, and how to read it; ``None`` if it may be a bundle.
 
     Args:
+        file: The path, quoted for a shell.
         head: The first bytes; ``None`` of a folder.
         names: The members of a ZIP file without the manifest of a bundle.
     """
-    file = quote(path)
     if head is None:
         return "it is a folder", f"To index its notes, run: clawmem collection add {file}"
     if names:

@@ -29,6 +29,7 @@ from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.interfaces.cli.unchanged import NO_VECTORS, mined_at_once
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
 from clawmem.app.services.indexing.publish import publish
@@ -151,6 +152,24 @@ def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: 
         invoke, write_export(tmp_path / "export", "chatgpt", long._replace(updated=BOAT.turns[-1].at + 120))
     )
     assert changes(again, "chatgpt") == (1, 1, 0, 0)
+
+
+def test_unchanged_files_are_answered_at_once(
+    invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without loading the commands; a changed file, a missing vector and any option are left to the command."""
+    export = write_export(tmp_path / "export", "chatgpt", BOAT)
+    arguments = [NO_VECTORS, str(export)]
+    assert not mined_at_once(arguments)
+    mined(invoke, export)
+
+    assert mined_at_once(arguments)
+    assert capsys.readouterr().out == invoke("mine", *arguments).stdout
+    assert not mined_at_once([str(export)])
+    assert not any(mined_at_once([*arguments, one]) for one in ("--json", "", str(tmp_path / "missing")))
+    write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
+    assert not mined_at_once(arguments)
+    assert capsys.readouterr().out == ""
 
 
 def test_a_zip_is_read_in_place(invoke: Invoke, tmp_path: Path) -> None:
