@@ -33,6 +33,8 @@ from clawmem.app.interfaces.cli.unchanged import NO_VECTORS, mined_at_once
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
 from clawmem.app.services.indexing.publish import publish
+from clawmem.domain.conversations.units import FORMER_SHARED
+from clawmem.domain.conversations.versions import ConversationState
 from clawmem.ports.conversations import ExportFile, ExportPart
 
 BOAT = talk(
@@ -129,9 +131,10 @@ def test_a_second_export_adds_only_what_is_new(invoke: Invoke, tmp_path: Path, s
 
 def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: Path) -> None:
     """A changed exchange is replaced in place, an exchange that is gone is no longer found, a longer one grows."""
-    more = [turn._replace(text=f"{turn.text} {'Sand it well. ' * 60}") for turn in BOAT.turns]
+    more = [turn._replace(text=f"{turn.text} {'Sand it well. ' * 180}") for turn in BOAT.turns]
     long = BOAT._replace(turns=more)
     mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
+    assert documents(invoke).keys() == {"Painting the boat", "Painting the boat (2)"}
     known = {one["file"]: one["docid"] for one in documents(invoke).values()}
     edited = BOAT._replace(
         turns=[
@@ -316,7 +319,7 @@ def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
         invoke, write_export(tmp_path / "other", "claude.ai", BREAD), "-c", "chats", "--source", "work"
     )
     assert list(named["sources"]) == ["work"]
-    assert documents(invoke)["My sourdough loaf collapses in the oven, what is going wrong?"]
+    assert documents(invoke)["Sourdough"]
     renamed = mined(invoke, export, "--source", "ship")
     assert (changes(renamed, "ship")[0], mined(invoke, export, "--source", "ship")["skipped"]) == (2, 1)
 
@@ -401,6 +404,28 @@ def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, t
     ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
     assert mined(invoke, tmp_path / "export")["sources"]["chatgpt"]["forgotten"] == 2
     assert not documents(invoke)
+
+
+def test_a_conversation_stays_divided_as_it_was(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents of an earlier release keep their messages when the conversation grows, so that forgotten ones stay away."""
+    long = BOAT._replace(
+        turns=[turn._replace(text=f"{turn.text} {'Sand it well. ' * 60}") for turn in BOAT.turns]
+    )
+    with monkeypatch.context() as earlier:
+        earlier.setattr(ConversationState, "shared", FORMER_SHARED)
+        mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
+    assert len(documents(invoke)) == 2
+    file = next(one["docid"] for one in documents(invoke).values() if one["file"].endswith("0002.md"))
+    assert invoke("forget", file, "--yes").exit_code == 0
+
+    report = mined(invoke, write_export(tmp_path / "export", "chatgpt", longer(long, "Which brush?", "A soft one of badger hair.")))  # fmt: skip
+
+    assert changes(report, "chatgpt")[1:] == (0, 0, 1)
+    texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
+    assert any("badger" in text for text in texts)
+    assert not any("wait a whole day" in text for text in texts)
 
 
 @pytest.mark.parametrize("source", ["chatgpt", "claude.ai", "slack", "claude-code", "codex"])
