@@ -14,7 +14,7 @@ class ConversationState(NamedTuple):
     The imported state of a conversation: its number of units, their digest, and its version in milliseconds.
 
     The digest is negative if exchanges share units of up to `MAX_SHARED` characters, else `FORMER_SHARED`: a
-    conversation stays divided as it is, because a unit that was forgotten is known by its number alone.
+    conversation keeps its division, because a forgotten unit is known by its number alone.
     """
 
     units: int = 0
