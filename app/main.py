@@ -39,6 +39,11 @@ def _run() -> None:
 
         if forwarded_at_once(sys.argv[2:]):  # an assistant waits for this at every start
             return
+    if sys.argv[1:2] == ["mine"]:
+        from clawmem.app.interfaces.cli.unchanged import mined_at_once
+
+        if mined_at_once(sys.argv[2:]):  # a scheduled import finds nothing new most times
+            return
     from clawmem.app.interfaces.cli.command_line import cli
 
     cli()

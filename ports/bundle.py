@@ -30,6 +30,15 @@ class BundleDamaged(VaultError):
         )
 
 
+class NotABundle(VaultError):
+    """The file to restore is missing, or is something else than a bundle; ``remedy`` says which command reads it."""
+
+    code = "NOT_A_BUNDLE"
+
+    def __init__(self, path: str, what: str, remedy: str) -> None:
+        super().__init__(path, f"{path} is no bundle: {what}. Nothing was written. {remedy}")
+
+
 class BundleTooNew(VaultError):
     """A later clawmem wrote the bundle."""
 

@@ -22,12 +22,13 @@ class Turn(NamedTuple):
 
 
 class Talk(NamedTuple):
-    """A conversation of two."""
+    """A conversation of two; ``user`` is the name of the account, if the export records one."""
 
     id: str
     title: str
     turns: Sequence[Turn]
     updated: float | None = None
+    user: str = ""
 
 
 def talk(name: str, title: str, day: str, *texts: str) -> Talk:
@@ -43,8 +44,8 @@ def iso(at: float) -> str:
 
 
 def _roles(one: Talk) -> list[str]:
-    """Return the role of each turn: the first speaker is the user."""
-    first = one.turns[0].speaker
+    """Return the role of each turn: the user is the owner of the account, or the first speaker."""
+    first = one.user or one.turns[0].speaker
     return [USER if turn.speaker == first else ASSISTANT for turn in one.turns]
 
 
@@ -97,6 +98,7 @@ def claude_ai(talks: Iterable[Talk]) -> list[dict[str, Any]]:
             "uuid": one.id,
             "name": one.title,
             "created_at": iso(one.turns[0].at),
+            "account": {"uuid": f"account of {one.user}"},
             "chat_messages": [
                 {
                     "uuid": f"{one.id}-{number}",
@@ -254,10 +256,30 @@ def write_zip(path: Path, files: Mapping[str, str | bytes]) -> Path:
     return path
 
 
+def chatgpt_files(talks: Sequence[Talk]) -> dict[str, str]:
+    """Return the files of an export of ChatGPT."""
+    users = (
+        {"user.json": json.dumps({"id": "user-1", "email": "a@example.org", "name": talks[0].user})}
+        if talks[0].user
+        else {}
+    )
+    return {"conversations.json": json.dumps(chatgpt(talks)), **users}
+
+
+def claude_ai_files(talks: Sequence[Talk]) -> dict[str, str]:
+    """Return the files of an export of Claude.ai; several accounts of an organisation may share one."""
+    names = dict.fromkeys(one.user for one in talks if one.user)
+    users = [
+        {"uuid": f"account of {name}", "full_name": name, "email_address": "a@example.org"} for name in names
+    ]
+    files = {"conversations.json": json.dumps(claude_ai(talks))}
+    return {**files, "users.json": json.dumps(users)} if users else files
+
+
 Files = Mapping[str, str]
 FORMATS: Mapping[str, Callable[[Sequence[Talk]], Files]] = {
-    "chatgpt": lambda talks: {"conversations.json": json.dumps(chatgpt(talks))},
-    "claude.ai": lambda talks: {"conversations.json": json.dumps(claude_ai(talks))},
+    "chatgpt": chatgpt_files,
+    "claude.ai": claude_ai_files,
     "claude-code": lambda talks: {f"project/{one.id}.jsonl": claude_code(one) for one in talks},
     "codex": lambda talks: {f"rollout-{one.id}.jsonl": codex(one) for one in talks},
     "gemini-cli": lambda talks: {f"chats/session-{one.id}.jsonl": gemini_cli(one) for one in talks},

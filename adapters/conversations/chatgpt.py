@@ -8,7 +8,15 @@ from typing import Any
 
 from clawmem.adapters.conversations.format import Format, nothing
 from clawmem.adapters.conversations.members import Member, Tree
-from clawmem.adapters.conversations.shapes import Kind, Shape, object_in, objects_in, text_in, time_in
+from clawmem.adapters.conversations.shapes import (
+    Kind,
+    Shape,
+    beside,
+    object_in,
+    objects_in,
+    text_in,
+    time_in,
+)
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
 
@@ -24,12 +32,13 @@ def _recognises(shape: Shape) -> bool:
 
 def _read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
     for member in members:
+        user = next((text_in(one.get("name")) for one in beside(member, tree, "user.json")), "")
         for one in objects_in(member):
             if isinstance(one.get("mapping"), dict):
-                yield from _conversation(one, member)
+                yield from _conversation(one, member, user)
 
 
-def _conversation(one: dict[str, Any], member: Member) -> Iterator[ImportedConversation]:
+def _conversation(one: dict[str, Any], member: Member, user: str) -> Iterator[ImportedConversation]:
     mapping = one["mapping"]
     name = (
         text_in(one.get("conversation_id"))
@@ -42,7 +51,7 @@ def _conversation(one: dict[str, Any], member: Member) -> Iterator[ImportedConve
         SOURCE,
         name,
         text_in(one.get("title")),
-        [message for node in branch for message in _messages(node)],
+        [message for node in branch for message in _messages(node, user)],
         time_in(one.get("create_time")),
         tuple(pair for pair in labels if pair[1]),
         updated=time_in(one.get("update_time")),
@@ -79,8 +88,9 @@ def _last_leaf(mapping: dict[str, Any]) -> str:
     return max(leaves or list(mapping), key=written, default="")
 
 
-def _messages(message: dict[str, Any]) -> Iterator[ImportedMessage]:
-    role = object_in(message.get("author")).get("role")
+def _messages(message: dict[str, Any], user: str) -> Iterator[ImportedMessage]:
+    author = object_in(message.get("author"))
+    role = author.get("role")
     about, content = object_in(message.get("metadata")), object_in(message.get("content"))
     if role not in ("user", "assistant") or message.get("weight") == 0:
         return
@@ -94,8 +104,9 @@ def _messages(message: dict[str, Any]) -> Iterator[ImportedMessage]:
     parts = content.get("parts")
     texts = [_part(part) for part in parts] if isinstance(parts, list) else []
     text = _CITATION.sub("", "\n\n".join(filter(None, texts)))
+    name = text_in(author.get("name")) or user if role == Speaker.USER else ""
     yield ImportedMessage(
-        text_in(message.get("id")), text, time_in(message.get("create_time")), Speaker(role)
+        text_in(message.get("id")), text, time_in(message.get("create_time")), Speaker(role), name
     )
 
 

@@ -7,7 +7,15 @@ from typing import Any
 
 from clawmem.adapters.conversations.format import Format, nothing
 from clawmem.adapters.conversations.members import Member, Tree
-from clawmem.adapters.conversations.shapes import Shape, dicts_in, object_in, objects_in, text_in, time_in
+from clawmem.adapters.conversations.shapes import (
+    Shape,
+    beside,
+    dicts_in,
+    object_in,
+    objects_in,
+    text_in,
+    time_in,
+)
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
 
@@ -18,7 +26,10 @@ _NAMED = 20  # attachments of a message that are named
 
 def _conversations(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
     for member in members:
+        names = _names(member, tree)
         for one in objects_in(member):
+            account = object_in(one.get("account"))
+            user = names.get(text_in(account.get("uuid"))) or text_in(account.get("full_name"))
             said = dicts_in(one.get("chat_messages"))
             project = text_in(object_in(one.get("project")).get("name")) or text_in(one.get("project_uuid"))
             yield ImportedConversation(
@@ -26,7 +37,7 @@ def _conversations(members: Sequence[Member], tree: Tree) -> Iterator[ImportedCo
                 text_in(one.get("uuid")) or f"{member.place}#{one.get('created_at')}",
                 text_in(one.get("name")),
                 [
-                    _message(message)
+                    _message(message, user)
                     for message in _branch(said, text_in(one.get("current_leaf_message_uuid")))
                 ],
                 time_in(one.get("created_at")),
@@ -47,7 +58,13 @@ def _branch(said: list[dict[str, Any]], leaf: str) -> list[dict[str, Any]]:
     return list(reversed(path.values())) if len(path) > 1 else said
 
 
-def _message(one: dict[str, Any]) -> ImportedMessage:
+def _names(member: Member, tree: Tree) -> dict[str, str]:
+    """Return the names of the accounts in ``users.json`` next to *member*, by id."""
+    users = beside(member, tree, "users.json")
+    return {text_in(one.get("uuid")): text_in(one.get("full_name")) for one in users}
+
+
+def _message(one: dict[str, Any], user: str) -> ImportedMessage:
     blocks = [
         text_in(part.get("text")) for part in dicts_in(one.get("content")) if part.get("type") == "text"
     ]
@@ -57,7 +74,8 @@ def _message(one: dict[str, Any]) -> ImportedMessage:
     if names:
         text = f"{text}\n\n[attached: {', '.join(names)}]"
     role = _ROLES.get(text_in(one.get("sender")), Speaker.ASSISTANT)
-    return ImportedMessage(text_in(one.get("uuid")), text, time_in(one.get("created_at")), role)
+    name = user if role is Speaker.USER else ""
+    return ImportedMessage(text_in(one.get("uuid")), text, time_in(one.get("created_at")), role, name)
 
 
 def _projects(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:

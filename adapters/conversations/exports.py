@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import os
-import stat
 import zipfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from clawmem.adapters.conversations import agents, chatgpt, chats, claude_ai, gemini, slack
 from clawmem.adapters.conversations.agents import ReadMessages
 from clawmem.adapters.conversations.chats import Decode
 from clawmem.adapters.conversations.format import Format
+from clawmem.adapters.conversations.listing import ZIP, export_files, reason_of
 from clawmem.adapters.conversations.members import (
-    EXTENSIONS,
     Member,
     NotAConversation,
     Tree,
@@ -29,13 +28,7 @@ from clawmem.ports.conversations import (
     ImportedConversation,
     ReadFault,
 )
-from clawmem.ports.errors import SourceUnreadable
-from clawmem.ports.records import SourceStamp
 
-ZIP = ".zip"
-SKIPPED = frozenset(
-    ".git node_modules __pycache__ .venv venv dist build .next .mempalace .grepai tool-results subagents".split()
-)
 UNKNOWN = "it has no known format of conversations"
 
 
@@ -59,25 +52,7 @@ class DiskExports(ConversationExports):
         )
 
     def files(self, paths: Sequence[str]) -> tuple[list[ExportFile], list[ReadFault]]:
-        found: dict[str, ExportFile] = {}
-        faults: list[ReadFault] = []
-
-        def complain(error: OSError) -> None:
-            reason = "it does not exist" if isinstance(error, FileNotFoundError) else _reason(error)
-            faults.append(ReadFault(os.fsdecode(error.filename), reason))
-
-        for path in map(os.path.abspath, paths):
-            for place in _places(path, complain):
-                try:
-                    state = os.lstat(place) if place != path else os.stat(place)  # noqa: PTH116  a link keeps its name
-                except OSError as error:
-                    complain(error)
-                    continue
-                if stat.S_ISREG(state.st_mode):
-                    found[place] = ExportFile(place, SourceStamp(state.st_size, state.st_mtime_ns))
-        if faults and not found:
-            raise SourceUnreadable(faults[0].file, faults[0].reason)
-        return [found[place] for place in sorted(found)], faults
+        return export_files(paths)
 
     def read(self, changed: Sequence[ExportFile], every: Sequence[ExportFile]) -> Iterator[ExportPart]:
         archives = [file for file in changed if file.path.lower().endswith(ZIP)]
@@ -111,23 +86,6 @@ class _FinishedGroup:
         self.places, self.source = list(places), source
 
 
-def _reason(error: OSError) -> str:
-    return (error.strerror or str(error)).lower()
-
-
-def _places(path: str, complain: Callable[[OSError], None]) -> Iterator[str]:
-    if not os.path.isdir(path):  # noqa: PTH112
-        yield path
-        return
-    for folder, folders, names in os.walk(path, onerror=complain):
-        folders[:] = sorted(set(folders) - SKIPPED)
-        yield from (
-            os.path.join(folder, name)  # noqa: PTH118
-            for name in sorted(names)
-            if name.lower().endswith((*EXTENSIONS, ZIP))
-        )
-
-
 def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportPart]:
     try:
         with zipfile.ZipFile(file.path) as archive:
@@ -150,7 +108,7 @@ def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportP
         yield ReadFault(file.path, str(error))
         return
     except OSError as error:
-        yield ReadFault(file.path, _reason(error))
+        yield ReadFault(file.path, reason_of(error))
         return
     if is_whole:
         yield FileFinished(file, next(filter(None, sources), ""))

@@ -14,7 +14,8 @@ from functools import cached_property
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
-EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
+from clawmem.adapters.conversations.listing import EXTENSIONS
+
 SAMPLE = 1 << 18  # bytes from the start of a file that show its format
 MAX_LINE = 64 << 20  # bytes of one line of a session
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import ijson
 
-from clawmem.adapters.conversations.members import Member, Unreadable, Utf8Stream
+from clawmem.adapters.conversations.members import Member, Tree, Unreadable, Utf8Stream
 
 SAMPLE_LINES = 200  # a session begins with lines of its program
 
@@ -109,6 +109,15 @@ def objects_in(member: Member, prefix: str | None = None) -> Iterator[dict[str, 
         except (ijson.JSONError, ValueError, OverflowError) as error:
             said = str(error).strip().partition("\n")[0][:120]
             raise Unreadable(f"it is no valid JSON after its first {count} entries ({said})") from error
+
+
+def beside(member: Member, tree: Tree, name: str) -> list[dict[str, Any]]:
+    """Return the objects of the small file *name* in the folder of *member*; none if it cannot be read."""
+    folder, slash, _ = member.name.rpartition("/")
+    with suppress(Unreadable):
+        if found := tree.get(f"{folder}{slash}{name}"):
+            return list(objects_in(found))
+    return []
 
 
 def text_in(value: object) -> str:

@@ -2,23 +2,27 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
-from clawmem.ports.bundle import BundleDamaged
+from clawmem.ports.bundle import BundleDamaged, NotABundle
 
 MANIFEST = "manifest.json"
 MOST_MANIFEST = 256 << 20  # bytes; a million notes take about 150 MB
 MOST_GROWTH = 200  # times the size of the file; text with its vectors grows to 3 to 20 times
 ANY_GROWTH = 64 << 20  # bytes that a small file may always grow to
 _CHUNK = 1 << 20
+_SAMPLE = 4_096  # bytes from the start of a file that show what it is
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
 _OWNER_ALONE = 0o100600 << 16
 _UNIX = 3
+
+Advise = Callable[[str, bytes | None, Collection[str]], tuple[str, str] | None]
 
 
 class ZipBundleWriter:
@@ -58,17 +62,25 @@ class ZipBundleReader:
     """
     ``BundleReader`` of a ZIP file. Nothing is unpacked to the disk, and no name of a part becomes a path.
 
+    Args:
+        advise: Returns what another file is, and how to read it, see `clawmem.domain.portability.other_files`.
+
     Raises:
-        BundleDamaged: The file is no bundle, or a part differs from the manifest.
+        NotABundle: The file is missing or something else.
+        BundleDamaged: The file cannot be read, or a part differs from the manifest.
     """
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, advise: Advise = lambda path, head, names: None) -> None:
         self._file = file
+        self._advise = advise
+        self._refuse_other()
         self._open = ExitStack()
         with self._translated():
             self._zip = ZipFile(file)
         self._entries = {one.filename: one for one in self._zip.infolist()}
         try:
+            if MANIFEST not in self._entries:
+                self._refuse(b"", [*self._entries])
             self._refuse_bomb()
             self.manifest: Mapping[str, Any] = self._manifest()
             self._compare()
@@ -104,6 +116,22 @@ class ZipBundleReader:
         if name not in self._entries:
             raise BundleDamaged(self.location, f"it has no part {name}")
         return self._entries[name]
+
+    def _refuse_other(self) -> None:
+        if not self._file.exists():
+            remedy = "Name the file that clawmem export wrote."
+            raise NotABundle(self.location, "there is no such file", remedy)
+        with self._translated():
+            head = None if self._file.is_dir() else self._sample()
+        self._refuse(head)
+
+    def _sample(self) -> bytes:
+        with self._file.open("rb") as file:
+            return file.read(_SAMPLE)
+
+    def _refuse(self, head: bytes | None, names: Collection[str] = ()) -> None:
+        if advice := self._advise(quote(self.location), head, names):
+            raise NotABundle(self.location, *advice)
 
     def _refuse_bomb(self) -> None:
         size, grown = self._file.stat().st_size, sum(one.file_size for one in self._entries.values())

@@ -9,11 +9,12 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull
 
 
-def copy_vault(source: str, target: str) -> None:
+def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:
     """
     Copy the vault *source* to the new file *target* as one consistent snapshot; *source* is opened read-only.
 
-    The copy is one file without a write-ahead log.
+    The copy is one file without a write-ahead log. A *detached* copy has no external indexes, so that it does not share
+    those in an object store. Return whether it lost some: the indexes in its file are then to be rebuilt.
 
     Raises:
         VaultFull: the disk of *target* is full.
@@ -25,6 +26,9 @@ def copy_vault(source: str, target: str) -> None:
             with writer.backup("main", reader, "main") as backup:
                 backup.step()
             writer.pragma("journal_mode", "delete")
+            if detached:
+                writer.execute("delete from indexes")
+            return detached and writer.changes() > 0
         finally:
             writer.close()
             reader.close()

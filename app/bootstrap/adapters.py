@@ -141,8 +141,9 @@ class Adapters:
     def bundle(file: Path) -> Iterator[BundleReader]:
         """Open a bundle, whose parts are compared with their hashes."""
         from clawmem.adapters.files.bundle import ZipBundleReader
+        from clawmem.domain.portability.other_files import advice_about
 
-        with closing(ZipBundleReader(file)) as reader:
+        with closing(ZipBundleReader(file, advice_about)) as reader:
             yield reader
 
     @staticmethod

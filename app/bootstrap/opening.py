@@ -4,20 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.pipelines import Pipelines
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
-from clawmem.app.environment.private_files import files_of_vault, make_private, private_umask
+from clawmem.app.environment.private_files import (
+    files_of_vault,
+    make_private,
+    private_umask,
+    temporary_folder,
+)
 from clawmem.app.settings.config_file import read_config
 from clawmem.app.settings.model import Settings
 from clawmem.app.settings.vaults import UnknownVault, lost_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.records import Role
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
@@ -82,17 +86,20 @@ def unopened_services(settings: Settings) -> Services:
 @contextmanager
 def open_copy(settings: Settings) -> Iterator[Services]:
     """
-    Open a temporary copy of the configured vault. The copy and its changes are deleted at the end.
+    Open a temporary copy of the configured vault, with its own indexes. The copy is deleted at the end.
 
     Raises:
         VaultError: There is no vault, or it cannot be copied.
     """
     from clawmem.adapters.sqlite.snapshot import copy_vault
 
-    with open_services(settings, read_only=True), TemporaryDirectory(prefix="clawmem-") as folder:
-        copy = Path(folder) / settings.vault.name
-        copy_vault(str(settings.vault), str(copy))
-        with open_services(settings.model_copy(update={"vault": copy}), create=False) as copied:
+    with open_services(settings, read_only=True), temporary_folder() as folder:
+        copy = folder / settings.vault.name
+        is_bare = copy_vault(str(settings.vault), str(copy), detached=True)
+        alone = settings.model_copy(update={"vault": copy, "backend": None})
+        with open_services(alone, create=False) as copied:
+            for role in Role if is_bare else ():
+                copied.vault.rebuild(role)
             yield copied
 
 

@@ -9,12 +9,17 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISLNK, S_ISREG
 from time import time
 
+from clawmem.app.environment.process_identity import holder_id, is_gone
+
 MOST_BYTES = 64_000  # of the error log; beyond that its older half is deleted
 PRIVATE, PRIVATE_FOLDER = 0o600, 0o700
 OTHERS = 0o077  # the permissions of all users but the owner; as a umask it removes them from new files
 _BESIDE = ("-wal", "-shm", "-journal")
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL
 _DRAFT = ".draft-"
+_TEMPORARY = "clawmem-"
+_COLON = "+"  # in names of files, which Windows allows no colon
+_ABANDONED_S = 86_400.0  # age of a draft whose process is unknown, for example one of another machine
 
 
 def state_folder(vault: Path) -> Path:
@@ -104,7 +109,7 @@ def draft_of(file: Path) -> Iterator[Path]:
     Raises:
         OSError: the file cannot be written; no draft is left.
     """
-    draft = file.with_name(f".{file.name}{_DRAFT}{os.getpid()}.{os.urandom(4).hex()}")
+    draft = draft_path(file)
     try:
         with private_umask():
             yield draft
@@ -116,6 +121,52 @@ def draft_of(file: Path) -> Iterator[Path]:
         for ending in ("", *_BESIDE):
             draft.with_name(draft.name + ending).unlink(missing_ok=True)
         raise
+
+
+def draft_path(place: Path) -> Path:
+    """Return the path of a new draft of the file or folder *place*, which names this process, for `sweep_drafts`."""
+    return place.with_name(f".{place.name}{_DRAFT}{_writer()}")
+
+
+def _writer() -> str:
+    return holder_id().replace(":", _COLON)
+
+
+def sweep_drafts(place: Path) -> list[Path]:
+    """Delete the drafts of the file or folder *place* whose writers were killed, and return them."""
+    return _sweep_abandoned(place.parent, f".{place.name}{_DRAFT}")
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """Yield a new folder, which is deleted after the block; delete those that killed processes left."""
+    from tempfile import TemporaryDirectory  # only where a vault is copied
+
+    sweep_temporary_folders()
+    with TemporaryDirectory(prefix=f"{_TEMPORARY}{_writer()}{_COLON}") as folder:
+        yield Path(folder)
+
+
+def sweep_temporary_folders() -> list[Path]:
+    """Delete the temporary folders whose processes were killed, and return them."""
+    from tempfile import gettempdir
+
+    return _sweep_abandoned(Path(gettempdir()), _TEMPORARY, only_gone=True)
+
+
+def _sweep_abandoned(folder: Path, prefix: str, *, only_gone: bool = False) -> list[Path]:
+    from shutil import rmtree
+
+    swept = []
+    with suppress(OSError):
+        for place in [one for one in folder.iterdir() if one.name.startswith(prefix)]:
+            with suppress(OSError):
+                writer = ":".join(place.name.removeprefix(prefix).split(_COLON)[:3])
+                is_old = not only_gone and time() - place.lstat().st_mtime > _ABANDONED_S
+                if is_old or is_gone(writer):
+                    rmtree(place) if place.is_dir() and not place.is_symlink() else place.unlink()
+                    swept.append(place)
+    return swept
 
 
 def flush_folder(folder: Path) -> None:

@@ -23,6 +23,9 @@ class BeadsProject(Request):
         Field(description="Folder of the project, or one below it."),
         Option(metavar="PROJECT", is_argument=True),
     ] = "."
+    allow_empty: Annotated[
+        bool, Field(description="Also remove every issue of a project that lists none."), Option(tool=None)
+    ] = False
 
 
 class SyncedIssues(Result):
@@ -43,7 +46,7 @@ class SyncedIssues(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return the lines that could not be read."""
+        """Return the lines that could not be read, and why documents of a project without issues are kept."""
         return self.problems
 
 
@@ -54,7 +57,7 @@ def beads_sync(services: Services, request: BeadsProject) -> SyncedIssues:
     It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
     changes in .beads. Find issues by their properties: --where status=open.
     """
-    found = issue_sync(services)(request.project_path)
+    found = issue_sync(services)(request.project_path, allow_empty=request.allow_empty)
     return SyncedIssues(
         project_dir=found.project,
         new_doc_ids=list(found.new),

@@ -9,11 +9,16 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.bootstrap.client_checks import client_answers
 from clawmem.app.environment.places import client_folder, client_servers
-from clawmem.app.environment.private_files import files_of_vault
+from clawmem.app.environment.private_files import files_of_vault, sweep_drafts, sweep_temporary_folders
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Opening, Operation, Result
 from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.maintenance.machine_checks import client_findings, disk_findings, permission_finding
+from clawmem.app.services.maintenance.machine_checks import (
+    client_findings,
+    disk_findings,
+    draft_finding,
+    permission_finding,
+)
 from clawmem.app.settings.plain import topics_place
 
 if TYPE_CHECKING:
@@ -36,16 +41,18 @@ def doctor(services: Services, request: NoParameters) -> Examination:
     """
     Check the vault and its environment; report remedies.
 
-    It changes one thing: files of the vault, and the config file, are made private if other users can read them.
+    It changes two things: files of the vault, and the config file, are made private if other users can read them, and
+    drafts of commands that were killed are deleted.
     """
     settings = services.settings
     kept = [*files_of_vault(settings.vault), Path(topics_place(os.environ)), settings.config_file]
     private = permission_finding(kept)
+    swept = draft_finding([*sweep_drafts(settings.vault), *sweep_temporary_folders()])
     project = Path.cwd() if services.caller == PERSON else None
     clients = client_findings(client_folder(os.environ), client_servers(os.environ), project)
     # Agents of a person alone: a request to the server must not start programs.
     agents = client_answers(os.environ) if services.caller == PERSON else []
-    findings = [*disk_findings(settings.vault), *services.doctor(), private, *clients, *agents]
+    findings = [*disk_findings(settings.vault), *services.doctor(), private, swept, *clients, *agents]
     return Examination(ok=all(one.ok for one in findings), findings=findings)
 
 

@@ -31,7 +31,7 @@ def forget_source(
     services: Services, source: str, collection: str, *, confirm: bool | None
 ) -> ForgottenSource:
     """
-    Forget the documents of *source* in *collection*, by default in every one.
+    Forget the documents of *source* in *collection*, by default in every one; archived ones as well.
 
     Raises:
         ConfirmationMissing: ``confirm`` is not true.
@@ -40,8 +40,8 @@ def forget_source(
     from clawmem.app.services.conversations.sources import documents_of_source, imported_sources, read_again
 
     configured = services.settings.collections
-    served = documents_of_source(services.vault.documents, configured, source)
-    documents = [one for one in served if collection in ("", one.collection)]
+    imported = documents_of_source(services.vault.documents, configured, source)
+    documents = [one for one in imported if collection in ("", one.collection)]
     if not documents:
         listed = imported_sources(services.vault.documents, configured)
         known = {one.source for one in listed if collection in ("", one.collection)}
@@ -65,9 +65,14 @@ def forget_source(
 def _confirmation(source: str, documents: Sequence[Document]) -> ConfirmationMissing:
     """Return the error that names what would be forgotten."""
     size, days = sum(one.body_length for one in documents), [one.authored_at[:10] for one in documents]
+    choices = {
+        "pinned": sum(one.is_pinned for one in documents),
+        "not served": sum(one.inactive is not None for one in documents),
+    }
+    chosen = "".join(f", {count:,} of them {what}" for what, count in choices.items() if count)
     line = (
         f"{counted(len(documents), 'document')} from {source} in "
-        f"{' and '.join(sorted({one.collection for one in documents}))}, {size:,} characters, "
+        f"{' and '.join(sorted({one.collection for one in documents}))}{chosen}, {size:,} characters, "
         f"written {min(days)} to {max(days)}, and every memory derived from that."
     )
     return ConfirmationMissing(

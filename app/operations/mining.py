@@ -121,7 +121,11 @@ class Mined(Upkeep):
 
 
 class Source(Result):
-    """One source in one collection; times are those of the first and the last exchange, and of the last import."""
+    """
+    One source in one collection; times are those of the first and the last document, and of the last import.
+
+    The memories of a tool have no ``conversations``.
+    """
 
     source: str
     collection: str
@@ -133,7 +137,7 @@ class Source(Result):
 
 
 class Sources(Result):
-    """Sources of imported conversations."""
+    """Sources of imported conversations and memories."""
 
     sources: list[Source]
 
@@ -235,7 +239,7 @@ def _counts(report: MiningReport) -> dict[str, Any]:
 
 
 def sources(services: Services, request: NoParameters) -> Sources:
-    """List the sources of imported conversations, with their numbers of conversations and documents."""
+    """List the programs whose conversations or memories were imported, with the numbers of their documents."""
     from clawmem.app.services.conversations.sources import imported_sources
 
     return Sources(
@@ -299,7 +303,7 @@ def _some(sentences: Sequence[str]) -> list[Part]:
 
 def _sources_text(result: Sources) -> list[Part]:
     if not result.sources:
-        return ["Nothing was imported yet. Run: clawmem mine PATH"]
+        return ["Nothing was imported yet. Run: clawmem mine PATH, or clawmem import TOOL"]
     return [
         table(
             ["source", "collection", "conversations", "documents", "from", "to", "imported"],
@@ -307,7 +311,7 @@ def _sources_text(result: Sources) -> list[Part]:
                 [
                     one.source,
                     one.collection,
-                    str(one.conversations),
+                    str(one.conversations or ""),
                     str(one.documents),
                     one.first[:10],
                     one.last[:10],

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field
 
 from clawmem.app.bootstrap.opening import open_copy
-from clawmem.app.environment.private_files import draft_of, files_of_vault, make_folder, write_whole
+from clawmem.app.environment.draft_folders import draft_of_folder
+from clawmem.app.environment.private_files import draft_of, files_of_vault, sweep_drafts, write_whole
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
@@ -101,8 +102,11 @@ def export(services: Services, request: ExportRequest) -> Export:
     if request.receipts and request.form != "bundle":
         raise InvalidInput("INVALID_INPUT", "Only a bundle has receipts. Leave --receipts out.")
     chosen = Selection(frozenset(named_collections(services, request.collection)), _moment(request.since))
-    target = free_target(services, request.output or Path(_NAMES[request.form]), force=request.force)
-    if request.form == "markdown":
+    is_folder = request.form == "markdown"
+    target = free_target(
+        services, request.output or Path(_NAMES[request.form]), force=request.force, is_folder=is_folder
+    )
+    if is_folder:
         documents = _export_folder(services, chosen, target)
     elif request.form == "bundle":
         documents = _export_bundle(services, chosen, target, receipts=request.receipts)
@@ -122,23 +126,16 @@ def _moment(since: str) -> str:
 
 
 def _export_folder(services: Services, chosen: Selection, target: Path) -> int:
-    """Write Markdown files to the new folder *target*; nothing remains of it if a file cannot be written."""
-    from shutil import rmtree  # only for this format
-
-    draft, count = target.with_name(f".{target.name}.part"), 0
+    """Write Markdown files to the folder *target*; nothing remains of them if one cannot be written."""
+    count = 0
     try:
-        rmtree(draft, ignore_errors=True)  # left by a killed process
-        for _, file in selected_files(services.vault, chosen):
-            place = draft / file.name
-            make_folder(place.parent)
-            place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
-            count += 1
-        make_folder(draft)
-        if target.is_file():
-            target.unlink()
-        draft.replace(target)
+        with draft_of_folder(target) as draft:
+            for _, file in selected_files(services.vault, chosen):
+                place = draft / file.name
+                place.parent.mkdir(parents=True, exist_ok=True)
+                place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
+                count += 1
     except OSError as error:
-        rmtree(draft, ignore_errors=True)
         raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
     return count
 
@@ -165,6 +162,7 @@ def _export_bundle(services: Services, chosen: Selection, target: Path, *, recei
 @contextmanager
 def _new_file(target: Path) -> Iterator[Path]:
     """Yield a draft that becomes *target*; raise FileNotCreated if that fails."""
+    sweep_drafts(target)
     try:
         with draft_of(target) as draft:
             yield draft
@@ -172,12 +170,12 @@ def _new_file(target: Path) -> Iterator[Path]:
         raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
 
 
-def free_target(services: Services, file: Path, *, force: bool) -> Path:
+def free_target(services: Services, file: Path, *, force: bool, is_folder: bool = False) -> Path:
     """
-    Return the absolute path of the new *file*; its folder is not created.
+    Return the absolute path of the new *file*, or of a folder for new files; the folder above is not created.
 
     Raises:
-        InvalidInput: The file exists and is not to be replaced, or is a file of the vault.
+        InvalidInput: The file exists and is not to be replaced, or is a file of the vault, or the folder is indexed.
         FileNotCreated: There is no such folder.
     """
     target = file.expanduser().absolute()
@@ -185,15 +183,27 @@ def free_target(services: Services, file: Path, *, force: bool) -> Path:
         raise InvalidInput("INVALID_INPUT", f"{target} belongs to the vault itself. Choose another file.")
     if _is_note(services, target):
         raise InvalidInput("INVALID_INPUT", f"{target} is one of your notes. Choose another file.")
-    if target.is_dir() and any(target.iterdir()):
-        raise InvalidInput("INVALID_INPUT", f"{target} is a folder with files. Choose another name.")
-    if target.exists() and not force:
+    if target.is_dir():
+        _refuse_folder(services, target, is_folder=is_folder)
+    elif target.exists() and not force:
         raise InvalidInput(
             "FILE_EXISTS", f"{target} exists and was not changed. Choose another file, or add --force."
         )
     if not target.parent.is_dir():
         raise FileNotCreated(str(target), f"there is no folder {target.parent}")
     return target
+
+
+def _refuse_folder(services: Services, target: Path, *, is_folder: bool) -> None:
+    if not is_folder:
+        raise InvalidInput("INVALID_INPUT", f"{target} is a folder. Choose the name of a file.")
+    for one in services.folders:
+        if target.resolve().is_relative_to(Path(one.root).resolve()):
+            raise InvalidInput(
+                "INVALID_INPUT",
+                f"{target} belongs to the collection {one.name}, which would index the new files as more notes. "
+                "Choose another folder.",
+            )
 
 
 def _is_note(services: Services, file: Path) -> bool:

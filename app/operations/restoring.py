@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -12,13 +11,20 @@ from pydantic import Field
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
-from clawmem.app.environment.private_files import PRIVATE_FOLDER, draft_of, write_whole
+from clawmem.app.environment.private_files import (
+    PRIVATE_FOLDER,
+    draft_of,
+    sweep_drafts,
+    temporary_folder,
+    write_whole,
+)
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.services.portability.drill import asked
 from clawmem.app.settings.config_file import make_config_folder
+from clawmem.app.settings.model import load_settings
 from clawmem.ports.bundle import BundleDamaged, BundleReader, VaultNotEmpty
-from clawmem.ports.errors import VaultError, VaultReadOnly
+from clawmem.ports.errors import ClawmemError, VaultError, VaultReadOnly
 from clawmem.ports.files import FileNotCreated
 from clawmem.ports.records import InactiveReason, Role
 
@@ -54,6 +60,13 @@ class RestoreReport(Result):
     questions: int = Field(default=0, description="Questions that a drill asked again.")
     differences: list[str] = Field(default=[], description="Differences from the bundle, found by a drill.")
 
+    warnings: list[str] = Field(default=[], description="Why the indexes are not those of the settings.")
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return the warnings."""
+        return self.warnings
+
     @property
     def exit_code(self) -> int:
         """Return 1 for a drill that found differences."""
@@ -69,8 +82,9 @@ def restore(services: Services, request: RestoreRequest) -> RestoreReport:
     """
     file = request.bundle.expanduser().absolute()
     if request.drill:
-        with services.adapters.bundle(file) as reader, TemporaryDirectory(prefix="clawmem-drill-") as folder:
-            return _drill(services, reader, Path(folder) / "drill.sqlite")
+        with services.adapters.bundle(file) as reader, temporary_folder() as folder:
+            return _drill(services, reader, folder / "drill.sqlite")
+    sweep_drafts(services.settings.vault)
     _refuse_content(services, request.bundle)
     with services.adapters.bundle(file) as reader:
         return _restore(services, reader, request.bundle)
@@ -89,7 +103,25 @@ def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreR
     with open_services(_alone(services.settings, vault), create=False) as opened:
         opened.forgotten_places.agree()
         opened.vault.keep_up()
-        return _counted(opened).model_copy(update={"config": _write_config(services.settings, found)})
+        report = _counted(opened)
+    config = _write_config(services.settings, found)
+    settings = load_settings(vault=vault) if config else services.settings
+    return report.model_copy(update={"config": config, "warnings": _moved(settings)})
+
+
+def _moved(settings: Settings) -> list[str]:
+    """Move the indexes to the backend of *settings*; return why that failed."""
+    if settings.backend is None:
+        return []
+    with open_services(_alone(settings, settings.vault), create=False) as opened:
+        try:
+            opened.vault.move(settings.backend)
+        except ClawmemError as error:
+            reason = str(error).rstrip(".")
+            return [
+                f"The indexes are those of a new vault: {reason}. Then run: clawmem migrate --to {settings.backend}"
+            ]
+    return []
 
 
 def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreReport:

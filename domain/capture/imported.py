@@ -33,6 +33,13 @@ def imported_path(tool: str, memory: ForeignMemory) -> str:
     return f"{FOLDER}/{tool}/{slug[:_SLUG_CHARS] or 'memory'}-{digest}.md"
 
 
+def tool_of_path(path: str) -> str:
+    """Return the tool of an imported memory at *path*; empty for another document."""
+    folder, _, rest = path.partition("/")
+    tool, _, file = rest.partition("/")
+    return tool if folder == FOLDER and file else ""
+
+
 def imported_title(memory: ForeignMemory) -> str:
     """Return the title of a memory, by default its first line, cut between words."""
     first = next((line for line in (memory.title or memory.text).splitlines() if line.strip()), memory.id)

@@ -2,7 +2,8 @@
 Grouping of messages into documents: whole exchanges, short ones together.
 
 Documents of one exchange each were measured first: on short chats (LoCoMo) the turn recall@10 was .665 against .737 of
-whole sessions, because a line is found through the text around it. Talks between people need more of it.
+whole sessions, because a line is found through the text around it. Of exchanges with an assistant, 4000 characters gave .758
+against .748 of 1600. Titled by the first line of the document they gave .758, by the conversation .771.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from clawmem.domain.conversations.messages import CleanMessage
 
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
-MAX_EXCHANGES = 1_600  # characters of the exchanges with an assistant that share a document, one passage
-MAX_TALK = 4_000  # characters of the messages between people that share a document
+MAX_SHARED = 4_000  # characters of consecutive exchanges that share a document
+FORMER_SHARED = 1_600  # of exchanges with an assistant, in conversations that were imported before
 PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
 MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer
 TITLE_CHARS = 80
@@ -50,12 +51,12 @@ class Unit:
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
+def units_of(messages: Iterable[CleanMessage], shared: int = MAX_SHARED) -> Iterator[Unit]:
     """
     Yield the units of a conversation in order; short ones as well, so that the number of a unit never changes.
 
     An exchange is a prompt with the answers to it; between people it is one message. Consecutive exchanges share a unit
-    of up to `MAX_EXCHANGES` or `MAX_TALK` characters, which a long pause ends unless the unit is short. A longer exchange is a unit of its
+    of up to `MAX_SHARED` characters, with an assistant up to *shared* characters, which a long pause ends unless the unit is short. A longer exchange is a unit of its
     own, up to `MAX_UNIT` characters.
     """
     open_: list[CleanMessage] = []
@@ -63,7 +64,7 @@ def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
     for exchange in _exchanges(messages):
         added = sum(len(message.text) for message in exchange)
         is_late = length >= MIN_TALK and exchange[0].at_ms - open_[-1].at_ms > PAUSE_MS
-        most = MAX_TALK if exchange[0].is_prompt is None else MAX_EXCHANGES
+        most = MAX_SHARED if exchange[0].is_prompt is None else shared
         if open_ and (is_late or length + added > most):
             yield Unit(tuple(open_))
             open_, length = [], 0
@@ -90,10 +91,17 @@ def _is_next(message: CleanMessage, before: CleanMessage) -> bool:
     return message.is_prompt is None or (message.is_prompt and before.is_prompt is False)
 
 
-def unit_title(text: str) -> str:
-    """Return the title of a unit: the first line of its first text, at most 80 characters."""
-    line = next((one.strip().lstrip("#>*- ") for one in text.split("\n") if one.strip().lstrip("#>*- ")), "")
-    return line if len(line) <= TITLE_CHARS else f"{line[: TITLE_CHARS - 3].rstrip()}..."
+def unit_title(conversation: str, number: int, text: str) -> str:
+    """
+    Return the title of the *number*-th unit: that of its *conversation*, with the number from the second unit on.
+
+    Without one it is the first line of *text*. It has at most 80 characters.
+    """
+    end = f" ({number})" if number > 1 and conversation else ""
+    lines = (" ".join(one.split()).lstrip("#>*- ") for one in (conversation, *text.split("\n")))
+    line = next(filter(None, lines), "")
+    most = TITLE_CHARS - len(end)
+    return f"{line if len(line) <= most else f'{line[: most - 3].rstrip()}...'}{end}"
 
 
 def unit_body(speakers: Sequence[str], texts: Sequence[str]) -> str:

@@ -6,15 +6,29 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.domain.conversations.messages import CleanMessage
-from clawmem.domain.conversations.units import Unit, units_of
+from clawmem.domain.conversations.units import FORMER_SHARED, MAX_SHARED, Unit, units_of
 
 
 class ConversationState(NamedTuple):
-    """The imported state of a conversation: its number of units, their digest, and its version in milliseconds."""
+    """
+    The imported state of a conversation: its number of units, their digest, and its version in milliseconds.
+
+    The digest is negative if exchanges share units of up to `MAX_SHARED` characters, else `FORMER_SHARED`: a
+    conversation keeps its division, because a forgotten unit is known by its number alone.
+    """
 
     units: int = 0
     digest: int = 0
     version: int = 0
+
+    @property
+    def shared(self) -> int:
+        """The characters of exchanges with an assistant that share a unit."""
+        return FORMER_SHARED if self.units and self.digest > 0 else MAX_SHARED
+
+    def next(self, units: int, digest: int, version: int) -> ConversationState:
+        """Return the state that follows this one; *digest* is positive."""
+        return ConversationState(units, digest if self.shared == FORMER_SHARED else -digest, version)
 
     def is_newer_than(self, units: int, version: int) -> bool:
         """Whether this state is newer than a copy with this *version*, or as new and longer."""
@@ -27,20 +41,21 @@ def version_of(updated_ms: int | None, messages: Sequence[CleanMessage]) -> int:
 
 
 def numbered_units(
-    messages: Sequence[CleanMessage], forgotten: Sequence[ConversationState]
+    messages: Sequence[CleanMessage], forgotten: Sequence[ConversationState], shared: int = MAX_SHARED
 ) -> dict[int, Unit]:
     """
     Return the units of a conversation by number.
 
     *forgotten* are the states in which documents were forgotten, in order. Later messages share no unit with the
-    messages of such a state, whose units keep their numbers. Messages without a time are no later ones.
+    messages of such a state, whose units keep their numbers. Messages without a time are no later ones. Exchanges with
+    an assistant share units of up to *shared* characters.
     """
     units: dict[int, Unit] = {}
     left, last = list(messages), 0
     for state in forgotten:
         later = [one for one in left if one.is_timed and one.at_ms > state.version > 0]
         earlier = [one for one in left if not (one.is_timed and one.at_ms > state.version > 0)]
-        units |= enumerate([*units_of(earlier)][: state.units - last], start=last + 1)
+        units |= enumerate([*units_of(earlier, shared)][: state.units - last], start=last + 1)
         left, last = later, state.units
-    units |= enumerate(units_of(left), start=last + 1)
+    units |= enumerate(units_of(left, shared), start=last + 1)
     return units

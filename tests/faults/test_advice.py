@@ -24,6 +24,7 @@ FOLLOWED = {
     "serve --stop": ("test_repair.py", "test_a_server_that_runs"),
 }
 HARMLESS = {
+    "beads sync",
     "bootstrap",
     "collection add",
     "collection remove",
@@ -33,6 +34,7 @@ HARMLESS = {
     "embed --force",
     "enrich",
     "get",
+    "import",
     "lifecycle purge",
     "lifecycle restore",
     "links --broken",

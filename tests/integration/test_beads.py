@@ -159,6 +159,20 @@ def test_broken_lines_withdraw_nothing(project: Project, sync: Callable[[Path], 
     assert "Blue clay" in invoke("get", "beads/_clawmem/beads/bd-2.md").output
 
 
+def test_an_emptied_list_keeps_the_issues(
+    project: Project, sync: Callable[[Path], Any], invoke: Invoke
+) -> None:
+    """The file may have been lost: the answer says how to remove the issues, and --allow-empty does."""
+    sync(project(KILN, CLAY))
+    folder = project()
+    made = sync(folder)
+    assert (made["removed"], len(made["problems"])) == (0, 1)
+    assert f"clawmem beads sync {folder} --allow-empty" in made["problems"][0]
+    assert "Blue clay" in invoke("get", "beads/_clawmem/beads/bd-2.md").output
+
+    assert ask_json(invoke, "beads", "sync", folder, "--allow-empty")["removed"] == 2
+
+
 def test_names_secrets_and_times(project: Project, sync: Callable[[Path], Any], vault_file: Path) -> None:
     """A path cannot leave its folder, a key is replaced, and a time in the future becomes the present."""
     key = "sk-ant-" + "api03-" + "Zx8Kq2Lm9Pw4Rt7Yv1Bn6Cd3Fg5Hj0" * 3

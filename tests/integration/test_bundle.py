@@ -148,6 +148,31 @@ def test_the_drill(used: Invoke, bundle: Path, altered: Callable[..., Path], vau
     assert rows(vault_file) == before
 
 
+@pytest.mark.parametrize("backend", ["tantivy", "lancedb"])
+def test_indexes_outside_of_the_vault(
+    invoke: Invoke, notes: Path, home: Path, vault_file: Path, backend: str
+) -> None:
+    """A bundle of such a vault gives the same answers in a drill, and a vault with the indexes that the config names."""
+    pytest.importorskip(backend)
+    config = home / ".config/clawmem/config.yaml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"backend: {backend}\n", "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+    answer = ask_json(invoke, "query", QUESTION)["results"]
+    bundle = home / "all.zip"
+    assert invoke("export", "-o", bundle, "--receipts").exit_code == 0
+
+    assert read_json(invoke("--json", "restore", bundle, "--drill"))["differences"] == []
+    for lost in (vault_file.parent, config.parent):
+        shutil.rmtree(lost)
+    made = invoke("restore", bundle)
+
+    assert made.exit_code == 0, made.output
+    assert ask_json(invoke, "status")["info"]["backend"] == backend
+    assert ask_json(invoke, "query", QUESTION)["results"] == answer
+    assert invoke("verify").exit_code == 0
+
+
 def test_a_forgotten_text_is_in_no_part(sample: Path) -> None:
     assert not any(b"ticket machines" in part for part in parts_of(sample).values())
 
@@ -192,6 +217,56 @@ def test_a_vault_with_notes_is_never_replaced(
         assert rows(vault_file) == before
     assert used("--vault", home / "empty.sqlite", "init").exit_code == 0
     assert used("--vault", home / "empty.sqlite", "restore", sample).exit_code == 0
+
+
+@pytest.fixture
+def mistaken(used: Invoke, home: Path) -> Callable[[str], Path]:
+    """Make a file that is no bundle, and return it."""
+
+    def make(name: str) -> Path:
+        file = home / name
+        match name:
+            case "backup":
+                assert used("backup", file).exit_code == 0
+            case "folder":
+                file.mkdir()
+            case "other.db":
+                with closing(apsw.Connection(str(file))) as other:
+                    other.execute("create table a (b)")
+            case "chats.zip" | "notes.zip":
+                with ZipFile(file, "w") as written:
+                    written.writestr("conversations.json" if name == "chats.zip" else "a.md", "[]")
+            case "pam.json":
+                file = home / "memory-store.json"
+                assert used("export", "--format", "pam").exit_code == 0
+        return file
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("name", "what", "remedy"),
+    [
+        ("missing", "there is no such file", "clawmem export"),
+        ("folder", "it is a folder", " collection add"),
+        ("backup", "it is a vault", "clawmem --vault {file} backup NEW_FILE"),
+        ("other.db", "a database of another program", " import TOOL {file}"),
+        ("chats.zip", "of another program", " mine {file}"),
+        ("notes.zip", "a ZIP file of notes", "Unpack it"),
+        ("pam.json", "memories in the format pam", " import pam {file}"),
+    ],
+)
+def test_what_is_no_bundle(
+    used: Invoke, mistaken: Callable[[str], Path], home: Path, name: str, what: str, remedy: str
+) -> None:
+    """The error names what the file is, and the command for it."""
+    file = mistaken(name)
+    for options in ((), ("--drill",)):
+        refused = used("--vault", home / "new" / "vault.sqlite", "restore", file, *options)
+
+        assert refused.exit_code == 5
+        assert what in refused.stderr and remedy.format(file=file) in refused.stderr
+        assert not [*home.glob("new/*")]
 
 
 def _truncated(sample: Path) -> Iterator[bytes]:

@@ -9,9 +9,10 @@ from typing import Any
 
 import apsw
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_notes
 
 from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.operations.memory_graph import (
     NamedRelations,
     NewEntities,
@@ -33,13 +34,81 @@ def test_markdown_is_a_folder_that_can_be_indexed_again(remembered: Invoke, note
     assert remembered("export", "--format", "markdown", "-o", "out").exit_code == 0
 
     exported = {file.relative_to(home / "out").as_posix(): file for file in home.glob("out/**/*.md")}
+    names = {*exported}
     for file in notes.rglob("*.md"):
         assert exported.pop(f"notes/{file.relative_to(notes)}").read_bytes() == file.read_bytes()
     (diary,) = exported.values()
     assert "blue ticket machine" in diary.read_text("utf-8")
     assert diary.read_text("utf-8").startswith('---\ntitle: "')
     again = remembered("export", "--format", "markdown", "-o", "out")
-    assert (again.exit_code, "is a folder" in again.output) == (2, True)
+    assert again.exit_code == 0, again.output
+    assert {file.relative_to(home / "out") for file in home.glob("out/**/*.md")} == {
+        Path(name) for name in names
+    }
+
+
+def test_a_folder_with_other_files(remembered: Invoke, notes: Path, home: Path) -> None:
+    """Other files stay; where one would be replaced nothing is written, and a collection takes no export."""
+    out = home / "out"
+    write_notes(out, {"mine.md": "# Mine\n", "notes/people/other.md": "# Other\n"})
+    assert remembered("export", "--format", "markdown", "-o", out).exit_code == 0
+    assert (out / "mine.md").read_text("utf-8") == "# Mine\n"
+    assert (out / HARUKA).read_bytes() == (notes / HARUKA.removeprefix("notes/")).read_bytes()
+
+    (out / HARUKA).write_text("# Another person\n", "utf-8")
+    (out / POSTGRES).unlink()
+    before = {file: file.stat().st_mtime_ns for file in out.rglob("*")}
+    refused = remembered("export", "--format", "markdown", "-o", out, "--force")
+    assert (refused.exit_code, HARUKA in refused.output, POSTGRES in refused.output) == (2, True, False)
+    assert {file: file.stat().st_mtime_ns for file in out.rglob("*")}.items() >= before.items()
+    assert not (out / POSTGRES).exists()
+
+    refused = remembered("export", "--format", "markdown", "-o", notes)
+    assert (refused.exit_code, "belongs to the collection notes" in refused.output) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("command", "draft", "is_folder"),
+    [
+        (("backup", "copy"), ".copy", False),
+        (("export", "-o", "all.zip"), ".all.zip", False),
+        (("export", "--format", "markdown", "-o", "out"), ".out", True),
+        (("--vault", "new.sqlite", "restore", "none.zip"), ".new.sqlite", False),
+        (("doctor",), ".cache/clawmem/.index.sqlite", False),
+    ],
+)
+def test_drafts_of_killed_commands(
+    remembered: Invoke, home: Path, command: tuple[str, ...], draft: str, *, is_folder: bool
+) -> None:
+    """The next run of the command deletes what a killed one left, and nothing of a running one."""
+    alive = home / f"{draft}.draft-{holder_id().replace(':', '+')}"
+    host = holder_id().partition(":")[0]
+    dead = [home / f"{draft}.draft-{host}+{2**30}+ab{end}" for end in ("", "-wal")]
+    for one in (alive, *dead):
+        one.mkdir() if is_folder else one.write_text("half")
+
+    remembered(*command)
+
+    assert [one.exists() for one in (alive, *dead)] == [True, False, False]
+
+
+def test_folders_of_killed_drills(
+    remembered: Invoke, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A drill deletes the temporary folders of killed commands."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    assert remembered("export", "-o", "all.zip").exit_code == 0
+    host = holder_id().partition(":")[0]
+    alive, dead = (
+        tmp_path / f"clawmem-{holder_id().replace(':', '+')}+x",
+        tmp_path / f"clawmem-{host}+{2**30}+ab+x",
+    )
+    for one in (alive, dead):
+        write_notes(one, {"vault.sqlite": "half"})
+
+    assert remembered("restore", "all.zip", "--drill").exit_code == 0
+
+    assert [one.name for one in tmp_path.glob("clawmem-*")] == [alive.name]
 
 
 def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 import pytest
-from command_line import Invoke, ask_json, read_json
+from command_line import Invoke, ask_json, read_json, write_notes
 from foreign_stores import OLD, STORES, TEXT, USUAL, mem0, pam, sqlite
 
 from clawmem.app.bootstrap.imports import TOOLS
@@ -182,6 +182,38 @@ def test_a_changed_memory_and_a_forgotten_one(
         history.execute("update history set memory_id = 'm9' where memory_id = 'm1'")
     assert bring("mem0", store)["forgotten"] == 1
     assert documents(vault_file) == []
+
+
+def test_an_import_is_taken_back(
+    bring: Import, place: Callable[[str], Path], vault_file: Path, invoke: Invoke, tmp_path: Path
+) -> None:
+    """Archived memories go as well, notes of the user with the same text stay, and a later import brings nothing back."""
+    write_notes(tmp_path / "notes", {"kiln.md": TEXT})
+    store = place("mem0")
+    bring("mem0", store)
+    bring("clawmem", place("clawmem"))
+    assert invoke("bootstrap", tmp_path / "notes").exit_code == 0
+    assert [(one["source"], one["collection"], one["documents"]) for one in ask_json(invoke, "sources")["sources"]] == [
+        ("clawmem", "_clawmem", 1), ("mem0", "_clawmem", 1),
+    ]  # fmt: skip
+    with closing(apsw.Connection(str(vault_file))) as vault:
+        vault.execute("update documents set inactive = 'archived' where path like 'imports/clawmem/%'")
+    shown = invoke("mine", "--forget", "clawmem", "--preview")
+    assert (shown.exit_code, "1 of them not served" in shown.output) == (0, True)
+
+    for tool in ("mem0", "clawmem"):
+        done = json.loads(invoke("mine", "--forget", tool, "--yes", "--json").stdout)["forgotten"]
+        left = {name: found for name, found in done["probes"].items() if found}
+        assert (done["documents"], left) == (
+            1,
+            {"same text": ["notes/kiln.md holds it"]} if tool == "mem0" else {},
+        )
+
+    assert documents(vault_file) == []
+    assert ask_json(invoke, "sources")["sources"] == []
+    assert bring("mem0", store)["forgotten"] == 1
+    assert invoke("reindex", "--force").exit_code == 0
+    assert TEXT in invoke("get", "notes/kiln.md").output
 
 
 def _pam_with(folder: Path, *texts: str, created_at: str | None = OLD) -> Path:

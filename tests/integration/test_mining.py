@@ -29,9 +29,12 @@ from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.interfaces.cli.unchanged import NO_VECTORS, mined_at_once
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
 from clawmem.app.services.indexing.publish import publish
+from clawmem.domain.conversations.units import FORMER_SHARED
+from clawmem.domain.conversations.versions import ConversationState
 from clawmem.ports.conversations import ExportFile, ExportPart
 
 BOAT = talk(
@@ -128,9 +131,10 @@ def test_a_second_export_adds_only_what_is_new(invoke: Invoke, tmp_path: Path, s
 
 def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: Path) -> None:
     """A changed exchange is replaced in place, an exchange that is gone is no longer found, a longer one grows."""
-    more = [turn._replace(text=f"{turn.text} {'Sand it well. ' * 60}") for turn in BOAT.turns]
+    more = [turn._replace(text=f"{turn.text} {'Sand it well. ' * 180}") for turn in BOAT.turns]
     long = BOAT._replace(turns=more)
     mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
+    assert documents(invoke).keys() == {"Painting the boat", "Painting the boat (2)"}
     known = {one["file"]: one["docid"] for one in documents(invoke).values()}
     edited = BOAT._replace(
         turns=[
@@ -151,6 +155,24 @@ def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: 
         invoke, write_export(tmp_path / "export", "chatgpt", long._replace(updated=BOAT.turns[-1].at + 120))
     )
     assert changes(again, "chatgpt") == (1, 1, 0, 0)
+
+
+def test_unchanged_files_are_answered_at_once(
+    invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Without loading the commands; a changed file, a missing vector and any option are left to the command."""
+    export = write_export(tmp_path / "export", "chatgpt", BOAT)
+    arguments = [NO_VECTORS, str(export)]
+    assert not mined_at_once(arguments)
+    mined(invoke, export)
+
+    assert mined_at_once(arguments)
+    assert capsys.readouterr().out == invoke("mine", *arguments).stdout
+    assert not mined_at_once([str(export)])
+    assert not any(mined_at_once([*arguments, one]) for one in ("--json", "", str(tmp_path / "missing")))
+    write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
+    assert not mined_at_once(arguments)
+    assert capsys.readouterr().out == ""
 
 
 def test_a_zip_is_read_in_place(invoke: Invoke, tmp_path: Path) -> None:
@@ -201,7 +223,7 @@ def test_chatgpt_reads_the_current_branch_alone(invoke: Invoke, tmp_path: Path) 
 
 
 def test_claude_exports_memories_and_projects(invoke: Invoke, tmp_path: Path) -> None:
-    """Memories and documents of projects become notes; users are left out."""
+    """Memories and documents of projects become notes; of users, the name alone is used."""
     project = {"uuid": "p1", "name": "Harbour", "description": "", "prompt_template": "Answer in Danish.",
                "docs": [{"uuid": "d1", "filename": "tides.md", "content": "High water is at six."}]}  # fmt: skip
     files = {
@@ -222,7 +244,33 @@ def test_claude_exports_memories_and_projects(invoke: Invoke, tmp_path: Path) ->
     assert texts["Memory of Claude.ai"] == "The user bakes on Fridays.\n"
     assert texts["tides.md"] == "High water is at six.\n"
     assert texts["Harbour"] == "Answer in Danish.\n"
-    assert not any("Nonymous" in text for text in texts.values())
+    assert not any("example.org" in text for text in texts.values())
+
+
+@pytest.mark.parametrize("source", ["chatgpt", "claude.ai"])
+def test_messages_carry_the_name_of_the_account(invoke: Invoke, tmp_path: Path, source: str) -> None:
+    """The user of an export with accounts has a name, also where several share the export; the agent has none."""
+    names = {"chatgpt": ("Ida Holm", "Ida Holm"), "claude.ai": ("Ida Holm", "Per Dahl")}[source]
+    talks = [owned(one, name) for one, name in zip((BOAT, BREAD), names, strict=True)]
+    files = {f"data/{name}": text for name, text in FORMATS[source](talks).items()}
+
+    report = mined(invoke, write_zip(tmp_path / "export.zip", files))
+
+    assert (report["foreign"], report["faults"]) == ([], [])
+    for question, name, answer in (
+        ("varnish", names[0], "Use a spar"),
+        ("sourdough", names[1], "It is over"),
+    ):
+        [found, *_] = ask_json(invoke, "search", question, "--where", f"speaker={name}")["results"]
+        text = text_of(invoke, found["file"])
+        assert text.startswith(f"**{name}:** ")
+        assert f"**Agent:** {answer}" in text
+
+
+def owned(one: Talk, name: str) -> Talk:
+    """Return *one* as a talk of the account of *name*."""
+    turns = [turn._replace(speaker=name) if turn.speaker == USER else turn for turn in one.turns]
+    return one._replace(user=name, turns=turns)
 
 
 def test_slack_threads_names_and_tokens(invoke: Invoke, tmp_path: Path) -> None:
@@ -271,7 +319,7 @@ def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
         invoke, write_export(tmp_path / "other", "claude.ai", BREAD), "-c", "chats", "--source", "work"
     )
     assert list(named["sources"]) == ["work"]
-    assert documents(invoke)["My sourdough loaf collapses in the oven, what is going wrong?"]
+    assert documents(invoke)["Sourdough"]
     renamed = mined(invoke, export, "--source", "ship")
     assert (changes(renamed, "ship")[0], mined(invoke, export, "--source", "ship")["skipped"]) == (2, 1)
 
@@ -356,6 +404,28 @@ def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, t
     ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
     assert mined(invoke, tmp_path / "export")["sources"]["chatgpt"]["forgotten"] == 2
     assert not documents(invoke)
+
+
+def test_a_conversation_stays_divided_as_it_was(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Documents of an earlier release keep their messages when the conversation grows, so that forgotten ones stay away."""
+    long = BOAT._replace(
+        turns=[turn._replace(text=f"{turn.text} {'Sand it well. ' * 60}") for turn in BOAT.turns]
+    )
+    with monkeypatch.context() as earlier:
+        earlier.setattr(ConversationState, "shared", FORMER_SHARED)
+        mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
+    assert len(documents(invoke)) == 2
+    file = next(one["docid"] for one in documents(invoke).values() if one["file"].endswith("0002.md"))
+    assert invoke("forget", file, "--yes").exit_code == 0
+
+    report = mined(invoke, write_export(tmp_path / "export", "chatgpt", longer(long, "Which brush?", "A soft one of badger hair.")))  # fmt: skip
+
+    assert changes(report, "chatgpt")[1:] == (0, 0, 1)
+    texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
+    assert any("badger" in text for text in texts)
+    assert not any("wait a whole day" in text for text in texts)
 
 
 @pytest.mark.parametrize("source", ["chatgpt", "claude.ai", "slack", "claude-code", "codex"])

@@ -61,7 +61,7 @@ class Methods:
     def _run(self, name: str, given: dict[str, Any]) -> Any:
         raise NotImplementedError
 
-    def beads_sync(self, *, project_path: str = ".") -> SyncedIssues:
+    def beads_sync(self, *, project_path: str = ".", allow_empty: bool = False) -> SyncedIssues:
         """Make documents of the issues of a Beads project, with relations by dependency.
 
         It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
@@ -172,7 +172,8 @@ class Methods:
     def doctor(self) -> Examination:
         """Check the vault and its environment; report remedies.
 
-        It changes one thing: files of the vault, and the config file, are made private if other users can read them.
+        It changes two things: files of the vault, and the config file, are made private if other users can read them, and
+        drafts of commands that were killed are deleted.
         """
         found: Examination = self._run("doctor", locals())
         return found
@@ -490,7 +491,7 @@ class Methods:
         return found
 
     def sources(self) -> Sources:
-        """List the sources of imported conversations, with their numbers of conversations and documents."""
+        """List the programs whose conversations or memories were imported, with the numbers of their documents."""
         found: Sources = self._run("sources", locals())
         return found
 

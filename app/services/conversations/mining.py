@@ -108,9 +108,10 @@ class _RolledBack(Exception):
 
 
 class _Prepared(NamedTuple):
-    """A unit with its path, and the document that it replaces."""
+    """A unit with its number and path, and the document that it replaces."""
 
     unit: Unit
+    number: int
     path: str
     known: Document | None
 
@@ -201,12 +202,12 @@ class _Run:
         if key in self._fresh:
             self.commit()  # so that it is compared with what another file said
         stored = self._fresh.get(key) or self.positions.conversation(key)
-        units = numbered_units(messages, self._forgotten(key, stored))
+        units = numbered_units(messages, self._forgotten(key, stored), stored.shared)
         version = version_of(time_ms(said.updated, self._now_ms), messages)
         digests = (one.digest for one in units.values())
         digest = digest_number(_digest([said.title, *digests, str(self._options.since_ms or "")]))
-        state = ConversationState(max(units, default=0), digest, version)
-        if stored.digest == digest or stored.is_newer_than(state.units, version):
+        state = stored.next(max(units, default=0), digest, version)
+        if stored.digest == state.digest or stored.is_newer_than(state.units, version):
             forgotten = sum(self._is_forgotten(key, number) for number in units)
             counts.forgotten += forgotten
             counts.unchanged += len(units) - forgotten
@@ -285,7 +286,7 @@ class _Run:
                 if known:
                     self._add(partial(self._remove, path, counts))
             else:
-                yield _Prepared(unit, path, known)
+                yield _Prepared(unit, number, path, known)
 
     # -- writing, inside transactions ---------------------------------------------------------------
 
@@ -305,7 +306,7 @@ class _Run:
         )
         if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, body_hash(body)):
             return _Increment(counts, "forgotten")
-        title = unit_title(texts[0]) if is_talk else said.title
+        title = unit_title(said.title, one.number, texts[0]) if is_talk else said.title
         now, at = iso_utc(self._now_ms), iso_utc(unit.at_ms)
         document = Document(
             self._options.collection,

@@ -6,16 +6,22 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from clawmem.app.services.conversations.positions import ImportPositions
+from clawmem.domain.capture.imported import tool_of_path
 from clawmem.domain.conversations.places import conversation_of_path, source_of_path
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document
+from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.stores import LifecycleStores
 
 
 @dataclass(slots=True)
 class ImportedSource:
-    """One source in one collection: its served conversations and documents, and their first and last time."""
+    """
+    One source in one collection: its served conversations and documents, and their first and last time.
+
+    A source is a program whose conversations were mined, or a tool whose memories were imported.
+    """
 
     source: str
     collection: str
@@ -30,14 +36,15 @@ def imported_sources(documents: DocumentStore, configured: Collection[str]) -> l
     """Return the sources by collection and name; a *configured* collection has files, so nothing is imported into it."""
     found: dict[tuple[str, str], ImportedSource] = {}
     conversations: set[tuple[str, str]] = set()
-    for document in _imported(documents, configured):
-        name = source_of_path(document.path)
+    for name, document in _imported(documents, configured):
+        if document.inactive is not None:
+            continue
         one = found.setdefault(
             (document.collection, name), ImportedSource(name, document.collection, first=document.authored_at)
         )
-        place = (document.collection, conversation_of_path(document.path))
-        one.conversations += place not in conversations
-        conversations.add(place)
+        if key := conversation_of_path(document.path):
+            one.conversations += (document.collection, key) not in conversations
+            conversations.add((document.collection, key))
         one.documents += 1
         one.first, one.last = min(one.first, document.authored_at), max(one.last, document.authored_at)
         one.imported_at = max(one.imported_at, document.indexed_at)
@@ -45,8 +52,8 @@ def imported_sources(documents: DocumentStore, configured: Collection[str]) -> l
 
 
 def documents_of_source(documents: DocumentStore, configured: Collection[str], source: str) -> list[Document]:
-    """Return the served documents of *source* in every collection."""
-    return [one for one in _imported(documents, configured) if source_of_path(one.path) == source]
+    """Return the documents of *source* in every collection whose text the vault has, served or not."""
+    return [document for name, document in _imported(documents, configured) if name == source]
 
 
 def read_again(vault: LifecycleStores, collections: Iterable[str]) -> None:
@@ -56,10 +63,19 @@ def read_again(vault: LifecycleStores, collections: Iterable[str]) -> None:
             ImportPositions(vault.captures, collection).expire_files()
 
 
-def _imported(documents: DocumentStore, configured: Collection[str]) -> Iterator[Document]:
-    for collection in documents.collections():
-        if collection not in configured:
-            for document in documents.sources(collection).values():
-                is_imported = document.origin is Origin.IMPORTED and document.stamp is None
-                if is_imported and document.inactive is None and conversation_of_path(document.path):
-                    yield document
+def _imported(documents: DocumentStore, configured: Collection[str]) -> Iterator[tuple[str, Document]]:
+    """Yield each imported document that is not forgotten, after the name of its source."""
+    withdrawn = (one.collection for one in documents.latest(active=False))
+    for collection in sorted({*documents.collections(), *withdrawn}.difference(configured)):
+        for document in documents.sources(collection).values():
+            is_imported = document.origin is Origin.IMPORTED and document.stamp is None
+            name = _source_of(document) if is_imported else ""
+            if name and document.inactive is not InactiveReason.FORGOTTEN:
+                yield name, document
+
+
+def _source_of(document: Document) -> str:
+    """Return the source of an imported document, empty for one that was derived from others."""
+    if document.collection == OWN_COLLECTION:
+        return tool_of_path(document.path)
+    return source_of_path(document.path) if conversation_of_path(document.path) else ""

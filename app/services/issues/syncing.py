@@ -70,11 +70,12 @@ class SyncIssues:
         self._tracker = tracker
         self._enrich = enrich
 
-    def __call__(self, folder: str) -> IssueReport:
+    def __call__(self, folder: str, *, allow_empty: bool = False) -> IssueReport:
         """
         Synchronize the project that contains *folder*.
 
-        Issues that the tracker no longer lists are withdrawn, unless a part of the list could not be read.
+        Issues that the tracker no longer lists are withdrawn, unless a part of the list could not be read, or the list
+        is empty and *allow_empty* is false: a file may have been lost.
 
         Raises:
             NoIssues: *folder* is in no project.
@@ -88,6 +89,10 @@ class SyncIssues:
         numbers = {one.issue: one.document_id for one in known}
         created = [one.document_id for one in known if one.is_new]
         gone = [] if found.problems else self._gone(project, numbers.values())
+        problems = [*found.problems]
+        if gone and not found.issues and not allow_empty:
+            problems.append(_kept(project, len(gone)))
+            gone = []
         with self._vault.writing():
             withdraw(self._vault, gone, InactiveReason.REMOVED)
             relations, unresolved = self._relate(issues, numbers)
@@ -103,7 +108,7 @@ class SyncIssues:
             relations,
             unresolved,
             created,
-            found.problems,
+            problems,
         )
 
     def _store(self, issue: Issue, project: str) -> _StoredIssue | None:
@@ -155,3 +160,10 @@ class SyncIssues:
             ]
             changed += self._vault.relations.renew(kind, ORIGIN, numbers.values(), relations)
         return changed, unresolved
+
+
+def _kept(project: str, documents: int) -> str:
+    return (
+        f"{project} lists no issue, so its {documents} documents are kept. Restore its .beads folder, or remove them "
+        f"with: clawmem beads sync {project} --allow-empty"
+    )

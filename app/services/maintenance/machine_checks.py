@@ -172,6 +172,11 @@ def permission_finding(places: Iterable[Path]) -> CheckResult:
     )
 
 
+def draft_finding(swept: list[Path]) -> CheckResult:
+    """Return the finding about drafts of killed commands, which were deleted."""
+    return CheckResult("drafts", True, f"deleted {_listed(swept)}" if swept else "no command left any")
+
+
 def _listed(paths: list[Path]) -> str:
     more = len(paths) - 1
     return f"{paths[0]}{f' and {more} more files or folders' if more else ''}"
