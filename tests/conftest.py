@@ -3,7 +3,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
@@ -43,6 +43,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_configure(config: pytest.Config) -> None:
     """Where files go to several workers: in their order, not those of many tests first, which are the quick ones."""
     config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(wrapper=True, optionalhook=True)
+def pytest_xdist_auto_num_workers() -> Generator[None, int, int]:
+    """Three workers for two processors: almost half of the time a test waits for a process or a time-out."""
+    processors = yield
+    return processors if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else -(-processors * 3 // 2)
 
 
 @pytest.hookimpl(wrapper=True)
