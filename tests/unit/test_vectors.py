@@ -38,14 +38,6 @@ BINDINGS = {policy: answer for table in TABLES for policy, answer in table.items
 FILES = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(VECTORS.glob("*.json"))}
 
 
-def cases() -> list[Any]:
-    return [
-        pytest.param(policy, case, file.get("tolerance", 0.0), id=f"{policy}: {case['name']}")
-        for policy, file in FILES.items()
-        for case in file["cases"]
-    ]
-
-
 def test_every_file_has_one_binding_and_every_binding_a_file() -> None:
     """A policy that no table binds is untested, and a binding without vectors tests nothing."""
     bound = Counter(policy for table in TABLES for policy in table)
@@ -66,12 +58,16 @@ def test_a_file_is_well_formed(policy: str) -> None:
     assert all(case.keys() == {"name", "input", "expected"} for case in file["cases"])
 
 
-@pytest.mark.parametrize(("policy", "case", "tolerance"), cases())
-def test_the_policy_agrees_with_its_vectors(policy: str, case: dict[str, Any], tolerance: float) -> None:
-    """What another language is held to holds here."""
-    actual = BINDINGS[policy](case["input"])
+@pytest.mark.parametrize("policy", FILES)
+def test_the_policy_agrees_with_its_vectors(policy: str) -> None:
+    """What another language is held to holds here, case by case."""
+    file, answer = FILES[policy], BINDINGS[policy]
+    found = {
+        case["name"]: differences(answer(case["input"]), case["expected"], file.get("tolerance", 0.0))
+        for case in file["cases"]
+    }
 
-    assert not differences(actual, case["expected"], tolerance)
+    assert not {name: wrong for name, wrong in found.items() if wrong}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from importlib import import_module
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -122,14 +123,7 @@ class CommandLine(Verbs):
                 formatter.write_dl([*commands.items()])
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        from typer.main import get_command
-
-        commands = _commands_with(cmd_name)
-        if commands is None:
-            return None
-        command = cast(Any, get_command(commands)).commands[cmd_name]
-        command.epilog = EVERYWHERE
-        return command
+        return _command_named(cmd_name)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if not args and _can_prompt():
@@ -155,6 +149,19 @@ class CommandLine(Verbs):
             if code == INTERRUPTED:  # typer returns this code on Ctrl-C and prints no message
                 raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
+
+
+@cache
+def _command_named(verb: str) -> Any:
+    """Return the command of *verb*, made once in a process; ``None`` if there is no such verb."""
+    from typer.main import get_command
+
+    commands = _commands_with(verb)
+    if commands is None:
+        return None
+    command = cast(Any, get_command(commands)).commands[verb]
+    command.epilog = EVERYWHERE
+    return command
 
 
 def _commands_with(verb: str) -> typer.Typer | None:

@@ -171,14 +171,11 @@ def growth(pattern: re.Pattern[str], short: str, long: str) -> float:
     return grown
 
 
-@pytest.mark.parametrize(
-    "source", sorted(every_pattern()), ids=lambda source: re.sub(r"\W+", " ", source)[:40]
-)
-def test_time_grows_with_the_length_and_not_with_its_square(source: str) -> None:
+def test_time_grows_with_the_length_and_not_with_its_square() -> None:
     """A posted megabyte would otherwise hold the interpreter for half a minute."""
-    pattern = every_pattern()[source]
-    for piece, short, long in pairs(pattern):
-        assert growth(pattern, short, long) < MAX_GROWTH, repr(piece)
+    for source, pattern in every_pattern().items():
+        for piece, short, long in pairs(pattern):
+            assert growth(pattern, short, long) < MAX_GROWTH, (source, piece)
 
 
 @pytest.mark.parametrize("source", [r"\s+x", r"a.*b", r"(?:a|b)+c", r"<a[^>]*>.*?</a>"])
