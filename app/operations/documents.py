@@ -93,9 +93,7 @@ class Text(DocumentReference):
 
     @property
     def verbatim(self) -> str:
-        """
-        The text as it was written, orders of others included: for people, never for agents.
-        """
+        """The text as it was written, orders of others included: for people, never for agents."""
         return self._verbatim
 
     @property
