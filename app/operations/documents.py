@@ -309,8 +309,6 @@ OPERATIONS = (
     Operation(
         name="get",
         in_own_process=True,
-        request=Get,
-        result=Content,
         run=get,
         effect=Effect.READS,
         route="/documents/{file:path}",
@@ -322,8 +320,6 @@ OPERATIONS = (
     Operation(
         name="multi_get",
         in_own_process=True,
-        request=MultiGet,
-        result=Texts,
         run=multi_get,
         effect=Effect.READS,
         route="/documents",

@@ -321,8 +321,6 @@ def _sources_text(result: Sources) -> list[Part]:
 
 MINE = Operation(
     name="mine",
-    request=Mine,
-    result=Mined,
     run=mine,
     effect=Effect.DESTROYS,
     commands=(Command("mine"),),
@@ -335,8 +333,6 @@ OPERATIONS = (
     MINE,
     Operation(
         name="sources",
-        request=NoParameters,
-        result=Sources,
         run=sources,
         effect=Effect.READS,
         route="/sources",

@@ -184,8 +184,6 @@ def _row(change: ResultChange) -> tuple[object, ...]:
 _reads = partial(Operation, effect=Effect.READS, is_tool=False)
 LIST = _reads(
     name="receipts",
-    request=LastReceipts,
-    result=Receipts,
     run=list_last,
     route="/receipts",
     text=_list_text,
@@ -194,8 +192,6 @@ OPERATIONS = (
     LIST,
     _reads(
         name="receipt",
-        request=ReceiptRequest,
-        result=Receipt,
         run=show,
         route="/receipts/{id}",
         commands=(
