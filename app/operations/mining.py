@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.environment.agent_sessions import session_folders
+from clawmem.app.environment.places import session_folders
 from clawmem.app.operations.embedding import Upkeep, embed_line, embed_quickly, embed_texts, lagging_indexes
 from clawmem.app.operations.fields import Confirm
 from clawmem.app.operations.forgetting import BYTES_REMAIN, TRACE_FOUND
