@@ -207,11 +207,12 @@ def methods_module() -> str:
     return (
         f'"""Methods of the Python API, {MADE}."""\n\n'
         "from __future__ import annotations\n\n"
-        "from typing import TYPE_CHECKING, Any, Literal\n\n"
-        f"if TYPE_CHECKING:\n{named}\n\n\n"
+        "from typing import TYPE_CHECKING, Any, Literal, TypeVar\n\n"
+        f"if TYPE_CHECKING:\n{named}\n\n"
+        'R = TypeVar("R")\n\n\n'
         "class Methods:\n"
         '    """A method for each operation."""\n\n'
-        "    def _run(self, name: str, given: dict[str, Any]) -> Any:\n"
+        "    def _run(self, name: str, given: dict[str, Any]) -> R:  # type: ignore[type-var]\n"
         "        raise NotImplementedError\n\n" + "\n".join(methods)
     )
 
@@ -235,8 +236,7 @@ def _method_source(operation: Operation[Any, Any], imports: set[tuple[str, str]]
     return (
         f"    def {_method(operation)}({signature}) -> {operation.result.__name__}:\n"
         f'        """{about}{closing}"""\n'
-        f"        found: {operation.result.__name__} = self._run({operation.name!r}, locals())\n"
-        "        return found\n"
+        f"        return self._run({operation.name!r}, locals())\n"
     )
 
 

@@ -28,7 +28,6 @@ class BeadsTracker:
         self._home = home
 
     def project(self, folder: str) -> str:
-        """See `clawmem.ports.issues.IssueTracker.project`."""
         start = Path(folder).expanduser().absolute()
         found = next((one for one in (start, *start.parents) if (one / FOLDER).is_dir()), None)
         if found is None:
@@ -36,7 +35,6 @@ class BeadsTracker:
         return str(found)
 
     def issues(self, project: str) -> IssueList:
-        """See `clawmem.ports.issues.IssueTracker.issues`."""
         files = self._from_files(Path(project))
         records = self._from_command(project)
         if records is None:

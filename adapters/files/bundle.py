@@ -33,7 +33,6 @@ class ZipBundleWriter:
         self._parts: dict[str, dict[str, Any]] = {}
 
     def add(self, name: str, chunks: Iterable[bytes]) -> None:
-        """See `clawmem.ports.bundle.BundleWriter.add`."""
         digest, size = sha256(), 0
         with self._zip.open(_entry(name), "w", force_zip64=True) as part:
             for chunk in chunks:
@@ -43,7 +42,6 @@ class ZipBundleWriter:
         self._parts[name] = {"bytes": size, "sha256": digest.hexdigest()}
 
     def finish(self, manifest: Mapping[str, Any]) -> None:
-        """See `clawmem.ports.bundle.BundleWriter.finish`."""
         text = json.dumps({**manifest, "parts": self._parts}, indent=1, sort_keys=True)
         self._zip.writestr(_entry(MANIFEST), text)
 
@@ -90,20 +88,16 @@ class ZipBundleReader:
 
     @property
     def location(self) -> str:
-        """See `clawmem.ports.bundle.BundleReader.location`."""
         return str(self._file)
 
     def names(self) -> list[str]:
-        """See `clawmem.ports.bundle.BundleReader.names`."""
         return sorted(self.manifest["parts"])
 
     def lines(self, name: str) -> Iterator[bytes]:
-        """See `clawmem.ports.bundle.BundleReader.lines`."""
         with self._translated():
             yield from self._open.enter_context(self._zip.open(self._named(name)))
 
     def content(self, name: str) -> bytes:
-        """See `clawmem.ports.bundle.BundleReader.content`."""
         with self._translated():
             return self._zip.read(self._named(name))
 

@@ -143,10 +143,7 @@ def _printable(path: str) -> str:
 
 
 def _inside(root: str, path: str) -> Path:
-    """
-    Return the location of *path* with its folder resolved; opening the file follows or refuses a link at the
-    end.
-    """
+    """Return the location of *path* with its folder resolved; opening the file follows or refuses a link at the end."""
     base = Path(root).resolve()
     target = base / path
     where = target.parent.resolve() / target.name

@@ -29,11 +29,9 @@ class ForgetFile:
 
     @property
     def location(self) -> str:
-        """See `clawmem.ports.forget_log.ForgetLog.location`."""
         return str(self._path)
 
     def read(self) -> ForgetRecord:
-        """See `clawmem.ports.forget_log.ForgetLog.read`."""
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:
@@ -43,7 +41,6 @@ class ForgetFile:
         return _record(content)
 
     def write(self, places: Iterable[ForgottenPlace]) -> None:
-        """See `clawmem.ports.forget_log.ForgetLog.write`."""
         lines = [_line(place._asdict()) for place in places]
         content = "".join([*lines, _line({_COUNT: len(lines)})]).encode()
         draft = self._path.with_name(f"{self._path.name}.draft")
@@ -58,7 +55,6 @@ class ForgetFile:
             _sync_folder(self._path.parent)
 
     def set_aside(self) -> None:
-        """See `clawmem.ports.forget_log.ForgetLog.set_aside`."""
         number = 1
         while (copy := self._copy(number)).exists():
             number += 1
@@ -66,7 +62,6 @@ class ForgetFile:
             self._path.replace(copy)
 
     def damaged_copies(self) -> list[str]:
-        """See `clawmem.ports.forget_log.ForgetLog.damaged_copies`."""
         return sorted(map(str, self._path.parent.glob(f"{self._path.name}.damaged-*")))
 
     def _copy(self, number: int) -> Path:

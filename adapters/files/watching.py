@@ -1,7 +1,4 @@
-"""
-Watcher of folders, each registered separately, so that excluded folders are not watched by the operating
-system.
-"""
+"""Watcher of folders, each registered separately, so that excluded folders are not watched by the operating system."""
 
 from __future__ import annotations
 
@@ -26,9 +23,7 @@ MODIFIED = 2  # the kind "modified" of watchfiles; for a folder it means changed
 
 
 class WatchedFolders:
-    """
-    ``FolderWatcher`` over the notifications of the operating system (such as inotify), through watchfiles.
-    """
+    """``FolderWatcher`` over the notifications of the operating system (such as inotify), through watchfiles."""
 
     def __init__(self) -> None:
         self.polling = False

@@ -11,10 +11,7 @@ _SHORTEST_KEY = 8  # characters; a shorter query value is a version or a switch
 
 
 def shown(url: str) -> str:
-    """
-    Return *url* without user, password, query and fragment, for display and storage. Works for invalid URLs
-    too.
-    """
+    """Return *url* without user, password, query and fragment, for display and storage. Works for invalid URLs too."""
     text = url.strip()
     if not is_address(text):  # in an invalid URL any part may be a password
         return _UP_TO_THE_LAST_AT.sub(r"\1", text).partition("?")[0]

@@ -38,9 +38,7 @@ _CANARIES = ("The bees left the hive at noon.", "Income tax is due in April.", "
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingSpace:
-    """
-    The embedding space of one model: fingerprint, received and stored dimensions, and prompts before texts.
-    """
+    """The embedding space of one model: fingerprint, received and stored dimensions, and prompts before texts."""
 
     fingerprint: str
     served: ModelIdentity
@@ -135,10 +133,7 @@ class HttpEmbedder:
         self._transport.close()
 
     def _limits(self) -> Limits:
-        """
-        Return the limits of requests other than documents: those of a query, or of documents for background
-        work.
-        """
+        """Return the limits of requests other than documents: those of a query, or of documents for background work."""
         if self._is_background:
             return self._document_limits()
         return Limits(deadline(self._query_timeout_s), QUESTION)
@@ -172,9 +167,7 @@ class HttpEmbedder:
         return self._provider.embed_dimensions if self._model == self._provider.embed_model else 0
 
     def _measure_dimensions(self, prompts: Prompts, limits: Limits) -> int:
-        """
-        Determine the length of the vectors with texts that also show whether the server computes vectors.
-        """
+        """Determine the length of the vectors with texts that also show whether the server computes vectors."""
         texts = [prompts.document + text for text in _CANARIES]
         found = [numbers_of(raw) for raw in self._send(texts, TextRole.QUERY, limits)]
         refuse_constant(_CANARIES, [unit_vector(numbers, len(numbers)) for numbers in found])
@@ -201,10 +194,7 @@ class HttpEmbedder:
         return unit_vector(numbers, space.kept)
 
     def _accepted(self, texts: list[str], role: TextRole, limits: Limits, cuts: int = 0) -> list[object]:
-        """
-        Return the vectors of *texts*. If a text is too long, halve the list until it is alone, and shorten
-        it.
-        """
+        """Return the vectors of *texts*. If a text is too long, halve the list until it is alone, and shorten it."""
         try:
             return self._send(texts, role, limits)
         except InputTooLong as error:

@@ -14,9 +14,7 @@ from clawmem.ports.errors import ConfigError, ExtraMissing
 
 
 class TransportFailure(Exception):
-    """
-    No complete response: refused, unreachable, unknown host, timeout, broken connection, or closed client.
-    """
+    """No complete response: refused, unreachable, unknown host, timeout, broken connection, or closed client."""
 
 
 class Connections:

@@ -58,9 +58,7 @@ class HttpGenerator:
         return without_thoughts(self._served(left()).name, prompt)
 
     def _template_options(self) -> Json:
-        """
-        Return parameters that disable thinking in chat templates; other templates and servers ignore them.
-        """
+        """Return parameters that disable thinking in chat templates; other templates and servers ignore them."""
         return {"chat_template_kwargs": {"enable_thinking": False}} if self._provider.is_own_server else {}
 
     def _text(self, answer: Json) -> str:

@@ -45,9 +45,7 @@ class TokenRateLimiter:
             self._sleep(wait_ms / 1000 * (1 + _SPREAD * (2 * self._chance() - 1)))
 
     def settle(self, reserved: int, charged: int) -> None:
-        """
-        Correct the reservation of *reserved* tokens to the *charged* tokens, which changes the next wait.
-        """
+        """Correct the reservation of *reserved* tokens to the *charged* tokens, which changes the next wait."""
         with self._lock:
             self._free_ms += (charged - reserved) * self._ms_per_token
 

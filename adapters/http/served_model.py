@@ -18,10 +18,7 @@ _WEIGHTS = ("n_params", "n_vocab", "n_embd", "size", "ftype")
 
 
 class ModelIdentity(NamedTuple):
-    """
-    Identity of the served model: its name, and a hash that differs when the weights differ (empty if
-    unknown).
-    """
+    """Identity of the served model: its name, and a hash that differs when the weights differ (empty if unknown)."""
 
     name: str
     weights: str = ""

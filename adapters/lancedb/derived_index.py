@@ -157,9 +157,7 @@ class LanceIndex(ABC):
             )
 
     def _overwrite(self, **content: Any) -> None:
-        """
-        Replace all rows and columns in one version; handles of other processes see it like any other commit.
-        """
+        """Replace all rows and columns in one version; handles of other processes see it like any other commit."""
         self._table = self._connection.create_table(self.table_name, mode="overwrite", **content)
 
     def _latest(self) -> Any:

@@ -113,10 +113,7 @@ class EntrySizes(NamedTuple):
 
 
 def sizes(table: Any) -> dict[Grain, EntrySizes]:
-    """
-    Return the sizes of all granularities from two numeric columns, which is faster than reading one
-    granularity.
-    """
+    """Return the sizes of all granularities from two numeric columns, which is faster than reading one granularity."""
     query = table.search().where(f"key > {MARKER}").select(["key", "size"])
     found = query.limit(table.count_rows() + 1).to_arrow()
     grains, words = grain_numbers(found["key"].to_numpy()), found["size"].to_numpy()

@@ -177,9 +177,7 @@ def _loaded(file: Path) -> Any | None:
 
 
 def _done(call: Callable[[], Any]) -> Any:
-    """
-    Run a call of the compiled module inside an event loop, which all its calls need, and return the result.
-    """
+    """Run a call of the compiled module inside an event loop, which all its calls need, and return the result."""
     import asyncio
 
     async def made() -> Any:

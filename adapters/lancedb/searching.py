@@ -9,9 +9,7 @@ _WIDER = 4  # factor for the next request if the cut falls among equal scores
 
 
 def condition(scope: Scope) -> str | None:
-    """
-    Return the filter for *scope*, which LanceDB applies before the limit; ``None`` for an unlimited scope.
-    """
+    """Return the filter for *scope*, which LanceDB applies before the limit; ``None`` for an unlimited scope."""
     parts = []
     if scope.collections:
         parts.append(f"collection in ({', '.join(map(_quoted, sorted(scope.collections)))})")

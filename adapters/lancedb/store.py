@@ -67,9 +67,7 @@ class TableStore:
                 raise IndexUnavailable(self.uri, reason) from error
 
     def table(self, name: str) -> Any:
-        """
-        Open the table of that name at its latest version; raise `IndexDamaged` if there is no usable one.
-        """
+        """Open the table of that name at its latest version; raise `IndexDamaged` if there is no usable one."""
         connection = self.connect()
         return self.reached(lambda: connection.open_table(name))
 
@@ -81,10 +79,7 @@ class TableStore:
             return quick_table(self.uri, name) or self.table(name)
 
     def exists(self) -> bool:
-        """
-        Whether the tables may exist; for an object store this is always true, because only a request can
-        tell.
-        """
+        """Whether the tables may exist; for an object store this is always true, because only a request can tell."""
         return self.is_remote or Path(self.uri).is_dir()
 
     def discard(self, names: tuple[str, ...]) -> None:

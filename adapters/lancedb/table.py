@@ -13,9 +13,7 @@ NO_VECTOR = "null"
 
 
 def common_fields() -> list[Any]:
-    """
-    Return the columns of both tables: key and scope of a fragment, and the marker columns of the marker row.
-    """
+    """Return the columns of both tables: key and scope of a fragment, and the marker columns of the marker row."""
     import pyarrow as pa
 
     return [

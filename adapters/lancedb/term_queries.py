@@ -54,9 +54,7 @@ class TermQueries:
         return selective_terms(list(held), held)
 
     def query(self, terms: Sequence[StemmedTerm], *, every: bool) -> Any:
-        """
-        Return a query for all of *terms* if *every* is true, otherwise for any of them; *terms* is not empty.
-        """
+        """Return a query for all of *terms* if *every* is true, otherwise for any of them; *terms* is not empty."""
         plain = [term.words[0] for term in terms if len(term.words) == 1 and not term.prefix]
         operator = self._engine.FullTextOperator.AND if every else self._engine.FullTextOperator.OR
         # All single words go into one match; in separate matches LanceDB scores each in full before summing.
@@ -98,9 +96,7 @@ class TermQueries:
         return self._once((self._grain, term), lambda: self._looked_up(term))
 
     def _looked_up(self, term: StemmedTerm) -> WordingCounts:
-        """
-        Count the entries of *term*; the counts of single wordings of a prefix are estimated from a sample.
-        """
+        """Count the entries of *term*; the counts of single wordings of a prefix are estimated from a sample."""
         if not term.prefix:
             wording = " ".join(term.words)
             held = self._holding([wording])

@@ -22,10 +22,7 @@ _LONGEST = 200  # characters of LanceDB's message
 
 @contextmanager
 def translated(place: str) -> Iterator[None]:
-    """
-    Raise LanceDB's errors inside the block as errors of the ports, with *place* as the location of the
-    tables.
-    """
+    """Raise LanceDB's errors inside the block as errors of the ports, with *place* as the location of the tables."""
     try:
         yield
     except VaultError:

@@ -24,9 +24,7 @@ GRAIN = "word"  # granularity of these rows, which are no entries
 
 
 def unlisted(table: Any, texts: Iterable[str]) -> list[Row]:
-    """
-    Return rows for the words of *texts* (as formatted by `words.written`) that *table* does not list yet.
-    """
+    """Return rows for the words of *texts* (as formatted by `words.written`) that *table* does not list yet."""
     words = {word for text in texts for word in text.split()} - {BOUNDARY}
     wanted = {_key(word): word for word in words}
     for key in wanted.keys() & _listed(table):

@@ -72,9 +72,7 @@ class _DownloadInterrupted(Exception):
 
 
 class _Part:
-    """
-    The part of the file received so far, with its hash. A part that is longer than the file is discarded.
-    """
+    """The part of the file received so far, with its hash. A part that is longer than the file is discarded."""
 
     def __init__(self, file: IO[bytes], most: int) -> None:
         self._file = file

@@ -37,9 +37,7 @@ def local_generator(models_folder: Path | str, *, may_download: bool = False) ->
 
 
 def local_reranker(models_folder: Path | str, *, may_download: bool = False) -> LlamaReranker:
-    """
-    Return the model that scores documents for a query. Arguments and errors are those of `local_embedder`.
-    """
+    """Return the model that scores documents for a query. Arguments and errors are those of `local_embedder`."""
     return LlamaReranker(_ready(RERANKER, models_folder, may_download))
 
 

@@ -17,9 +17,7 @@ _BLOCK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """
-    Facts about a model file of this ``size`` and ``modified_ns``: its hash and the fields of its header.
-    """
+    """Facts about a model file of this ``size`` and ``modified_ns``: its hash and the fields of its header."""
 
     size: int
     modified_ns: int

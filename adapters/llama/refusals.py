@@ -1,6 +1,4 @@
-"""
-Errors of a model in this process: the text is too long, the model is unavailable, or it refuses the request.
-"""
+"""Errors of a model in this process: the text is too long, the model is unavailable, or it refuses the request."""
 
 from __future__ import annotations
 

@@ -138,9 +138,7 @@ def _bm25(
     terms: Mapping[Term, Mapping[FragmentKey, float]],
     rarities: Mapping[Term, float],
 ) -> Callable[[FragmentKey], float]:
-    """
-    Return a function that scores an entry; the average length is that of all entries of the granularity.
-    """
+    """Return a function that scores an entry; the average length is that of all entries of the granularity."""
     average = sum(unit.length for unit in units.values()) / max(len(units), 1)
 
     def score(key: FragmentKey) -> float:

@@ -67,9 +67,7 @@ def missing(reason: str) -> EmbeddingError:
 
 
 def checked_offset(path: Path) -> int:
-    """
-    Return the byte offset of the numbers in the file. Raises `EmbeddingError` if the file has another layout.
-    """
+    """Return the byte offset of the numbers in the file. Raises `EmbeddingError` if the file has another layout."""
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         header = _header(file.read(length)) if length <= _MAX_HEADER else {}

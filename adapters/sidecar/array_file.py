@@ -65,9 +65,7 @@ class ArrayFile:
 
 
 def chunks(columns: Sequence[Column]) -> Iterator[bytes]:
-    """
-    Iterate over the bytes of a file with these arrays. All blocks of one array are consumed before the next.
-    """
+    """Iterate over the bytes of a file with these arrays. All blocks of one array are consumed before the next."""
     import numpy as np
 
     header = json.dumps([[c.name, c.kind, np.dtype(c.kind).itemsize, c.shape] for c in columns]).encode()

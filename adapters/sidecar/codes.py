@@ -34,9 +34,7 @@ def words_of(dimensions: int) -> int:
 
 
 def encode(vectors: Floats, centre: Floats) -> Words:
-    """
-    Return the codes of *vectors* (n, dim): (words, n) uint64, so that one word of all rows is contiguous.
-    """
+    """Return the codes of *vectors* (n, dim): (words, n) uint64, so that one word of all rows is contiguous."""
     signs = np.zeros((len(vectors), words_of(vectors.shape[1]) * _WORD), dtype=bool)
     np.greater(vectors, centre, out=signs[:, : vectors.shape[1]])
     return np.ascontiguousarray(np.packbits(signs, axis=1).view("<u8").T)

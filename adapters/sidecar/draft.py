@@ -140,10 +140,7 @@ _SAMPLE = 16_384  # rows that are enough to estimate the centre
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """
-    Rows with ``keys`` (n,) ascending, collections and times; ``take`` returns the vectors of some rows, (m,
-    dim).
-    """
+    """Rows with ``keys`` (n,) ascending, collections and times; ``take`` returns the vectors of some rows, (m, dim)."""
 
     keys: NDArray[np.int64]
     collections: TextColumn

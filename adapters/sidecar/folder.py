@@ -166,9 +166,7 @@ def _sync(file: BinaryIO) -> None:
 
 
 def _replace(source: Path, target: Path) -> None:
-    """
-    Rename *source* to *target*. On Windows, where this fails while another process reads *target*, retry.
-    """
+    """Rename *source* to *target*. On Windows, where this fails while another process reads *target*, retry."""
     deadline = time.monotonic() + _REPLACING_S
     while True:
         try:

@@ -36,10 +36,7 @@ _ROUNDING = 1e-5  # upper bound of the error of a product in single precision
 
 @dataclass(frozen=True, slots=True)
 class SearchLimits:
-    """
-    Search limits: number of rows in scope that are all compared, and of candidates per segment above that
-    number.
-    """
+    """Search limits: number of rows in scope that are all compared, and of candidates per segment above that number."""
 
     exact_rows: int
     candidates: int
@@ -60,9 +57,7 @@ class _SegmentRows:
 def nearest(
     segments: Sequence[Segment], question: Floats, limit: int, scope: Scope, reach: SearchLimits
 ) -> list[Hit]:
-    """
-    Return the *limit* nearest rows in scope to *question* (dim,), unit length, by descending score, then key.
-    """
+    """Return the *limit* nearest rows in scope to *question* (dim,), unit length, by descending score, then key."""
     parts = [_in_scope(segment, scope) for segment in segments]
     if sum(part.size for part in parts) > reach.exact_rows:
         parts = [_candidates(part, question, reach.candidates) for part in parts]

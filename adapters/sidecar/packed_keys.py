@@ -1,7 +1,4 @@
-"""
-Packed fragment keys: one integer per fragment. Rows are sorted by it, so that a document is one range of
-rows.
-"""
+"""Packed fragment keys: one integer per fragment. Rows are sorted by it, so that a document is one range of rows."""
 
 from __future__ import annotations
 

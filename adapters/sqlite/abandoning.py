@@ -31,9 +31,7 @@ def abandon(db: Database, name: str) -> None:
 
 
 def empty_fts_table(db: Database, name: str) -> None:
-    """
-    Delete all rows of the FTS5 table *name*, even if the table is damaged. Call this inside a transaction.
-    """
+    """Delete all rows of the FTS5 table *name*, even if the table is damaged. Call this inside a transaction."""
     # Check first: SQLite can neither commit nor roll back a statement that began on a broken table.
     if broken_tables(db, [name]) or not _opens(db, name):
         _recreate(db, name)
@@ -57,10 +55,7 @@ def _recreate(db: Database, name: str) -> None:
 
 
 def broken_tables(db: Database, names: Iterable[str]) -> list[str]:
-    """
-    Return the tables among *names*, and among the shadow tables of *names*, that fail SQLite's integrity
-    check.
-    """
+    """Return the tables among *names*, and among the shadow tables of *names*, that fail SQLite's integrity check."""
     found = []
     for name in names:
         sql = "select name from sqlite_schema where type = 'table' and rootpage > 0 and (name = ? or name glob ? || '_*')"

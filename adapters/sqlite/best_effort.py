@@ -68,9 +68,7 @@ class _SharedWriter:
 
     @contextmanager
     def taken(self) -> Iterator[Database]:
-        """
-        Lend the writer to the file that is at the path now. After an error the next call opens a new writer.
-        """
+        """Lend the writer to the file that is at the path now. After an error the next call opens a new writer."""
         with self._turn:
             try:
                 yield self._current()

@@ -206,9 +206,7 @@ class Database:
     # -- life ---------------------------------------------------------------------------------------
 
     def write_ahead(self) -> None:
-        """
-        Switch the file to write-ahead logging for good, so that readers and a writer do not block each other.
-        """
+        """Switch the file to write-ahead logging for good, so that readers and a writer do not block each other."""
         patient = busy_handler()
         for attempt in count():
             try:
@@ -276,9 +274,7 @@ class Database:
 
     @cached_property
     def _main(self) -> apsw.Connection:
-        """
-        The writer connection. For a read-only vault it is a reader, on which every write fails with an error.
-        """
+        """The writer connection. For a read-only vault it is a reader, on which every write fails with an error."""
         return open_reader(self.path, vectors=False) if self.read_only else self._open()
 
     def _open(self) -> apsw.Connection:

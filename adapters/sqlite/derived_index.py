@@ -23,13 +23,11 @@ class Commits:
         self._is_committing = False
 
     def marker(self) -> Marker | None:
-        """See `clawmem.ports.derived_index.DerivedIndex.marker`."""
         text = self._database.meta(self._marker_name)
         return Marker(*json.loads(text)) if text else None
 
     @contextmanager
     def committing(self, marker: Marker | None = None) -> Iterator[None]:
-        """See `clawmem.ports.derived_index.DerivedIndex.committing`."""
         if self._is_committing:
             raise RuntimeError("committing() is not reentrant")
         self._is_committing = True

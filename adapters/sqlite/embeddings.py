@@ -230,9 +230,7 @@ class SqliteEmbeddings:
     # -- inside -------------------------------------------------------------------------------------
 
     def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[PendingText]:
-        """
-        Return the first *limit* texts without a vector, each with the first fragment that has this text.
-        """
+        """Return the first *limit* texts without a vector, each with the first fragment that has this text."""
         first: dict[str, int] = {}
         bindings = {"after": after} if side is _BESIDE else {}
         rows = self._db.stream(_PENDING.format_map(side), bindings)
@@ -243,9 +241,7 @@ class SqliteEmbeddings:
         return [PendingText(text_hash, texts.of(key)) for text_hash, key in first.items()]
 
     def _serving(self, fingerprint: str, has_vectors: bool) -> EmbeddingSpace | None:
-        """
-        Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store.
-        """
+        """Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store."""
         space = self._spaces.get(SERVING)
         if space is not None and space.fingerprint != fingerprint:
             raise ModelMismatch(space.fingerprint, fingerprint)
@@ -297,10 +293,7 @@ def invalid_vectors(db: Database) -> list[int]:
 
 
 class _FragmentTexts:
-    """
-    Texts of fragments. Reads each document once, because SQLite's substr scans a body from its start each
-    time.
-    """
+    """Texts of fragments. Reads each document once, because SQLite's substr scans a body from its start each time."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

@@ -15,10 +15,7 @@ _POLL_S = 0.01
 
 
 def is_empty(path: str) -> bool:
-    """
-    Whether the file at *path* has no bytes. SQLite must not open such a file, because it would delete the
-    log.
-    """
+    """Whether the file at *path* has no bytes. SQLite must not open such a file, because it would delete the log."""
     return _changed_if_empty(path) is not None
 
 
@@ -37,10 +34,7 @@ def refuse_empty(path: str) -> None:
 
 
 def _changed_if_empty(path: str) -> float | None:
-    """
-    Return the modification time of the file at *path* in seconds since 1970; ``None`` unless it is an empty
-    file.
-    """
+    """Return the modification time of the file at *path* in seconds since 1970; ``None`` unless it is an empty file."""
     with suppress(OSError, ValueError):
         found = os.stat(path)  # noqa: PTH116  avoids importing `pathlib` for every prompt
         if S_ISREG(found.st_mode) and found.st_size == 0:

@@ -1,6 +1,4 @@
-"""
-Packed fragment keys: one integer per fragment, so that a document is one range of every table and index.
-"""
+"""Packed fragment keys: one integer per fragment, so that a document is one range of every table and index."""
 
 from __future__ import annotations
 

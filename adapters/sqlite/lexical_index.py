@@ -53,10 +53,7 @@ class _TermCounts(NamedTuple):
 
 
 class _RowCondition(NamedTuple):
-    """
-    A condition on the rows of a query, empty for all rows. Its matches are cached under ``name``, if that is
-    set.
-    """
+    """A condition on the rows of a query, empty for all rows. Its matches are cached under ``name``, if that is set."""
 
     sql: str
     bindings: Mapping[str, str] = MappingProxyType({})
@@ -123,7 +120,6 @@ class SqliteLexicalIndex(Commits):
         scope: Scope,
         rarities: Mapping[Term, float],
     ) -> list[Hit]:
-        """See `clawmem.ports.lexical_index.LexicalTail.search_among`."""
         in_scope, bindings = documents_in(scope)
         some = "select value from json_each(:documents)"
         seen = f"{in_scope} and id in ({some})" if in_scope else some
@@ -140,7 +136,6 @@ class SqliteLexicalIndex(Commits):
 
     @blames_index
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
-        """See `clawmem.ports.lexical_index.SpellingIndex`."""
         held = self._held(LexicalQuery(tuple(terms)), Grain.DOCUMENT)
         return unknown_words_in(
             self._db, _table(Grain.DOCUMENT), [t.text for t, n in held.terms.items() if not n]
@@ -249,10 +244,7 @@ class SqliteLexicalIndex(Commits):
 
 
 def _may_be_cached(asked: Sequence[Term], held: _TermCounts, among: _RowCondition) -> bool:
-    """
-    Whether the matches of all these terms may be cached, because a query for any of the terms fetches them
-    all.
-    """
+    """Whether the matches of all these terms may be cached, because a query for any of the terms fetches them all."""
     return (
         held.content is not None and among is _ALL and len(selective_terms(asked, held.terms)) == len(asked)
     )

@@ -149,7 +149,6 @@ class ReadSnapshot:
         return row
 
     def records(self, sql: str, keys: Sequence[int], make: Callable[[Row], Made]) -> dict[int, Made]:
-        """See `clawmem.adapters.sqlite.database.Database.records`."""
         known: dict[int, Made | None] = self._records.setdefault(sql, {})
         if missing := [key for key in keys if key not in known]:
             found = self._run(lambda reader: list(reader.execute(sql, (json.dumps(missing),))))

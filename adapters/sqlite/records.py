@@ -27,7 +27,6 @@ class SqliteRecords:
         self._db = Database(path)
 
     def keep(self, document_ids: Iterable[int] | None, *, receipts: bool) -> None:
-        """See `clawmem.ports.bundle.VaultRecords.keep`."""
         with self._db.without_rules(), self._db.atomic():
             if not receipts:
                 self._db.write("delete from receipts")
@@ -35,17 +34,14 @@ class SqliteRecords:
                 self._keep_documents(document_ids)
 
     def schema(self) -> int:
-        """See `clawmem.ports.bundle.VaultRecords.schema`."""
         return version(self._db)
 
     def sequences(self) -> Mapping[str, int]:
-        """See `clawmem.ports.bundle.VaultRecords.sequences`."""
         rows = self._db.rows("select name, seq from sqlite_sequence order by name")
         layout = _layout(self._db)
         return {name: number for name, number in rows if name in layout}
 
     def tables(self) -> Iterator[RecordTable]:
-        """See `clawmem.ports.bundle.VaultRecords.tables`."""
         for name, columns in sorted(_layout(self._db).items()):
             rows = f"{name} where {_PORTABLE}" if name == "meta" else name
             sql = f"select {', '.join(map(_quoted, columns))} from {rows} order by {self._key(name)}"

@@ -17,9 +17,7 @@ _ROWS_AT_ONCE = 4096  # bounds the memory of a scan for vaults of any size
 
 
 class ScanTable:
-    """
-    Vectors in a plain table, compared one by one with numpy, for platforms without the vector extension.
-    """
+    """Vectors in a plain table, compared one by one with numpy, for platforms without the vector extension."""
 
     name = "exact scan"
     source = table = "vector_scan"
@@ -65,9 +63,7 @@ class ScanTable:
     def batches(
         self, scope: Scope = EVERYTHING, documents: Collection[int] | None = None
     ) -> Iterator[list[tuple[int, Vector]]]:
-        """
-        Iterate over keys with their vectors in batches of some thousand; only those of *documents*, if given.
-        """
+        """Iterate over keys with their vectors in batches of some thousand; only those of *documents*, if given."""
         seen, bindings = documents_in(scope)
         limits = [f"key >> 20 in ({seen})"] if seen else []
         if documents is not None:

@@ -6,10 +6,7 @@ from clawmem.ports.records import Scope
 
 
 def documents_in(scope: Scope) -> tuple[str, dict[str, str]]:
-    """
-    Return a query for the ids of the documents in *scope*, with its bindings; empty text for an unlimited
-    scope.
-    """
+    """Return a query for the ids of the documents in *scope*, with its bindings; empty text for an unlimited scope."""
     wanted, bindings = conditions(scope)
     return (f"select id from documents where {' and '.join(wanted)}" if wanted else ""), bindings
 

@@ -1,6 +1,4 @@
-"""
-Record of a turn without a search. The process that writes it has a few milliseconds, so it imports little.
-"""
+"""Record of a turn without a search. The process that writes it has a few milliseconds, so it imports little."""
 
 from __future__ import annotations
 

@@ -33,9 +33,7 @@ class EmbeddingSpace(NamedTuple):
 
 
 class EmbeddingSpaces:
-    """
-    Table of embedding spaces. At most one serves and at most one is being built; numbers are never reused.
-    """
+    """Table of embedding spaces. At most one serves and at most one is being built; numbers are never reused."""
 
     def __init__(self, db: Database) -> None:
         self._db = db

@@ -88,9 +88,7 @@ def _says(error: Exception, words: Iterable[str]) -> bool:
 
 
 def _is_disk_full(error: Exception, path: str) -> bool:
-    """
-    Whether *error* comes from a full disk. For the shared-memory file, SQLite reports a generic I/O error.
-    """
+    """Whether *error* comes from a full disk. For the shared-memory file, SQLite reports a generic I/O error."""
     if not isinstance(error, apsw.IOError | apsw.CantOpenError) or os.name == "nt":
         return False
     if getattr(error, "extendedresult", 0) in (apsw.SQLITE_IOERR_SHMOPEN, apsw.SQLITE_IOERR_SHMSIZE):

@@ -78,137 +78,117 @@ class SqliteVault:
 
     @cached_property
     def leases(self) -> SqliteLeases:
-        """See `clawmem.ports.vault.Vault.leases`."""
         from clawmem.adapters.sqlite.leases import SqliteLeases
 
         return SqliteLeases(self._db)
 
     @cached_property
     def acts(self) -> SqliteActs:
-        """See `clawmem.ports.vault.Vault.acts`."""
         from clawmem.adapters.sqlite.journal import SqliteActs
 
         return SqliteActs(self._db)
 
     @cached_property
     def forgotten_texts(self) -> SqliteForgottenTexts:
-        """See `clawmem.ports.vault.Vault.forgotten_texts`."""
         from clawmem.adapters.sqlite.journal import SqliteForgottenTexts
 
         return SqliteForgottenTexts(self._db)
 
     @cached_property
     def journal(self) -> SqliteJournal:
-        """See `clawmem.ports.vault.Vault.journal`."""
         from clawmem.adapters.sqlite.journal import SqliteJournal
 
         return SqliteJournal(self._db)
 
     @cached_property
     def answers(self) -> SqliteModelAnswers:
-        """See `clawmem.ports.vault.Vault.answers`."""
         from clawmem.adapters.sqlite.model_records import SqliteModelAnswers
 
         return SqliteModelAnswers(self._db)
 
     @cached_property
     def model_failures(self) -> SqliteModelFailures:
-        """See `clawmem.ports.vault.Vault.model_failures`."""
         from clawmem.adapters.sqlite.model_records import SqliteModelFailures
 
         return SqliteModelFailures(self._db)
 
     @cached_property
     def sessions(self) -> SqliteSessions:
-        """See `clawmem.ports.vault.Vault.sessions`."""
         from clawmem.adapters.sqlite.sessions import SqliteSessions
 
         return SqliteSessions(self._db)
 
     @cached_property
     def sketches(self) -> SqliteSketches:
-        """See `clawmem.ports.vault.Vault.sketches`."""
         from clawmem.adapters.sqlite.sketches import SqliteSketches
 
         return SqliteSketches(self._db)
 
     @cached_property
     def successions(self) -> SqliteSuccessions:
-        """See `clawmem.ports.vault.Vault.successions`."""
         from clawmem.adapters.sqlite.succession import SqliteSuccessions
 
         return SqliteSuccessions(self._db)
 
     @cached_property
     def links(self) -> SqliteLinks:
-        """See `clawmem.ports.vault.Vault.links`."""
         from clawmem.adapters.sqlite.links import SqliteLinks
 
         return SqliteLinks(self._db)
 
     @cached_property
     def properties(self) -> SqliteProperties:
-        """See `clawmem.ports.vault.Vault.properties`."""
         from clawmem.adapters.sqlite.properties import SqliteProperties
 
         return SqliteProperties(self._db)
 
     @cached_property
     def entities(self) -> SqliteEntities:
-        """See `clawmem.ports.vault.Vault.entities`."""
         from clawmem.adapters.sqlite.entities import SqliteEntities
 
         return SqliteEntities(self._db)
 
     @cached_property
     def triples(self) -> SqliteTriples:
-        """See `clawmem.ports.vault.Vault.triples`."""
         from clawmem.adapters.sqlite.triples import SqliteTriples
 
         return SqliteTriples(self._db)
 
     @cached_property
     def notes(self) -> SqliteNotes:
-        """See `clawmem.ports.vault.Vault.notes`."""
         from clawmem.adapters.sqlite.notes import SqliteNotes
 
         return SqliteNotes(self._db)
 
     @cached_property
     def ledger(self) -> SqliteLedger:
-        """See `clawmem.ports.vault.Vault.ledger`."""
         from clawmem.adapters.sqlite.model_records import SqliteLedger
 
         return SqliteLedger(self._db)
 
     @cached_property
     def captures(self) -> SqliteCaptures:
-        """See `clawmem.ports.vault.Vault.captures`."""
         from clawmem.adapters.sqlite.captures import SqliteCaptures
 
         return SqliteCaptures(self._db)
 
     @cached_property
     def usage(self) -> SqliteUsage:
-        """See `clawmem.ports.vault.Vault.usage`."""
         from clawmem.adapters.sqlite.captures import SqliteUsage
 
         return SqliteUsage(self._db)
 
     @cached_property
     def chronology(self) -> SqliteChronology:
-        """See `clawmem.ports.vault.Vault.chronology`."""
         from clawmem.adapters.sqlite.chronology import SqliteChronology
 
         return SqliteChronology(self._db)
 
     def reading(self) -> AbstractContextManager[None]:
-        """See `clawmem.ports.vault.Vault.reading`."""
         return self._db.snapshot()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """See `clawmem.ports.vault.Vault.writing`."""
         if self._db.read_only:
             raise VaultReadOnly(self._db.path)
         if self._db.in_transaction:
@@ -227,7 +207,6 @@ class SqliteVault:
         return self._db.path
 
     def info(self) -> VaultInfo:
-        """See `clawmem.ports.vault.Vault.info`."""
         from clawmem.ports.vault import VaultInfo
 
         return VaultInfo(
@@ -241,7 +220,6 @@ class SqliteVault:
         )
 
     def scrub(self) -> None:
-        """See `clawmem.ports.vault.Vault.scrub`."""
         if self._db.read_only:
             raise VaultReadOnly(self._db.path)
         with self._db.atomic():
@@ -252,13 +230,11 @@ class SqliteVault:
         self._db.vacuum()
 
     def scratch_lexical(self) -> LexicalIndex:
-        """See `clawmem.ports.vault.RecordVault.scratch_lexical`."""
         from clawmem.adapters.sqlite.word_check import ScratchLexicalIndex
 
         return ScratchLexicalIndex(self._db)
 
     def check(self) -> list[str]:
-        """See `clawmem.ports.vault.Vault.check`."""
         found = self._broken_records()
         if not found:
             from clawmem.adapters.sqlite.word_check import wrong_names
@@ -273,7 +249,6 @@ class SqliteVault:
         return [*found, fault] if fault else found
 
     def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
-        """See `clawmem.ports.vault.Vault.check_words`."""
         from clawmem.adapters.sqlite.word_check import wrong_words
 
         return wrong_words(self._db, entries)
@@ -286,9 +261,7 @@ class SqliteVault:
         return [f"{count} stored vectors are damaged"] if count else []
 
     def _broken_records(self) -> list[str]:
-        """
-        Return what SQLite finds broken, unless all of it belongs to an index, which reports its own faults.
-        """
+        """Return what SQLite finds broken, unless all of it belongs to an index, which reports its own faults."""
         try:
             rows = self._db.rows("pragma integrity_check(20)")
         except VaultDamaged as error:
@@ -305,7 +278,6 @@ class SqliteVault:
         return [name for (name,) in self._db.rows(sql)]
 
     def close(self) -> None:
-        """See `clawmem.ports.vault.Vault.close`."""
         self._db.close()
 
     def _self_test(self) -> None:

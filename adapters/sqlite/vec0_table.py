@@ -108,9 +108,7 @@ class Vec0Table:
         return int(self._db.value("select count(*) from vector_vec0_rowids"))
 
     def vectors(self) -> Iterator[list[tuple[int, Vector]]]:
-        """
-        Iterate over all keys with their vectors, a chunk at a time, without the consistency checks of `vec0`.
-        """
+        """Iterate over all keys with their vectors, a chunk at a time, without the consistency checks of `vec0`."""
         for rowids, validity, vectors in self._db.stream(_CHUNKS):
             keys = array("q", rowids)
             width = len(vectors) // len(keys)

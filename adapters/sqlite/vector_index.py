@@ -88,9 +88,7 @@ class SqliteVectorIndex(Commits):
 
     @blames_index
     def refill(self) -> None:
-        """
-        Rebuild the own table from the canonical vectors; an empty index that is up to date stays unchanged.
-        """
+        """Rebuild the own table from the canonical vectors; an empty index that is up to date stays unchanged."""
         if self._is_latest() and not self.count():
             return
         with self._db.atomic():

@@ -15,10 +15,7 @@ class SystemClock:
 
 
 class LocalZone(tzinfo):
-    """
-    Time zone of this machine, with the UTC offset of each moment by the rules of the operating system
-    (``TZ``).
-    """
+    """Time zone of this machine, with the UTC offset of each moment by the rules of the operating system (``TZ``)."""
 
     def utcoffset(self, moment: datetime | None) -> timedelta:
         """Return how far the machine's clock is ahead of UTC at *moment*, a time of day on that clock."""

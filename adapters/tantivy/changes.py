@@ -8,9 +8,7 @@ from clawmem.ports.records import Grain, LexicalEntry
 
 @dataclass(frozen=True, slots=True)
 class GrainChange:
-    """
-    Changes of one commit at one granularity, applied in this order: clear, remove documents, add entries.
-    """
+    """Changes of one commit at one granularity, applied in this order: clear, remove documents, add entries."""
 
     cleared: bool
     removed: frozenset[int]

@@ -34,9 +34,7 @@ _TIME_DIGITS = 18  # precise to a ten-thousandth of a second, and within 64 bits
 
 
 def analyzer() -> TextAnalyzer:
-    """
-    Return the analyzer: words are runs of letters and digits, folded, and reduced to their English stem.
-    """
+    """Return the analyzer: words are runs of letters and digits, folded, and reduced to their English stem."""
     return (
         TextAnalyzerBuilder(Tokenizer.simple())
         .filter(Filter.lowercase())

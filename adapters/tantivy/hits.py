@@ -9,9 +9,7 @@ _BEYOND = 16  # hits fetched beyond the limit, to detect a tie across the limit
 
 
 def best(searcher: Searcher, query: Query, limit: int) -> list[Hit]:
-    """
-    Return the best *limit* >= 1 hits by descending score, then key; the key also decides ties at the limit.
-    """
+    """Return the best *limit* >= 1 hits by descending score, then key; the key also decides ties at the limit."""
     most = max(1, searcher.num_docs)
     fetched = min(limit + _BEYOND, most)
     found = searcher.search(query, fetched, count=False).hits

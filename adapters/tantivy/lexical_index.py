@@ -182,10 +182,7 @@ class TantivyLexicalIndex:
         return written is not None and (written[0].vault != marker.vault or written[0].seq > marker.seq)
 
     def _behind(self, commits: dict[Grain, int]) -> list[Grain]:
-        """
-        Return granularities with fewer commits than the marker records, because they were restored or
-        rebuilt.
-        """
+        """Return granularities with fewer commits than the marker records, because they were restored or rebuilt."""
         return [grain for grain, part in self._grains.items() if part.commits() < commits.get(grain, 0)]
 
     def _marker_faults(self) -> list[str]:

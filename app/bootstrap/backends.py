@@ -23,9 +23,6 @@ def backend_named(name: str) -> Backend:
 
     Raises:
         ConfigError: There is no such backend, or the entry point of its package is not a `Backend`.
-
-    Raises:
-        ConfigError: there is none, or what its package names is no backend.
     """
     if name == DEFAULT.name:
         return DEFAULT

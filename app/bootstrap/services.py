@@ -71,12 +71,10 @@ class Services:
 
     @property
     def vault(self) -> ServedVault:
-        """The vault."""
         return self.adapters.vault()
 
     @property
     def clock(self) -> Clock:
-        """The clock."""
         return self.adapters.clock()
 
     def called_by(self, caller: str, progress: ProgressOf = no_progress) -> Services:
@@ -85,12 +83,10 @@ class Services:
 
     @property
     def update(self) -> UpdateCollection:
-        """Service that indexes one folder."""
         return self.update_from(self.adapters.files())
 
     @property
     def sync(self) -> SyncFolder:
-        """Service that indexes a folder outside of the settings."""
         from clawmem.adapters.files.disk import DiskFiles
         from clawmem.app.services.indexing.syncing import SyncFolder
         from clawmem.app.services.indexing.update import UpdateCollection
@@ -101,7 +97,6 @@ class Services:
 
     @property
     def watching(self) -> VaultWatcher:
-        """Service that indexes files when they change."""
         from clawmem.adapters.files.live import LiveFiles
         from clawmem.adapters.files.watching import WatchedFolders
         from clawmem.app.services.indexing.watching import VaultWatcher
@@ -110,7 +105,6 @@ class Services:
 
     @property
     def embed(self) -> EmbedPending:
-        """Service that embeds texts without vectors."""
         from clawmem.app.services.indexing.embed import EmbedPending
 
         adapters, older = self.adapters, self.pipelines.embedder.of
@@ -118,21 +112,18 @@ class Services:
 
     @property
     def find_similar(self) -> FindSimilar:
-        """Service that finds similar documents."""
         from clawmem.app.services.retrieval.similar import FindSimilar
 
         return FindSimilar(self.vault, self.pipelines.embedder)
 
     @property
     def timeline(self) -> ReadTimeline:
-        """Reader of timelines."""
         from clawmem.app.services.documents.timeline import ReadTimeline
 
         return ReadTimeline(self.vault)
 
     @property
     def build_graphs(self) -> BuildGraphs:
-        """Service that derives relations from the documents."""
         from clawmem.app.services.graph.build import BuildGraphs
 
         return BuildGraphs(self.vault, self.clock)
@@ -153,56 +144,48 @@ class Services:
 
     @property
     def causal_links(self) -> CausalLinks:
-        """Reader of chains of causes and effects."""
         from clawmem.app.services.graph.build import CausalLinks
 
         return CausalLinks(self.vault)
 
     @property
     def lookup(self) -> Lookup:
-        """Lookup of documents by address."""
         from clawmem.app.services.documents.lookup import Lookup
 
         return Lookup(self.vault, self.settings.roots)
 
     @property
     def tending(self) -> LifecycleActions:
-        """Service that pins and snoozes documents, and undoes changes of the lifecycle."""
         from clawmem.app.services.lifecycle.tending import LifecycleActions
 
         return LifecycleActions(self.vault, self.clock)
 
     @property
     def archiving(self) -> Archiving:
-        """Service that archives and restores documents."""
         from clawmem.app.services.lifecycle.archiving import Archiving
 
         return Archiving(self.vault, self.clock)
 
     @property
     def restore(self) -> RestoreArchived:
-        """Service that restores archived documents whose files exist."""
         from clawmem.app.services.lifecycle.archiving import RestoreArchived
 
         return RestoreArchived(self.archiving, self.adapters.files(), self.folders)
 
     @property
     def forgetting(self) -> Forgetting:
-        """Service that forgets documents for good."""
         from clawmem.app.services.lifecycle.forgetting import Forgetting
 
         return Forgetting(self.vault, self.clock, self.profile, self.forgotten_places.note)
 
     @property
     def forgotten_places(self) -> ForgottenPlaces:
-        """The places of forgotten documents, in the vault and in the file next to it."""
         from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
 
         return ForgottenPlaces(self.vault, self.adapters.forget_log())
 
     @property
     def sweep(self) -> Sweep:
-        """Service that applies the owner's lifecycle policy."""
         from clawmem.app.services.lifecycle.sweeping import Propose, Sweep
 
         return Sweep(
@@ -211,7 +194,6 @@ class Services:
 
     @property
     def prove(self) -> Prove:
-        """Service that proves that forgotten documents left no trace."""
         from clawmem.app.services.lifecycle.proof import Prove
 
         pipelines = self.pipelines
@@ -248,7 +230,6 @@ class Services:
 
     @property
     def diary(self) -> Diary:
-        """The diary."""
         from clawmem.app.services.capture.diary import Diary
         from clawmem.app.services.capture.redacted_transcripts import without_secrets
 
@@ -256,7 +237,6 @@ class Services:
 
     @property
     def remember(self) -> Remember:
-        """Service that saves texts as files of the user."""
         from clawmem.app.services.capture.remembering import Remember
 
         files, update, inbox = self.adapters.new_files(), self.update, self.settings.inbox
@@ -264,7 +244,6 @@ class Services:
 
     @property
     def profile(self) -> Profile:
-        """The profile page of the user."""
         from clawmem.app.services.briefing.profile import Profile
         from clawmem.app.services.capture.redacted_transcripts import without_secrets
 
@@ -272,7 +251,6 @@ class Services:
 
     @property
     def recalls(self) -> Recalls:
-        """The log of questions."""
         from clawmem.app.services.retrieval.recalls import Recalls, Retention
 
         settings = self.settings
@@ -288,35 +266,30 @@ class Services:
 
     @property
     def explain(self) -> Explain:
-        """Service that makes receipts of answers."""
         from clawmem.app.services.retrieval.receipts import Explain
 
         return Explain(self.vault)
 
     @property
     def why(self) -> ReceiptReader:
-        """Reader of stored receipts."""
         from clawmem.app.services.retrieval.replay import ReceiptReader
 
         return ReceiptReader(self.vault, self.clock)
 
     @property
     def report(self) -> Report:
-        """Service that reports the use and growth of the vault."""
         from clawmem.app.services.maintenance.report import Report
 
         return Report(self.vault.documents, self.vault.telemetry, self.clock, analytics)
 
     @property
     def status(self) -> Status:
-        """Service that reports the content of the vault."""
         from clawmem.app.services.maintenance.status import Status
 
         return Status(self.vault, self.clock, self.adapters.roles)
 
     @property
     def doctor(self) -> Doctor:
-        """Checks of the vault and its environment."""
         from clawmem.app.services.maintenance.doctor import Doctor
         from clawmem.app.services.maintenance.model_checks import Models
 
@@ -332,14 +305,12 @@ class Services:
 
     @property
     def verify(self) -> Verify:
-        """Comparison of the vault with the files."""
         from clawmem.app.services.maintenance.verify import Verify
 
         return Verify(self.vault, self.adapters.files(), self.folders, self._parse_yaml, self.clock)
 
     @property
     def explain_file(self) -> ExplainFile:
-        """Service that explains whether a file is indexed."""
         from clawmem.app.services.indexing.file_status import ExplainFile
 
         vault = self.vault if self.is_open else None
@@ -347,7 +318,6 @@ class Services:
 
     @property
     def folders(self) -> list[Folder]:
-        """The folders of the configured collections."""
         from clawmem.app.bootstrap.folders import folders_of
 
         return folders_of(self.settings)

@@ -45,7 +45,6 @@ class Surfacing:
     def __call__(
         self, prompt: str, turns: Turns, choices: Choices, receive: Receive = lambda block: None
     ) -> Surfaced:
-        """See `clawmem.app.services.surfacing.surface.SurfaceContext`."""
         surfaced = self._surface(prompt, turns, choices, receive)
         self._server.learn(surfaced.answer.trace.degraded)
         return surfaced

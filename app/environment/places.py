@@ -137,3 +137,16 @@ def _path(place: str) -> Path:
     from pathlib import Path
 
     return Path(place)
+
+
+def session_folders(env: Mapping[str, str]) -> list[Path]:
+    """Return the folders in which agents on this machine record their sessions."""
+    data = env.get("XDG_DATA_HOME") or "~/.local/share"
+    folders = (
+        client_folder(env) / "projects",
+        below_home(env.get("CODEX_HOME") or "~/.codex", env) / "sessions",
+        below_home("~/.gemini/tmp", env),
+        below_home(env.get("OPENCLAW_STATE_DIR") or "~/.openclaw", env) / "agents",
+        below_home(data, env) / "opencode" / "storage",
+    )
+    return [folder for folder in folders if is_there(folder)]

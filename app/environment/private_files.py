@@ -212,18 +212,14 @@ def private_umask() -> Iterator[None]:
 
 
 def files_of_vault(vault: Path) -> Iterator[Path]:
-    """
-    Yield *vault*, its SQLite side files, and the files and folders named like the vault plus a dot and a suffix.
-    """
+    """Yield *vault*, its SQLite side files, and the files and folders named like the vault plus a dot and a suffix."""
     yield from (vault, *(vault.with_name(vault.name + ending) for ending in _BESIDE))
     with suppress(OSError):
         yield from (path for path in vault.parent.iterdir() if path.name.startswith(f"{vault.name}."))
 
 
 def open_to_others(place: Path) -> Iterator[Path]:
-    """
-    Yield *place* and its content as far as other users have permissions on them; symbolic links are not followed.
-    """
+    """Yield *place* and its content as far as other users have permissions on them; symbolic links are not followed."""
     if os.name == "nt":  # pragma: no cover  permissions are inherited from the user's folder
         return
     waiting = [place]

@@ -77,8 +77,6 @@ def _text(result: SyncedIssues) -> Iterator[str]:
 OPERATIONS = (
     Operation(
         name="beads_sync",
-        request=BeadsProject,
-        result=SyncedIssues,
         run=beads_sync,
         effect=Effect.REPEATABLE,
         route="/beads/sync",

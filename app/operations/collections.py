@@ -279,8 +279,6 @@ def _trust_text(result: TrustInCollections) -> str | list[Table]:
 
 ADD = Operation(
     name="collection_add",
-    request=NewCollection,
-    result=AddedCollection,
     run=add,
     effect=Effect.REPEATABLE,
     commands=(Command("collection add"),),
@@ -293,8 +291,6 @@ ADD = Operation(
 OPERATIONS = (
     Operation(
         name="collections",
-        request=NoParameters,
-        result=Collections,
         run=list_all,
         effect=Effect.READS,
         route="/collections",
@@ -306,8 +302,6 @@ OPERATIONS = (
     ADD,
     Operation(
         name="collection_remove",
-        request=CollectionToRemove,
-        result=RemovedCollection,
         run=remove,
         effect=Effect.DESTROYS,
         commands=(Command("collection remove"),),
@@ -320,8 +314,6 @@ OPERATIONS = (
     ),
     Operation(
         name="trust",
-        request=NoParameters,
-        result=TrustInCollections,
         run=list_trust,
         effect=Effect.READS,
         commands=(Command("trust list"),),
@@ -331,8 +323,6 @@ OPERATIONS = (
     ),
     Operation(
         name="trust_set",
-        request=ChosenTrust,
-        result=TrustChange,
         run=set_trust,
         effect=Effect.REPEATABLE,
         commands=(Command("trust set"),),

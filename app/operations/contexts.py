@@ -170,8 +170,6 @@ def _text(result: Contexts) -> str | list[Table]:
 OPERATIONS = (
     Operation(
         name="contexts",
-        request=NoParameters,
-        result=Contexts,
         run=list_contexts,
         effect=Effect.READS,
         commands=(Command("context list"),),
@@ -181,8 +179,6 @@ OPERATIONS = (
     ),
     Operation(
         name="context_set",
-        request=NewContext,
-        result=ContextChange,
         run=set_text,
         effect=Effect.REPEATABLE,
         commands=(Command("context set"),),
@@ -193,8 +189,6 @@ OPERATIONS = (
     ),
     Operation(
         name="context_remove",
-        request=ContextPlace,
-        result=ContextChange,
         run=remove,
         effect=Effect.DESTROYS,
         commands=(Command("context remove"),),

@@ -101,8 +101,6 @@ def treatment_text(result: Treatment) -> str:
 OPERATIONS = (
     Operation(
         name="memory_pin",
-        request=Pin,
-        result=Treatment,
         run=pin,
         effect=Effect.REPEATABLE,
         route="/documents/{query:path}/pin",
@@ -118,8 +116,6 @@ OPERATIONS = (
     ),
     Operation(
         name="memory_snooze",
-        request=Snooze,
-        result=Treatment,
         run=snooze,
         effect=Effect.REPEATABLE,
         route="/documents/{query:path}/snooze",

@@ -211,8 +211,6 @@ def _report_text(result: CuratorReport) -> Iterator[str]:
 OPERATIONS = (
     Operation(
         name="reflect",
-        request=Days,
-        result=Reflection,
         run=reflect,
         effect=Effect.READS,
         commands=(Command("reflect"),),
@@ -221,8 +219,6 @@ OPERATIONS = (
     ),
     Operation(
         name="consolidate",
-        request=Consolidation,
-        result=ArchivedDuplicates,
         run=consolidate,
         effect=Effect.REPEATABLE,
         commands=(Command("consolidate"),),
@@ -231,8 +227,6 @@ OPERATIONS = (
     ),
     Operation(
         name="curate",
-        request=NoParameters,
-        result=CuratorReport,
         run=curate,
         effect=Effect.REPEATABLE,
         commands=(Command("curate"),),

@@ -109,8 +109,6 @@ def _entries_text(result: Entries) -> str:
 OPERATIONS = (
     Operation(
         name="diary_write",
-        request=NewEntry,
-        result=WrittenEntry,
         run=write,
         effect=Effect.ADDS,
         route="/diary",
@@ -119,8 +117,6 @@ OPERATIONS = (
     ),
     Operation(
         name="diary_read",
-        request=LastEntries,
-        result=Entries,
         run=read,
         effect=Effect.READS,
         route="/diary",

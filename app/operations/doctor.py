@@ -67,8 +67,6 @@ def _text(result: Examination) -> Iterator[str]:
 OPERATIONS = (
     Operation(
         name="doctor",
-        request=NoParameters,
-        result=Examination,
         run=doctor,
         effect=Effect.REPEATABLE,
         route="/doctor",

@@ -93,9 +93,7 @@ class Text(DocumentReference):
 
     @property
     def verbatim(self) -> str:
-        """
-        The text as it was written, orders of others included: for people, never for agents.
-        """
+        """The text as it was written, orders of others included: for people, never for agents."""
         return self._verbatim
 
     @property
@@ -311,8 +309,6 @@ OPERATIONS = (
     Operation(
         name="get",
         in_own_process=True,
-        request=Get,
-        result=Content,
         run=get,
         effect=Effect.READS,
         route="/documents/{file:path}",
@@ -324,8 +320,6 @@ OPERATIONS = (
     Operation(
         name="multi_get",
         in_own_process=True,
-        request=MultiGet,
-        result=Texts,
         run=multi_get,
         effect=Effect.READS,
         route="/documents",

@@ -169,8 +169,6 @@ def embed_line(report: EmbedReport | Embedded) -> str:
 OPERATIONS = (
     Operation(
         name="embed",
-        request=EmbedRequest,
-        result=Embedded,
         run=embed,
         effect=Effect.REPEATABLE,
         route="/embed",

@@ -127,8 +127,6 @@ def _cost_line(one: ModelCost) -> str:
 OPERATIONS = (
     Operation(
         name="enrich",
-        request=EnrichRequest,
-        result=Enriched,
         run=enrich,
         effect=Effect.REPEATABLE,
         route="/enrich",

@@ -85,8 +85,6 @@ def _text(report: FileReport) -> str:
 OPERATIONS = (
     Operation(
         name="why_not",
-        request=FileRequest,
-        result=FileReport,
         run=why_not,
         effect=Effect.READS,
         commands=(Command("why-not"),),

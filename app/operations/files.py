@@ -104,8 +104,6 @@ def _collection(services: Services) -> Folder:
 OPERATIONS = (
     Operation(
         name="memory",
-        request=FileCommand,
-        result=FileAnswer,
         run=memory,
         effect=Effect.DESTROYS,
         only_reads=_only_views,

@@ -80,8 +80,6 @@ def _text(result: SessionTopic) -> str:
 OPERATIONS = (
     Operation(
         name="focus_set",
-        request=NewTopic,
-        result=SessionTopic,
         run=set_topic,
         effect=Effect.REPEATABLE,
         commands=(Command("focus set"),),
@@ -91,8 +89,6 @@ OPERATIONS = (
     ),
     Operation(
         name="focus_show",
-        request=Session,
-        result=SessionTopic,
         run=show_topic,
         effect=Effect.READS,
         commands=(Command("focus show"),),
@@ -103,8 +99,6 @@ OPERATIONS = (
     ),
     Operation(
         name="focus_clear",
-        request=Session,
-        result=SessionTopic,
         run=clear_topic,
         effect=Effect.REPEATABLE,
         commands=(Command("focus clear"),),

@@ -192,8 +192,6 @@ def forgotten_text(result: Forgotten) -> str:
 OPERATIONS = (
     Operation(
         name="memory_forget",
-        request=Forget,
-        result=Forgotten,
         run=forget,
         effect=Effect.DESTROYS,
         route="/documents/{query:path}/forget",

@@ -213,8 +213,6 @@ def export(services: Services, request: GraphExport) -> ExportedGraph:
 OPERATIONS = (
     Operation(
         name="build_graphs",
-        request=BuildRequest,
-        result=Graphs,
         run=build,
         effect=Effect.REPEATABLE,
         route="/graphs/build",
@@ -223,8 +221,6 @@ OPERATIONS = (
     ),
     Operation(
         name="find_causal_links",
-        request=CausesRequest,
-        result=CausalLinks,
         run=find_causes,
         effect=Effect.READS,
         route="/graph/causal/{docid:path}",
@@ -233,8 +229,6 @@ OPERATIONS = (
     ),
     Operation(
         name="graph_export",
-        request=GraphExport,
-        result=ExportedGraph,
         run=export,
         effect=Effect.READS,
         commands=(Command("graph export"),),

@@ -194,8 +194,6 @@ def _minutes(session: SessionRecord) -> str:
 OPERATIONS = (
     Operation(
         name="timeline",
-        request=TimelineRequest,
-        result=Timeline,
         run=timeline,
         effect=Effect.READS,
         route="/timeline/{docid:path}",
@@ -205,8 +203,6 @@ OPERATIONS = (
     ),
     Operation(
         name="session_log",
-        request=SessionLog,
-        result=Sessions,
         run=session_log,
         effect=Effect.READS,
         route="/sessions",

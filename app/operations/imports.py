@@ -105,8 +105,6 @@ def _text(result: ImportedMemories) -> Iterator[str]:
 OPERATIONS = (
     Operation(
         name="import_memories",
-        request=ImportRequest,
-        result=ImportedMemories,
         run=import_memories,
         effect=Effect.REPEATABLE,
         commands=(Command("import"),),

@@ -112,8 +112,6 @@ def migrate(services: Services, request: Migrate) -> Migrated:
 OPERATIONS = (
     Operation(
         name="verify",
-        request=NoParameters,
-        result=Differences,
         run=verify,
         effect=Effect.REPEATABLE,
         route="/verify",
@@ -126,8 +124,6 @@ OPERATIONS = (
     ),
     Operation(
         name="rebuild",
-        request=Rebuild,
-        result=Rebuilt,
         run=rebuild,
         effect=Effect.REPEATABLE,
         commands=(Command("rebuild"),),
@@ -136,8 +132,6 @@ OPERATIONS = (
     ),
     Operation(
         name="migrate",
-        request=Migrate,
-        result=Migrated,
         run=migrate,
         effect=Effect.REPEATABLE,
         commands=(Command("migrate"),),

@@ -233,8 +233,6 @@ def reading_text(result: Reading, vault: str = "") -> str:
 OPERATIONS = (
     Operation(
         name="update",
-        request=Update,
-        result=Reading,
         run=update,
         effect=Effect.REPEATABLE,
         route="/update",
@@ -246,8 +244,6 @@ OPERATIONS = (
     ),
     Operation(
         name="reindex",
-        request=Reindex,
-        result=Reading,
         run=reindex,
         effect=Effect.REPEATABLE,
         route="/reindex",

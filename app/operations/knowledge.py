@@ -297,8 +297,6 @@ def _preview(text: str) -> str:
 OPERATIONS = (
     Operation(
         name="find_entities",
-        request=EntitySearch,
-        result=Entities,
         run=find_entities,
         effect=Effect.READS,
         route="/graph/entities",
@@ -307,8 +305,6 @@ OPERATIONS = (
     ),
     Operation(
         name="kg_query",
-        request=FactsRequest,
-        result=Facts,
         run=find_facts,
         effect=Effect.READS,
         route="/graph/facts",
@@ -317,8 +313,6 @@ OPERATIONS = (
     ),
     Operation(
         name="memory_evolution_status",
-        request=VersionsRequest,
-        result=Evolution,
         run=find_versions,
         effect=Effect.READS,
         route="/graph/evolution/{docid:path}",

@@ -278,8 +278,6 @@ def _undone_text(result: UndoneMerge) -> str:
 
 RUN = Operation(
     name="lanes_run",
-    request=LaneRequest,
-    result=LaneReport,
     run=run_lane,
     effect=Effect.ADDS,
     only_reads=lambda request: request.dry_run,
@@ -290,8 +288,6 @@ RUN = Operation(
 OPERATIONS = (
     Operation(
         name="lanes_status",
-        request=LastRuns,
-        result=LaneStatus,
         run=status,
         effect=Effect.READS,
         commands=(Command("lanes status"),),
@@ -300,8 +296,6 @@ OPERATIONS = (
     ),
     Operation(
         name="lanes_journal",
-        request=JournalRequest,
-        result=Journal,
         run=journal,
         effect=Effect.READS,
         commands=(Command("lanes journal"),),
@@ -311,8 +305,6 @@ OPERATIONS = (
     RUN,
     Operation(
         name="lanes_undo",
-        request=MergedNote,
-        result=UndoneMerge,
         run=undo,
         effect=Effect.REPEATABLE,
         commands=(Command("lanes undo"),),

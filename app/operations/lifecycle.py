@@ -323,8 +323,6 @@ def _acts_text(result: Acts) -> str:
 OPERATIONS = (
     Operation(
         name="lifecycle_status",
-        request=NoParameters,
-        result=Status,
         run=status,
         effect=Effect.READS,
         route="/lifecycle/status",
@@ -333,8 +331,6 @@ OPERATIONS = (
     ),
     Operation(
         name="lifecycle_sweep",
-        request=SweepRequest,
-        result=SweepReport,
         run=sweep,
         effect=Effect.DESTROYS,
         route="/lifecycle/sweep",
@@ -343,8 +339,6 @@ OPERATIONS = (
     ),
     Operation(
         name="lifecycle_purge",
-        request=SweepRequest,
-        result=SweepReport,
         run=purge,
         effect=Effect.DESTROYS,
         route="/lifecycle/purge",
@@ -354,8 +348,6 @@ OPERATIONS = (
     ),
     Operation(
         name="lifecycle_search",
-        request=ArchiveSearch,
-        result=ArchivedDocuments,
         run=search,
         effect=Effect.READS,
         route="/lifecycle/search",
@@ -365,8 +357,6 @@ OPERATIONS = (
     ),
     Operation(
         name="lifecycle_restore",
-        request=RestoreRequest,
-        result=ArchivedDocuments,
         run=restore,
         effect=Effect.REPEATABLE,
         route="/lifecycle/restore",
@@ -375,8 +365,6 @@ OPERATIONS = (
     ),
     Operation(
         name="lifecycle_log",
-        request=LogRequest,
-        result=Acts,
         run=log,
         effect=Effect.READS,
         route="/lifecycle/log",
@@ -386,8 +374,6 @@ OPERATIONS = (
     ),
     Operation(
         name="lifecycle_undo",
-        request=UndoRequest,
-        result=RecordedAct,
         run=undo,
         effect=Effect.REPEATABLE,
         route="/lifecycle/undo",

@@ -176,8 +176,6 @@ def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[
 OPERATIONS = (
     Operation(
         name="links",
-        request=LinksRequest,
-        result=Links,
         run=find_links,
         effect=Effect.READS,
         route="/links",

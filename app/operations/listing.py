@@ -101,8 +101,6 @@ def _listing_parts(result: Listing) -> list[Part]:
 OPERATIONS = (
     Operation(
         name="list",
-        request=ListDocuments,
-        result=Listing,
         run=list_documents,
         effect=Effect.READS,
         route="/list",

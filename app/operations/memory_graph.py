@@ -229,26 +229,18 @@ def _as_json(result: Result) -> str:
     return result.model_dump_json(indent=2)
 
 
-def _tool(run: Any, request: type[Request], result: type[Result], effect: Effect) -> Operation[Any, Any]:
-    return Operation(
-        name=run.__name__,
-        request=request,
-        result=result,
-        run=run,
-        effect=effect,
-        any_vault=False,
-        text=_as_json,
-    )
+def _tool(run: Any, effect: Effect) -> Operation[Any, Any]:
+    return Operation(name=run.__name__, run=run, effect=effect, any_vault=False, text=_as_json)
 
 
 OPERATIONS = (
-    _tool(read_graph, NoParameters, Graph, Effect.READS),
-    _tool(search_nodes, NodeQuery, Graph, Effect.READS),
-    _tool(open_nodes, NodeNames, Graph, Effect.READS),
-    _tool(create_entities, NewEntities, Entities, Effect.REPEATABLE),
-    _tool(create_relations, NamedRelations, Relations, Effect.REPEATABLE),
-    _tool(add_observations, NewObservations, AddedObservationsOfAll, Effect.REPEATABLE),
-    _tool(delete_entities, NamedEntities, MemoryChange, Effect.DESTROYS),
-    _tool(delete_observations, Deletions, MemoryChange, Effect.DESTROYS),
-    _tool(delete_relations, NamedRelations, MemoryChange, Effect.DESTROYS),
+    _tool(read_graph, Effect.READS),
+    _tool(search_nodes, Effect.READS),
+    _tool(open_nodes, Effect.READS),
+    _tool(create_entities, Effect.REPEATABLE),
+    _tool(create_relations, Effect.REPEATABLE),
+    _tool(add_observations, Effect.REPEATABLE),
+    _tool(delete_entities, Effect.DESTROYS),
+    _tool(delete_observations, Effect.DESTROYS),
+    _tool(delete_relations, Effect.DESTROYS),
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.environment.agent_sessions import session_folders
+from clawmem.app.environment.places import session_folders
 from clawmem.app.operations.embedding import Upkeep, embed_line, embed_quickly, embed_texts, lagging_indexes
 from clawmem.app.operations.fields import Confirm
 from clawmem.app.operations.forgetting import BYTES_REMAIN, TRACE_FOUND
@@ -325,8 +325,6 @@ def _sources_text(result: Sources) -> list[Part]:
 
 MINE = Operation(
     name="mine",
-    request=Mine,
-    result=Mined,
     run=mine,
     effect=Effect.DESTROYS,
     commands=(Command("mine"),),
@@ -339,8 +337,6 @@ OPERATIONS = (
     MINE,
     Operation(
         name="sources",
-        request=NoParameters,
-        result=Sources,
         run=sources,
         effect=Effect.READS,
         route="/sources",

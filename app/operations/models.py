@@ -230,8 +230,6 @@ def _check_text(result: CheckedModel) -> Iterator[str]:
 OPERATIONS = (
     Operation(
         name="models_list",
-        request=NoParameters,
-        result=LocalModels,
         run=list_models,
         effect=Effect.READS,
         commands=(Command("models list"),),
@@ -242,8 +240,6 @@ OPERATIONS = (
     ),
     Operation(
         name="models_add",
-        request=NewModel,
-        result=LocalModel,
         run=add,
         effect=Effect.REPEATABLE,
         commands=(Command("models add"),),
@@ -253,8 +249,6 @@ OPERATIONS = (
     ),
     Operation(
         name="models_remove",
-        request=NamedModel,
-        result=RemovedModel,
         run=remove,
         effect=Effect.DESTROYS,
         commands=(Command("models remove"),),
@@ -264,8 +258,6 @@ OPERATIONS = (
     ),
     Operation(
         name="models_use",
-        request=ModelChoice,
-        result=ChosenModel,
         run=use,
         effect=Effect.REPEATABLE,
         commands=(Command("models use"),),
@@ -275,8 +267,6 @@ OPERATIONS = (
     ),
     Operation(
         name="models_check",
-        request=NamedModel,
-        result=CheckedModel,
         run=check,
         effect=Effect.REPEATABLE,
         commands=(Command("models check"),),

@@ -191,8 +191,6 @@ def _pruned_text(pruned: PrunedContext) -> str:
 OPERATIONS = (
     Operation(
         name="flush_plan",
-        request=FlushPlanRequest,
-        result=FlushPlan,
         run=flush_plan,
         effect=Effect.READS,
         text=_plan_text,
@@ -204,8 +202,6 @@ OPERATIONS = (
     ),
     Operation(
         name="session_note",
-        request=SessionNote,
-        result=SavedSession,
         run=session_note,
         effect=Effect.REPEATABLE,
         text=lambda saved: saved.path or "The session has no messages.",
@@ -216,8 +212,6 @@ OPERATIONS = (
     ),
     Operation(
         name="prune_context",
-        request=PruneRequest,
-        result=PrunedContext,
         run=prune_context,
         effect=Effect.READS,
         text=_pruned_text,

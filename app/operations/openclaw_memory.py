@@ -358,19 +358,11 @@ def _status_text(status: AgentStatus) -> str:
     )
 
 
-def _operation(
-    run: Callable[[Services, Any], R],
-    request: type[AgentRequest],
-    result: type[R],
-    text: Callable[[R], Text],
-    word: str,
-) -> Operation[Any, R]:
+def _operation(run: Callable[[Services, Any], R], text: Callable[[R], Text], word: str) -> Operation[Any, R]:
     """Return an operation over the vault of an agent; all but the status index what changed before."""
-    is_status = request is AgentRequest
+    is_status = word == "status"
     return Operation(
         name=run.__name__,
-        request=request,
-        result=result,
         run=run,
         effect=Effect.READS if is_status else Effect.REPEATABLE,
         text=text,
@@ -384,8 +376,8 @@ def _operation(
 
 
 OPERATIONS = (
-    _operation(index_agent, IndexAgent, IndexedAgent, _indexed_text, "index"),
-    _operation(search_agent, SearchAgent, AgentAnswer, _answer_text, "search"),
-    _operation(get_of_agent, GetOfAgent, AgentFile, lambda file: [Verbatim(file.text)], "get"),
-    _operation(status_of_agent, AgentRequest, AgentStatus, _status_text, "status"),
+    _operation(index_agent, _indexed_text, "index"),
+    _operation(search_agent, _answer_text, "search"),
+    _operation(get_of_agent, lambda file: [Verbatim(file.text)], "get"),
+    _operation(status_of_agent, _status_text, "status"),
 )

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from inspect import getdoc
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from types import FunctionType, MappingProxyType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic.fields import FieldInfo
@@ -157,7 +157,8 @@ class Operation(Generic[Q, R]):
     """
     One operation.
 
-    ``name`` is the tool's and the method's name. ``route`` is the path of the REST route, empty without one; reads are
+    ``name`` is the tool's and the method's name. ``run`` is a function ``(services, request) -> result``, whose annotations
+    name the types of request and result. ``route`` is the path of the REST route, empty without one; reads are
     GET, unless their parameters are a body (``by_post``), others POST. ``text`` renders a result for people and agents,
     ``terminal`` for people alone, where that differs. The docstring of ``run`` describes the operation in every
     interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
@@ -171,9 +172,9 @@ class Operation(Generic[Q, R]):
     """
 
     name: str
-    request: type[Q]
-    result: type[R]
     run: Callable[[Services, Q], R]
+    request: type[Q] = field(init=False)
+    result: type[R] = field(init=False)
     effect: Effect
     text: Callable[[R], Text]
     terminal: Callable[[R], Text] | None = None
@@ -189,6 +190,11 @@ class Operation(Generic[Q, R]):
     opens: Opening = Opening.EXISTING
     question: Callable[[Services, Q], str] | None = None
     settings: Callable[[Settings, Q, str], Settings] | None = None
+
+    def __post_init__(self) -> None:
+        run = cast(FunctionType, self.run)
+        for name, annotation in (("request", "request"), ("result", "return")):
+            object.__setattr__(self, name, run.__globals__[run.__annotations__[annotation]])
 
     @property
     def reads(self) -> bool:

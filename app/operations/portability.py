@@ -222,11 +222,9 @@ def _backup_text(result: Backup) -> str:
     return f"{result.file}: {plural(result.documents, 'document')}, {result.bytes:,} bytes, checked."
 
 
-def _file_operation(run: Any, request: type[Request], result: type[Result], text: Any) -> Operation[Any, Any]:
+def _file_operation(run: Any, text: Any) -> Operation[Any, Any]:
     return Operation(
         name=run.__name__,
-        request=request,
-        result=result,
         run=run,
         effect=Effect.READS,
         commands=(Command(run.__name__),),
@@ -237,11 +235,6 @@ def _file_operation(run: Any, request: type[Request], result: type[Result], text
 
 
 OPERATIONS = (
-    _file_operation(backup, BackupRequest, Backup, _backup_text),
-    _file_operation(
-        export,
-        ExportRequest,
-        Export,
-        lambda result: f"{result.file}: {plural(result.documents, 'document')}.",
-    ),
+    _file_operation(backup, _backup_text),
+    _file_operation(export, lambda result: f"{result.file}: {plural(result.documents, 'document')}."),
 )

@@ -57,8 +57,6 @@ def _text(result: ProfilePage) -> str:
 OPERATIONS = (
     Operation(
         name="profile",
-        request=ProfileRequest,
-        result=ProfilePage,
         run=current,
         effect=Effect.REPEATABLE,
         route="/profile",
@@ -70,8 +68,6 @@ OPERATIONS = (
     ),
     Operation(
         name="stored_profile",
-        request=NoParameters,
-        result=ProfilePage,
         run=stored,
         effect=Effect.READS,
         route="/profile",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BeforeValidator, Field
 
 from clawmem.app.operations.answering import clauses_of, sessions_of
+from clawmem.app.operations.answers import SearchAnswer
 from clawmem.app.operations.operation import Option
 from clawmem.app.operations.questions import MinScore, Question
 from clawmem.app.operations.search import Query, answer_question, search_operation
@@ -15,7 +16,6 @@ from clawmem.domain.retrieval.routing import Route
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.operations.answers import SearchAnswer
     from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import RoutedAnswer
     from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer
@@ -70,23 +70,27 @@ class AnySearch(Query):
     mode: Annotated[RouteName, Field(description="As of /retrieve.")] = "auto"
 
 
-def memory_retrieve(services: Services, request: Retrieval | AnySearch) -> SearchAnswer:
+def memory_retrieve(services: Services, request: Retrieval) -> SearchAnswer:
     """
     Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
 
     Takes why-questions along causes, "last session" to the sessions, several questions apart, names to words.
     """
+    return _retrieved(services, request)
+
+
+def any_search(services: Services, request: AnySearch) -> SearchAnswer:
+    """Find as retrieve does, with every parameter of query."""
+    return _retrieved(services, request)
+
+
+def _retrieved(services: Services, request: Retrieval | AnySearch) -> SearchAnswer:
     route = None if request.mode == "auto" else Route(request.mode)
 
     def find(asked: RetrievalRequest) -> RoutedAnswer:
         return services.pipelines.memory_retrieve(asked, route)
 
     return answer_question(services, request, "memory_retrieve", find, _keys_of_route)
-
-
-def any_search(services: Services, request: AnySearch) -> SearchAnswer:
-    """Find as retrieve does, with every parameter of query."""
-    return memory_retrieve(services, request)
 
 
 def explain(services: Services, request: Retrieval) -> SearchAnswer:
@@ -134,22 +138,15 @@ def _keys_of_route(found: RoutedAnswer) -> dict[str, Any]:
 
 OPERATIONS = (
     search_operation(
-        memory_retrieve,
-        Retrieval,
-        "/retrieve",
-        "retrieve",
-        "Find by the route that fits the question. Begin here.",
+        memory_retrieve, "/retrieve", "retrieve", "Find by the route that fits the question. Begin here."
     ),
-    search_operation(any_search, AnySearch, "/search"),
-    search_operation(explain, Retrieval, "/explain"),
+    search_operation(any_search, "/search"),
+    search_operation(explain, "/explain"),
     search_operation(
         intent_search,
-        IntentSearch,
         "/intent-search",
         "intent-search",
         "Find by the intent of the question; follows reasons and relations.",
     ),
-    search_operation(
-        query_plan, Question, "/plan", "plan", "Split a question into its topics and merge the answers."
-    ),
+    search_operation(query_plan, "/plan", "plan", "Split a question into its topics and merge the answers."),
 )

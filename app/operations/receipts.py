@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,13 +12,13 @@ from pydantic import Field
 from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, confidence_text, table
-from clawmem.app.operations.replay import asked_again
 from clawmem.app.services.retrieval.replay import ResultChange
+from clawmem.app.version import VERSION
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.retrieval import receipts
-    from clawmem.app.services.retrieval.replay import ReceiptEntry, Replay
+    from clawmem.app.services.retrieval.replay import Ask, ReceiptEntry, Replay
 
 NONE_YET = "No receipts. They are kept for every answer, unless that is switched off."
 UNREADABLE = "cannot be read"
@@ -112,7 +113,7 @@ def _line(entry: ReceiptEntry) -> ReceiptLine:
 def show(services: Services, request: ReceiptRequest) -> Receipt:
     """Show how an answer came about; with replay, ask its question again."""
     found = services.why.find(request.id)
-    comparison = _compared(asked_again(services, found)) if request.replay else None
+    comparison = _compared(_asked_again(services, found)) if request.replay else None
     return Receipt(**_record(found), replay=comparison)
 
 
@@ -181,11 +182,44 @@ def _row(change: ResultChange) -> tuple[object, ...]:
     return (change.fate, *ranks, *scores, f"{change.file}:{change.start_line}", change.reason)
 
 
+def _asked_again(services: Services, receipt: receipts.Receipt) -> Replay:
+    """
+    Return the comparison of the receipt with the results of today; nothing is recorded.
+
+    Raises:
+        InvalidInput: This version does not know the verb of the receipt.
+    """
+    from clawmem.app.operations.search import ask
+    from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
+    from clawmem.ports.errors import InvalidInput
+
+    if receipt.verb == CONTEXT_SURFACING:
+        return services.why.replay(receipt, _surface_again(services, receipt), VERSION)
+    if not hasattr(services.pipelines, receipt.verb):
+        message = f"The answer was given by {receipt.verb!r}, which nobody can ask again from here."
+        raise InvalidInput("INVALID_INPUT", message)
+    return services.why.replay(receipt, partial(ask, services), VERSION)
+
+
+def _surface_again(services: Services, receipt: receipts.Receipt) -> Ask:
+    """Return a search as the hook runs it, with the profile of the receipt, without records and earlier prompts."""
+    from clawmem.app.bootstrap.surfacing import Surfacing
+    from clawmem.app.services.surfacing.choices import Choices
+    from clawmem.app.services.surfacing.turns import Turns
+    from clawmem.app.settings.plain import surfacing_settings
+    from clawmem.domain.surfacing.profiles import profile_named
+
+    chosen = surfacing_settings(os.environ)._replace(remembers=False, forgets=False)
+    profile = profile_named(receipt.asked.get("profile", chosen.profile))
+    surface = Surfacing(services.vault, chosen, profile)
+    return lambda verb, request: (
+        surface(request.question.text, Turns(None), Choices(profile, mode=chosen.mode)).answer
+    )
+
+
 _reads = partial(Operation, effect=Effect.READS, is_tool=False)
 LIST = _reads(
     name="receipts",
-    request=LastReceipts,
-    result=Receipts,
     run=list_last,
     route="/receipts",
     text=_list_text,
@@ -194,8 +228,6 @@ OPERATIONS = (
     LIST,
     _reads(
         name="receipt",
-        request=ReceiptRequest,
-        result=Receipt,
         run=show,
         route="/receipts/{id}",
         commands=(

@@ -111,8 +111,6 @@ def _text(result: SavedNote) -> str:
 OPERATIONS = (
     Operation(
         name="memory_remember",
-        request=NoteToSave,
-        result=SavedNote,
         run=remember,
         effect=Effect.ADDS,
         route="/remember",

@@ -159,8 +159,6 @@ def _named(what: str, notes: Sequence[str]) -> Iterator[str]:
 OPERATIONS = (
     Operation(
         name="repair",
-        request=RepairRequest,
-        result=Repaired,
         run=repair,
         effect=Effect.DESTROYS,
         commands=(Command("repair"),),

@@ -187,8 +187,6 @@ _SHOWN: Mapping[str, Callable[[Any], str]] = {
 OPERATIONS = (
     Operation(
         name="report",
-        request=ReportRequest,
-        result=UsageReport,
         run=report,
         effect=Effect.READS,
         commands=(Command("report"),),

@@ -208,8 +208,6 @@ def _text(result: RestoreReport) -> Iterator[str]:
 OPERATIONS: Sequence[Operation[RestoreRequest, RestoreReport]] = (
     Operation(
         name="restore",
-        request=RestoreRequest,
-        result=RestoreReport,
         run=restore,
         effect=Effect.ADDS,
         commands=(Command("restore"),),

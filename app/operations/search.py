@@ -183,18 +183,12 @@ class AnswerRecorder:
 
 
 def search_operation(
-    run: Callable[[Services, Any], SearchAnswer],
-    request: type[Question],
-    route: str,
-    command: str = "",
-    about: str = "",
+    run: Callable[[Services, Any], SearchAnswer], route: str, command: str = "", about: str = ""
 ) -> Operation[Any, SearchAnswer]:
     """Return a search; without a *command* it is a REST route alone."""
     commands = (Command(command, fixed={"compact": False}, about=about),) if command else ()
     return Operation(
         name=run.__name__,
-        request=request,
-        result=SearchAnswer,
         run=run,
         effect=Effect.READS,
         text=answer_text,
@@ -209,14 +203,10 @@ def search_operation(
 
 OPERATIONS = (
     search_operation(
-        query, Query, "/query", "query", "Find by words and meaning together: the best answer clawmem has."
+        query, "/query", "query", "Find by words and meaning together: the best answer clawmem has."
     ),
-    search_operation(search, Search, "", "search", "Find by words. Loads no model."),
+    search_operation(search, "", "search", "Find by words. Loads no model."),
     search_operation(
-        vsearch,
-        MeaningSearch,
-        "/vsearch",
-        "vsearch",
-        "Find by meaning. Needs the vectors of 'clawmem embed'.",
+        vsearch, "/vsearch", "vsearch", "Find by meaning. Needs the vectors of 'clawmem embed'."
     ),
 )

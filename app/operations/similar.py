@@ -83,8 +83,6 @@ def _parts(result: SimilarDocuments) -> Iterator[Part]:
 OPERATIONS = (
     Operation(
         name="find_similar",
-        request=SimilarTo,
-        result=SimilarDocuments,
         run=find_similar,
         effect=Effect.READS,
         text=_text,

@@ -81,8 +81,6 @@ def _parts(result: Tags) -> list[Part]:
 OPERATIONS = (
     Operation(
         name="list_tags",
-        request=TagsRequest,
-        result=Tags,
         run=list_tags,
         effect=Effect.READS,
         route="/tags",

@@ -194,11 +194,10 @@ def _statistics_text(result: Statistics) -> list[Table]:
     ]
 
 
-_reads = partial(Operation, request=NoParameters, effect=Effect.READS)
+_reads = partial(Operation, effect=Effect.READS)
 OPERATIONS = (
     _reads(
         name="status",
-        result=VaultStatus,
         run=status,
         route="/status",
         commands=(Command("status"),),
@@ -207,7 +206,6 @@ OPERATIONS = (
     ),
     _reads(
         name="index_stats",
-        result=Statistics,
         run=index_stats,
         route="/index-stats",
         commands=(Command("index-stats"),),
@@ -215,8 +213,6 @@ OPERATIONS = (
     ),
     Operation(
         name="init",
-        request=NoParameters,
-        result=VaultPath,
         run=init,
         effect=Effect.REPEATABLE,
         commands=(Command("init"),),
@@ -226,7 +222,6 @@ OPERATIONS = (
     ),
     _reads(
         name="vault_path",
-        result=VaultPath,
         run=path,
         commands=(Command("path"),),
         text=lambda result: result.vault,

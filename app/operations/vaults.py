@@ -145,18 +145,14 @@ def _synced_text(result: Synced) -> str:
 OPERATIONS = (
     Operation(
         name="list_vaults",
-        request=NoParameters,
         effect=Effect.READS,
         commands=(Command("vault list"),),
-        result=NamedVaults,
         run=list_vaults,
         text=_vaults_text,
         opens=Opening.NOTHING,
     ),
     Operation(
         name="vault_sync",
-        request=Sync,
-        result=Synced,
         run=vault_sync,
         effect=Effect.REPEATABLE,
         commands=(Command("vault sync"),),

@@ -107,9 +107,7 @@ def _fits(value: object, kinds: tuple[type, ...], is_required: bool, words: froz
 
 
 class Tree(NamedTuple):
-    """
-    The records of one table or index, with the number of ``broken`` pages and of ``unreadable`` records.
-    """
+    """The records of one table or index, with the number of ``broken`` pages and of ``unreadable`` records."""
 
     cells: list[Cell]
     broken: int = 0

@@ -117,9 +117,7 @@ def _read(file: PageFile, tables: Iterable[Table]) -> _SalvagedContent:
 
 
 def _roots(schema: Tree, file: PageFile) -> dict[str, int]:
-    """
-    Return the root page of each table and index; if a schema page is damaged, also search unreferenced pages.
-    """
+    """Return the root page of each table and index; if a schema page is damaged, also search unreferenced pages."""
     cells = list(schema.cells)
     if not schema.is_whole:
         cells += [cell for page in Trees(file).orphans() for cell in page.cells]
@@ -146,9 +144,7 @@ def _rows(table: Table, cells: Iterable[Cell]) -> Iterator[Values]:
 
 
 def _lost(tree: Tree, rows: int, held: int | None) -> int | None:
-    """
-    Return the number of lost rows, *held* minus *rows* if an index gives the total; None if it is unknown.
-    """
+    """Return the number of lost rows, *held* minus *rows* if an index gives the total; None if it is unknown."""
     if held is not None:
         return max(0, held - rows)
     if tree.broken:

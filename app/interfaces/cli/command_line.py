@@ -226,15 +226,7 @@ def _show_version(wanted: bool) -> None:
 
 
 def _typed_vault(text: str) -> Path:
-    """
-    Return *text* as a path; refuse an empty text, such as an unset variable.
-
-    Raises:
-        InvalidInput: The text is empty.
-
-    Raises:
-        InvalidInput: the text is empty.
-    """
+    """Return *text* as a path. Raises `InvalidInput` for an empty text, such as an unset variable."""
     if not text.strip():
         raise InvalidInput(
             "INVALID_PATH", "--vault is empty. Give the path or the name of a vault, or leave it out."

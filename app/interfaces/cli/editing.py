@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from clawmem.app.interfaces.cli.dialogues import Named, named_note
-from clawmem.app.interfaces.cli.session import opened, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.session import command_group, opened, settings_of_usual, wants_json
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -20,12 +20,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.ports.records import Document
 
-cli = typer.Typer(rich_markup_mode=None)
-
-
-@cli.callback()
-def _verbs() -> None:
-    """Make the command line a group even with one command."""
+cli = command_group()
 
 
 @cli.command()

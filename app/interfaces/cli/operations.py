@@ -15,7 +15,14 @@ from clawmem.app.interfaces.cli import formats
 from clawmem.app.interfaces.cli.advice import advised, with_vault
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.dialogues import CONFIRM, OPTIONS, run_confirmed
-from clawmem.app.interfaces.cli.session import chosen_by, opened_for, settings_of, tell, wants_json
+from clawmem.app.interfaces.cli.session import (
+    chosen_by,
+    command_group,
+    opened_for,
+    settings_of,
+    tell,
+    wants_json,
+)
 from clawmem.app.operations.operation import (
     Command,
     Flag,
@@ -51,8 +58,7 @@ def commands_in(
     Args:
         more: Commands of the same words, or that are no operations.
     """
-    cli = typer.Typer(rich_markup_mode=None)
-    cli.callback()(_verbs)
+    cli = command_group()
     operations = [one for module in modules for one in operations_in(module)]
     commands = [
         (operation, command)
@@ -70,10 +76,6 @@ def commands_in(
     for name, one in groups.items():
         cli.add_typer(one, name=name)
     return cli
-
-
-def _verbs() -> None:
-    """Make the command line a group even with one command."""
 
 
 def _group(module: str, default: str | None) -> typer.Typer:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from clawmem.app.interfaces.cli import dialogues
-from clawmem.app.interfaces.cli.session import opened, wants_json
+from clawmem.app.interfaces.cli.session import command_group, opened, wants_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,18 +17,13 @@ if TYPE_CHECKING:
     from clawmem.app.operations.answers import FoundDocument, SearchAnswer
     from clawmem.app.operations.output import Part
 
-cli = typer.Typer(rich_markup_mode=None)
+cli = command_group()
 
 SHOWN = 5  # results below the prompt
 WITHOUT_LIBRARY = (
     "To search while you type: pip install 'clawmem[prompt]'. Now a question is answered after Enter; a number opens "
     "that result in your editor, and an empty line ends."
 )
-
-
-@cli.callback()
-def _verbs() -> None:
-    """Make the command line a group even with one command."""
 
 
 @cli.command()

@@ -29,6 +29,13 @@ class GlobalOptions(NamedTuple):
     alone: bool = False
 
 
+def command_group() -> typer.Typer:
+    """Return a command line that is a group even with one command."""
+    cli = typer.Typer(rich_markup_mode=None)
+    cli.callback()(lambda: None)
+    return cli
+
+
 def wants_json(ctx: typer.Context) -> bool:
     """Whether the output is JSON."""
     return chosen_by(ctx).json

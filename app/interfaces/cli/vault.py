@@ -10,7 +10,7 @@ import typer
 
 from clawmem.app.interfaces.cli.advice import with_vault
 from clawmem.app.interfaces.cli.progress import interruption_explained, progress
-from clawmem.app.interfaces.cli.session import chosen_by, opened, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.session import chosen_by, command_group, opened, settings_of_usual, wants_json
 from clawmem.app.operations.output import plural
 from clawmem.app.settings.config_file import typed_folder
 
@@ -18,17 +18,12 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.survey import Survey
     from clawmem.app.settings.model import Settings
 
-cli = typer.Typer(rich_markup_mode=None)
+cli = command_group()
 
 Folder = Annotated[Path, typer.Argument(help="A folder of Markdown.", metavar="PATH", parser=typed_folder)]
 Name = Annotated[
     str | None, typer.Option(help="Its name; made from the folder's otherwise.", show_default=False)
 ]
-
-
-@cli.callback()
-def _verbs() -> None:
-    """Make the command line a group even with one command."""
 
 
 @cli.command()

@@ -54,19 +54,16 @@ class HookContext:
         return system_clock()
 
     def records(self) -> AbstractContextManager[RecordVault | None]:
-        """See `clawmem.app.bootstrap.oneshot.records`."""
         from clawmem.app.bootstrap.oneshot import records
 
         return records(self.environ)
 
     def searchable(self) -> AbstractContextManager[ServedVault | None]:
-        """See `clawmem.app.bootstrap.oneshot.searchable`."""
         from clawmem.app.bootstrap.oneshot import searchable
 
         return searchable(self.environ)
 
     def writable_records(self) -> AbstractContextManager[RecordVault]:
-        """See `clawmem.app.bootstrap.oneshot.writable_records`."""
         from clawmem.app.bootstrap.oneshot import writable_records
 
         return writable_records(self.environ)

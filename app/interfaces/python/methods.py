@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,11 +54,13 @@ if TYPE_CHECKING:
     from clawmem.app.operations.vaults import NamedVaults, Synced
     from clawmem.domain.maintenance.schedule import LaneName
 
+R = TypeVar("R")
+
 
 class Methods:
     """A method for each operation."""
 
-    def _run(self, name: str, given: dict[str, Any]) -> Any:
+    def _run(self, name: str, given: dict[str, Any]) -> R:  # type: ignore[type-var]
         raise NotImplementedError
 
     def beads_sync(self, *, project_path: str = ".", allow_empty: bool = False) -> SyncedIssues:
@@ -67,13 +69,11 @@ class Methods:
         It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
         changes in .beads. Find issues by their properties: --where status=open.
         """
-        found: SyncedIssues = self._run("beads_sync", locals())
-        return found
+        return self._run("beads_sync", locals())
 
     def collections(self) -> Collections:
         """List the collections with their folders and numbers of documents."""
-        found: Collections = self._run("collections", locals())
-        return found
+        return self._run("collections", locals())
 
     def collection_add(
         self,
@@ -85,8 +85,7 @@ class Methods:
         move: bool = False,
     ) -> AddedCollection:
         """Add a folder as a collection; 'clawmem update' then reads it."""
-        found: AddedCollection = self._run("collection_add", locals())
-        return found
+        return self._run("collection_add", locals())
 
     def collection_remove(self, name: str, *, confirm: bool | None = None) -> RemovedCollection:
         """Remove a collection: its files stay, its documents are no longer found.
@@ -94,13 +93,11 @@ class Methods:
         If its folder does not exist, the vault has the only copy of the documents, and nothing is removed without a
         confirmation.
         """
-        found: RemovedCollection = self._run("collection_remove", locals())
-        return found
+        return self._run("collection_remove", locals())
 
     def trust(self) -> TrustInCollections:
         """List the collections of the config file with their trust."""
-        found: TrustInCollections = self._run("trust", locals())
-        return found
+        return self._run("trust", locals())
 
     def trust_set(self, name: str, *, trust: Literal["user", "shared", "outside"]) -> TrustChange:
         """Set the trust in a collection: user, shared or outside.
@@ -108,13 +105,11 @@ class Methods:
         Notes of a collection that is shared or from outside are quoted in prompts, and parts of them that give orders
         to an assistant are left out. A note can lower its own trust by a tag such as origin:imported, and never raise it.
         """
-        found: TrustChange = self._run("trust_set", locals())
-        return found
+        return self._run("trust_set", locals())
 
     def contexts(self) -> Contexts:
         """List the descriptions of folders."""
-        found: Contexts = self._run("contexts", locals())
-        return found
+        return self._run("contexts", locals())
 
     def context_set(self, place: str, *, text: str) -> ContextChange:
         """Describe a folder, a file or everything.
@@ -122,28 +117,23 @@ class Methods:
         The description is shown with every note below the folder, in results and above its text. Vectors of the notes
         include it after: clawmem reindex --force
         """
-        found: ContextChange = self._run("context_set", locals())
-        return found
+        return self._run("context_set", locals())
 
     def context_remove(self, place: str) -> ContextChange:
         """Remove a description."""
-        found: ContextChange = self._run("context_remove", locals())
-        return found
+        return self._run("context_remove", locals())
 
     def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:
         """Rank a note before others that fit a question equally well; for notes that the user needs often."""
-        found: Treatment = self._run("memory_pin", locals())
-        return found
+        return self._run("memory_pin", locals())
 
     def snooze(self, query: str, *, until: str | None = None, why: str = "") -> Treatment:
         """Keep a note out of prompts until a day; searches still find it."""
-        found: Treatment = self._run("memory_snooze", locals())
-        return found
+        return self._run("memory_snooze", locals())
 
     def reflect(self, *, days: int = 14) -> Reflection:
         """Show repeated decisions, failed attempts, and notes used together."""
-        found: Reflection = self._run("reflect", locals())
-        return found
+        return self._run("reflect", locals())
 
     def consolidate(self, *, most: int = 50, dry_run: bool = False) -> ArchivedDuplicates:
         """Archive unsure notes that repeat another note of their collection.
@@ -151,23 +141,19 @@ class Methods:
         Unsure is a confidence below .4; pinned notes stay. `lifecycle log` lists the archived notes, `lifecycle undo`
         restores them.
         """
-        found: ArchivedDuplicates = self._run("consolidate", locals())
-        return found
+        return self._run("consolidate", locals())
 
     def curate(self) -> CuratorReport:
         """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
-        found: CuratorReport = self._run("curate", locals())
-        return found
+        return self._run("curate", locals())
 
     def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> WrittenEntry:
         """Add an entry to the diary; it can be searched like any note."""
-        found: WrittenEntry = self._run("diary_write", locals())
-        return found
+        return self._run("diary_write", locals())
 
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:
         """Return the last entries of the diary, newest first."""
-        found: Entries = self._run("diary_read", locals())
-        return found
+        return self._run("diary_read", locals())
 
     def doctor(self) -> Examination:
         """Check the vault and its environment; report remedies.
@@ -175,8 +161,7 @@ class Methods:
         It changes two things: files of the vault, and the config file, are made private if other users can read them, and
         drafts of commands that were killed are deleted.
         """
-        found: Examination = self._run("doctor", locals())
-        return found
+        return self._run("doctor", locals())
 
     def get(
         self,
@@ -187,8 +172,7 @@ class Methods:
         line_numbers: bool = False,
     ) -> Content:
         """Read one document, or lines of it: the address may end with :LINE."""
-        found: Content = self._run("get", locals())
-        return found
+        return self._run("get", locals())
 
     def multi_get(
         self,
@@ -199,16 +183,14 @@ class Methods:
         line_numbers: bool = False,
     ) -> Texts:
         """Read several documents at once; names and documents that were left out are reported."""
-        found: Texts = self._run("multi_get", locals())
-        return found
+        return self._run("multi_get", locals())
 
     def embed(self, *, force: bool = False) -> Embedded:
         """Embed new and changed text, so that it is found by meaning; with force, embed all of it again.
 
         Vectors of another model, or of a run with force, replace the old vectors when they are complete.
         """
-        found: Embedded = self._run("embed", locals())
-        return found
+        return self._run("embed", locals())
 
     def enrich(
         self,
@@ -223,31 +205,26 @@ class Methods:
         A model also writes notes and facts. A run continues where the last one was stopped, and skips unchanged documents.
         Run it after embed: links need vectors.
         """
-        found: Enriched = self._run("enrich", locals())
-        return found
+        return self._run("enrich", locals())
 
     def why_not(self, path: Path) -> FileReport:
         """Explain whether a file is indexed, and why not.
 
         It names the rule that excludes a file, with its file and line, and what to do about it.
         """
-        found: FileReport = self._run("why_not", locals())
-        return found
+        return self._run("why_not", locals())
 
     def focus_set(self, topic: str, *, session_id: str = "") -> SessionTopic:
         """Set the topic of a session: notes about it are ranked first."""
-        found: SessionTopic = self._run("focus_set", locals())
-        return found
+        return self._run("focus_set", locals())
 
     def focus_show(self, *, session_id: str = "") -> SessionTopic:
         """Show the topic of a session."""
-        found: SessionTopic = self._run("focus_show", locals())
-        return found
+        return self._run("focus_show", locals())
 
     def focus_clear(self, *, session_id: str = "") -> SessionTopic:
         """Remove the topic of a session."""
-        found: SessionTopic = self._run("focus_clear", locals())
-        return found
+        return self._run("focus_clear", locals())
 
     def forget(
         self, query: str, *, confirm: bool | None = None, why: str = "", prove: bool = False
@@ -256,8 +233,7 @@ class Methods:
 
         Without a confirmation nothing is changed: the note is shown with its age, its size and the memories derived from it.
         """
-        found: Forgotten = self._run("memory_forget", locals())
-        return found
+        return self._run("memory_forget", locals())
 
     def build_graphs(
         self,
@@ -269,8 +245,7 @@ class Methods:
 
         It is safe to repeat; relations of other origins stay.
         """
-        found: Graphs = self._run("build_graphs", locals())
-        return found
+        return self._run("build_graphs", locals())
 
     def find_causal_links(
         self, docid: str, *, direction: Literal["causes", "caused_by", "both"] = "both", depth: int = 5
@@ -279,27 +254,23 @@ class Methods:
 
         Each is listed with its distance in steps, and the reason that is known for the last step.
         """
-        found: CausalLinks = self._run("find_causal_links", locals())
-        return found
+        return self._run("find_causal_links", locals())
 
     def graph_export(
         self, *, form: Literal["graphml", "jsonld"] = "graphml", output: Path | None = None
     ) -> ExportedGraph:
         """Export documents, entities, facts and relations as one graph."""
-        found: ExportedGraph = self._run("graph_export", locals())
-        return found
+        return self._run("graph_export", locals())
 
     def timeline(
         self, docid: str, *, before: int = 5, after: int = 5, same_collection: bool = False, as_of: str = ""
     ) -> Timeline:
         """List the documents written just before and after a document, and the session in which it was written."""
-        found: Timeline = self._run("timeline", locals())
-        return found
+        return self._run("timeline", locals())
 
     def session_log(self, *, limit: int = 10, as_of: str = "") -> Sessions:
         """List the latest sessions and their results."""
-        found: Sessions = self._run("session_log", locals())
-        return found
+        return self._run("session_log", locals())
 
     def import_memories(
         self, tool: str, *, path: Path | None = None, dry_run: bool = False
@@ -309,26 +280,22 @@ class Methods:
         Original times stay, secrets are replaced, and imported texts are quoted and not trusted. Repeat it any time: only new
         and changed memories are imported.
         """
-        found: ImportedMemories = self._run("import_memories", locals())
-        return found
+        return self._run("import_memories", locals())
 
     def verify(self) -> Differences:
         """Compare files, records and indexes, after updating the indexes."""
-        found: Differences = self._run("verify", locals())
-        return found
+        return self._run("verify", locals())
 
     def rebuild(self, *, index: Literal["all", "lexical", "vectors"] = "all") -> Rebuilt:
         """Rebuild an index from the records and replace the old one."""
-        found: Rebuilt = self._run("rebuild", locals())
-        return found
+        return self._run("rebuild", locals())
 
     def migrate(self, to: str) -> Migrated:
         """Move the indexes to another backend, or resume a move.
 
         The vault stays searchable during the move.
         """
-        found: Migrated = self._run("migrate", locals())
-        return found
+        return self._run("migrate", locals())
 
     def update(
         self,
@@ -342,8 +309,7 @@ class Methods:
 
         With a model server vectors are made only on request or where the config file says autoEmbed.
         """
-        found: Reading = self._run("update", locals())
-        return found
+        return self._run("update", locals())
 
     def reindex(
         self,
@@ -357,13 +323,11 @@ class Methods:
 
         It makes vectors only where the config file says autoEmbed, see embed.
         """
-        found: Reading = self._run("reindex", locals())
-        return found
+        return self._run("reindex", locals())
 
     def find_entities(self, *, query: str = "", like: str = "", limit: int = 10) -> Entities:
         """List people, projects, tools and other things by name; without a name, those mentioned most."""
-        found: Entities = self._run("find_entities", locals())
-        return found
+        return self._run("find_entities", locals())
 
     def kg_query(
         self,
@@ -377,97 +341,82 @@ class Methods:
 
         An entity is a person, project, tool or other thing that documents mention.
         """
-        found: Facts = self._run("kg_query", locals())
-        return found
+        return self._run("kg_query", locals())
 
     def evolution_status(self, docid: str, *, limit: int = 10) -> Evolution:
         """List the versions of the note about a document, newest first.
 
         Each version names the document that caused it.
         """
-        found: Evolution = self._run("memory_evolution_status", locals())
-        return found
+        return self._run("memory_evolution_status", locals())
 
     def lanes_status(self, *, limit: int = 10) -> LaneStatus:
         """Show the lanes: workers, next runs, trends of merged notes.
 
         The last runs follow.
         """
-        found: LaneStatus = self._run("lanes_status", locals())
-        return found
+        return self._run("lanes_status", locals())
 
     def lanes_journal(self, *, limit: int = 20, lane: LaneName | None = None) -> Journal:
         """List the runs, newest first, with each decision and its reason.
 
         A run without work is listed with the reason.
         """
-        found: Journal = self._run("lanes_journal", locals())
-        return found
+        return self._run("lanes_journal", locals())
 
     def lanes_run(self, lane: LaneName, *, now: bool = False, dry_run: bool = False) -> LaneReport:
         """Run a lane once, unless another process works in it.
 
         A dry run works on a temporary copy of the vault, by rules alone.
         """
-        found: LaneReport = self._run("lanes_run", locals())
-        return found
+        return self._run("lanes_run", locals())
 
     def lanes_undo(self, note: str) -> UndoneMerge:
         """Undo a merge: serve the original notes again.
 
         The notes are not merged again.
         """
-        found: UndoneMerge = self._run("lanes_undo", locals())
-        return found
+        return self._run("lanes_undo", locals())
 
     def lifecycle_status(self) -> Status:
         """Count the documents that are served, pinned, snoozed, archived and forgotten."""
-        found: Status = self._run("lifecycle_status", locals())
-        return found
+        return self._run("lifecycle_status", locals())
 
     def lifecycle_sweep(self, *, dry_run: bool = True) -> SweepReport:
         """Archive idle documents and forget documents archived long ago, by the configured policy."""
-        found: SweepReport = self._run("lifecycle_sweep", locals())
-        return found
+        return self._run("lifecycle_sweep", locals())
 
     def lifecycle_purge(self, *, dry_run: bool = True) -> SweepReport:
         """Forget for good the documents archived longer than the policy keeps them, and clear the vault's free space."""
-        found: SweepReport = self._run("lifecycle_purge", locals())
-        return found
+        return self._run("lifecycle_purge", locals())
 
     def lifecycle_search(self, words: str, *, limit: int = 20) -> ArchivedDocuments:
         """Find archived documents by their words."""
-        found: ArchivedDocuments = self._run("lifecycle_search", locals())
-        return found
+        return self._run("lifecycle_search", locals())
 
     def lifecycle_restore(
         self, *, query: str = "", collection: str = "", all: bool = False
     ) -> ArchivedDocuments:
         """Serve archived documents again: one, those of a collection, or all."""
-        found: ArchivedDocuments = self._run("lifecycle_restore", locals())
-        return found
+        return self._run("lifecycle_restore", locals())
 
     def lifecycle_log(self, *, limit: int = 20) -> Acts:
         """List who pinned, snoozed, archived, restored or forgot what, when and why; the last act first."""
-        found: Acts = self._run("lifecycle_log", locals())
-        return found
+        return self._run("lifecycle_log", locals())
 
     def lifecycle_undo(self, act: int) -> RecordedAct:
         """Undo an act; forgotten documents cannot be restored."""
-        found: RecordedAct = self._run("lifecycle_undo", locals())
-        return found
+        return self._run("lifecycle_undo", locals())
 
     def links(
         self, *, file: str = "", broken: bool = False, collection: str | list[str] = "", limit: int = 100
     ) -> Links:
         """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
-        found: Links = self._run("links", locals())
-        return found
+        return self._run("links", locals())
 
     def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
         """List the documents that were written last."""
-        found: Listing = self._run("list", locals())
-        return found
+        return self._run("list", locals())
 
     def mine(
         self,
@@ -487,47 +436,40 @@ class Methods:
 
         Formats are recognised by content, also in ZIP files. A repetition adds and changes only new exchanges.
         """
-        found: Mined = self._run("mine", locals())
-        return found
+        return self._run("mine", locals())
 
     def sources(self) -> Sources:
         """List the programs whose conversations or memories were imported, with the numbers of their documents."""
-        found: Sources = self._run("sources", locals())
-        return found
+        return self._run("sources", locals())
 
     def models_list(self) -> LocalModels:
         """List the known models: installed or not, and which one is used."""
-        found: LocalModels = self._run("models_list", locals())
-        return found
+        return self._run("models_list", locals())
 
     def models_add(self, name: str, *, source: Path | None = None) -> LocalModel:
         """Download a model and check its published hash, or take a file.
 
         Safe to repeat: an interrupted download continues where it stopped.
         """
-        found: LocalModel = self._run("models_add", locals())
-        return found
+        return self._run("models_add", locals())
 
     def models_remove(self, name: str) -> RemovedModel:
         """Delete an installed model that is not in use; its vectors stay."""
-        found: RemovedModel = self._run("models_remove", locals())
-        return found
+        return self._run("models_remove", locals())
 
     def models_use(self, name: str) -> ChosenModel:
         """Set the embedding model in the config file.
 
         auto is the best installed model for a vault without vectors; other vaults keep the model of theirs.
         """
-        found: ChosenModel = self._run("models_use", locals())
-        return found
+        return self._run("models_use", locals())
 
     def models_check(self, name: str) -> CheckedModel:
         """Check a model's files, its vectors and its speed.
 
         The vectors are compared with those of the published weights.
         """
-        found: CheckedModel = self._run("models_check", locals())
-        return found
+        return self._run("models_check", locals())
 
     def flush_plan(
         self,
@@ -543,16 +485,14 @@ class Methods:
         heartbeat: bool = False,
     ) -> FlushPlan:
         """Return when and how an agent saves its memory before a compaction; once for each compaction."""
-        found: FlushPlan = self._run("flush_plan", locals())
-        return found
+        return self._run("flush_plan", locals())
 
     def session_note(self, transcript: str, *, workspace: str) -> SavedSession:
         """Save the last 15 messages of a session as memory/YYYY-MM-DD-SLUG.md of a workspace.
 
         The slug is made of the words that are used most often. The same session is saved once, and no file is changed.
         """
-        found: SavedSession = self._run("session_note", locals())
-        return found
+        return self._run("session_note", locals())
 
     def index_agent(
         self,
@@ -569,8 +509,7 @@ class Methods:
 
         Changed files are read; other chunk sizes than before split every file again. Unchanged text keeps its vectors.
         """
-        found: IndexedAgent = self._run("index_agent", locals())
-        return found
+        return self._run("index_agent", locals())
 
     def search_agent(
         self,
@@ -582,20 +521,17 @@ class Methods:
         source: Literal["all", "memory", "sessions"] = "all",
     ) -> AgentAnswer:
         """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
-        found: AgentAnswer = self._run("search_agent", locals())
-        return found
+        return self._run("search_agent", locals())
 
     def get_of_agent(
         self, path: str, *, agent: str = "main", from_line: int | None = None, lines: int | None = None
     ) -> AgentFile:
         """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
-        found: AgentFile = self._run("get_of_agent", locals())
-        return found
+        return self._run("get_of_agent", locals())
 
     def status_of_agent(self, *, agent: str = "main") -> AgentStatus:
         """Show the sources of the memory of an agent, and the number of indexed files."""
-        found: AgentStatus = self._run("status_of_agent", locals())
-        return found
+        return self._run("status_of_agent", locals())
 
     def backup(self, file: Path, *, force: bool = False) -> Backup:
         """Copy the vault to one file while programs use it.
@@ -603,8 +539,7 @@ class Methods:
         The copy is a consistent state of the vault, and it is checked before it gets its name. It is a vault itself: use it
         with --vault FILE, or put it in the place of a lost vault.
         """
-        found: Backup = self._run("backup", locals())
-        return found
+        return self._run("backup", locals())
 
     def export(
         self,
@@ -622,16 +557,14 @@ class Methods:
         a folder of notes. pam is Portable AI Memory 1.0, and jsonl the file of the MCP reference memory server. Equal
         content gives equal bytes.
         """
-        found: Export = self._run("export", locals())
-        return found
+        return self._run("export", locals())
 
     def profile(self, *, rebuild: bool = False) -> ProfilePage:
         """Return the profile of the user; rebuild it if it is outdated.
 
         The profile lists current facts and recent work. It is built from decisions, hubs and sessions.
         """
-        found: ProfilePage = self._run("profile", locals())
-        return found
+        return self._run("profile", locals())
 
     def retrieve(
         self,
@@ -658,8 +591,7 @@ class Methods:
 
         Takes why-questions along causes, "last session" to the sessions, several questions apart, names to words.
         """
-        found: SearchAnswer = self._run("memory_retrieve", locals())
-        return found
+        return self._run("memory_retrieve", locals())
 
     def intent_search(
         self,
@@ -683,8 +615,7 @@ class Methods:
         min_score: float = 0.0,
     ) -> SearchAnswer:
         """Find by the intent of the question (why, when, who), along the relations of documents."""
-        found: SearchAnswer = self._run("intent_search", locals())
-        return found
+        return self._run("intent_search", locals())
 
     def query_plan(
         self,
@@ -705,13 +636,11 @@ class Methods:
         explain: bool = False,
     ) -> SearchAnswer:
         """Find for a question of several topics: it is split, and its parts are answered together."""
-        found: SearchAnswer = self._run("query_plan", locals())
-        return found
+        return self._run("query_plan", locals())
 
     def receipt(self, id: str, *, replay: bool = False) -> Receipt:
         """Show how an answer came about; with replay, ask its question again."""
-        found: Receipt = self._run("receipt", locals())
-        return found
+        return self._run("receipt", locals())
 
     def remember(
         self,
@@ -728,8 +657,7 @@ class Methods:
         Nothing is saved if a note states the same already; the answer names that note. Secrets are redacted. Correct a
         note by saving the new text with supersedes.
         """
-        found: SavedNote = self._run("memory_remember", locals())
-        return found
+        return self._run("memory_remember", locals())
 
     def repair(self, *, confirm: bool = False) -> Repaired:
         """Rebuild a damaged vault from every row that can be read.
@@ -737,8 +665,7 @@ class Methods:
         The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the
         files of the collections are read again. The command first lists what would be lost, and asks.
         """
-        found: Repaired = self._run("repair", locals())
-        return found
+        return self._run("repair", locals())
 
     def report(
         self,
@@ -750,8 +677,7 @@ class Methods:
         format: Literal["png", "svg"] = "png",
     ) -> UsageReport:
         """Report recalls, growth, age of documents and speed."""
-        found: UsageReport = self._run("report", locals())
-        return found
+        return self._run("report", locals())
 
     def restore(self, bundle: Path, *, drill: bool = False) -> RestoreReport:
         """Make a vault from a bundle, with the same ids and the same answers.
@@ -759,8 +685,7 @@ class Methods:
         A vault that has notes is never replaced. With --drill the vault is made in a temporary place, verified, asked the
         questions of the bundle, and deleted.
         """
-        found: RestoreReport = self._run("restore", locals())
-        return found
+        return self._run("restore", locals())
 
     def query(
         self,
@@ -786,8 +711,7 @@ class Methods:
         candidate_limit: int | None = None,
     ) -> SearchAnswer:
         """Find by words and meaning together, compared closely: the best single answer there is."""
-        found: SearchAnswer = self._run("query", locals())
-        return found
+        return self._run("query", locals())
 
     def search(
         self,
@@ -810,8 +734,7 @@ class Methods:
         unit: Literal["document", "line"] = "document",
     ) -> SearchAnswer:
         """Find by words: for names, identifiers, error messages, file names. The quickest."""
-        found: SearchAnswer = self._run("search", locals())
-        return found
+        return self._run("search", locals())
 
     def vsearch(
         self,
@@ -834,45 +757,37 @@ class Methods:
         unit: Literal["document", "line"] = "document",
     ) -> SearchAnswer:
         """Find by meaning alone, for texts in other words. There is always a nearest document."""
-        found: SearchAnswer = self._run("vsearch", locals())
-        return found
+        return self._run("vsearch", locals())
 
     def find_similar(
         self, file: str, *, limit: int = 5, compact: bool = True, as_of: str = ""
     ) -> SimilarDocuments:
         """List the documents nearest to a document in meaning; the score is a cosine."""
-        found: SimilarDocuments = self._run("find_similar", locals())
-        return found
+        return self._run("find_similar", locals())
 
     def list_tags(self, *, tag: str = "", collection: str | list[str] = "", limit: int = 1000) -> Tags:
         """List the tags of notes, most used first; a note with a/b counts for a, too."""
-        found: Tags = self._run("list_tags", locals())
-        return found
+        return self._run("list_tags", locals())
 
     def status(self) -> VaultStatus:
         """Show the content of the vault and the state of its vectors."""
-        found: VaultStatus = self._run("status", locals())
-        return found
+        return self._run("status", locals())
 
     def index_stats(self) -> Statistics:
         """Show the vault in numbers, and its last sessions."""
-        found: Statistics = self._run("index_stats", locals())
-        return found
+        return self._run("index_stats", locals())
 
     def init(self) -> VaultPath:
         """Create the vault and the config folder; keep existing ones."""
-        found: VaultPath = self._run("init", locals())
-        return found
+        return self._run("init", locals())
 
     def vault_path(self) -> VaultPath:
         """Print the path of the vault."""
-        found: VaultPath = self._run("vault_path", locals())
-        return found
+        return self._run("vault_path", locals())
 
     def list_vaults(self) -> NamedVaults:
         """List the named vaults with their files; opens none. The parameter vault of other tools takes their names."""
-        found: NamedVaults = self._run("list_vaults", locals())
-        return found
+        return self._run("list_vaults", locals())
 
     def vault_sync(
         self,
@@ -889,5 +804,4 @@ class Methods:
         Programs may read folders below those of `collections:` and `sync_folders:` in the config file. A new vault of the
         command line is a file next to the usual vault, and its name is written to the config file.
         """
-        found: Synced = self._run("vault_sync", locals())
-        return found
+        return self._run("vault_sync", locals())

@@ -7,16 +7,11 @@ from typing import Annotated
 
 import typer
 
-from clawmem.app.interfaces.cli.session import settings_of, wants_json
+from clawmem.app.interfaces.cli.session import command_group, settings_of, wants_json
 
-cli = typer.Typer(rich_markup_mode=None)
+cli = command_group()
 
 DRAIN_SECONDS = 600.0  # no client waits for drain
-
-
-@cli.callback()
-def _verbs() -> None:
-    """Make the command line a group even with one command."""
 
 
 @cli.command()

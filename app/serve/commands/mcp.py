@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
-from clawmem.app.interfaces.cli.session import one_of
+from clawmem.app.interfaces.cli.session import command_group, one_of
 from clawmem.app.interfaces.mcp.forwarding import forwarded
 
 if TYPE_CHECKING:
@@ -21,12 +21,7 @@ SHORT_LIVED = (
     "Let clawmem serve or clawmem watch work in it."
 )
 
-cli = typer.Typer(rich_markup_mode=None)
-
-
-@cli.callback()
-def _verbs() -> None:
-    """Make the command line a group even with one command."""
+cli = command_group()
 
 
 @cli.command()

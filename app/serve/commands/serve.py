@@ -9,21 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clawmem.app.interfaces.cli.session import settings_of, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.session import command_group, settings_of, settings_of_usual, wants_json
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.client.announcement import Announcement
 
-cli = typer.Typer(rich_markup_mode=None)
+cli = command_group()
 
 STOPS_WITHIN_S = 20.0
 PAUSE_S = 0.05
-
-
-@cli.callback()
-def _verbs() -> None:
-    """Make the command line a group even with one command."""
 
 
 Port = Annotated[

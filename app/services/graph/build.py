@@ -155,7 +155,6 @@ class CausalLinks:
     def __call__(
         self, document: Document, direction: Direction = Direction.BOTH, depth: int = DEPTH
     ) -> list[CausalStep]:
-        """See `clawmem.domain.graph.causal.causal_links`."""
         links = causal_links(document.id, self, direction, depth)
         documents = self._vault.documents.many(link.document_id for link in links)
         return [_step(documents[link.document_id], link) for link in links]

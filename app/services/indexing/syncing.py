@@ -153,8 +153,6 @@ class GuardedFiles:
         self.skipped: dict[str, str] = {}
 
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
-        """See `clawmem.ports.files.FileSource.scan`."""
-
         def is_open(path: str) -> bool:
             why = restriction_inside(path, root, self._home) or is_own(Path(root, path), self._own)
             if why:
@@ -168,14 +166,12 @@ class GuardedFiles:
         )
 
     def read(self, root: str, path: str) -> bytes:
-        """See `clawmem.ports.files.FileSource.read`."""
         data = self._files.read(root, path)
         if kind := key_material_in(data):
             raise SourceUnreadable(path, f"it is {kind}")
         return data
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        """See `clawmem.ports.files.FileSource.read_above`."""
         return self._files.read_above(root, path, up_to=up_to)
 
 

@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from shutil import disk_usage
+from typing import Any
 
 from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.maintenance.finding import Check, CheckResult, attempt
-from clawmem.app.services.setup.client_settings import ClientSettings
-from clawmem.app.services.setup.hooks import installed, is_over_http
+from clawmem.app.services.setup.hooks import HOOKS as HOOKS_MEMBER
+from clawmem.app.services.setup.hooks import group_faults, has_plugin, installed, is_over_http
 from clawmem.app.services.setup.mcp import SERVERS as MEMBER
 from clawmem.app.services.setup.mcp import Entry, is_ours, offer_of
+from clawmem.app.services.setup.settings_file import SettingsFile
+from clawmem.ports.errors import ConfigError
 
 HOOKS = "hooks of Claude Code"
 REMOVE = "Run: clawmem setup hooks --remove"
@@ -22,13 +25,52 @@ PLUGIN = "the clawmem plugin"
 REMOVE_SERVERS = "clawmem setup mcp --remove"
 
 
+class _ClientSettings:
+    """
+    ``settings.json`` of Claude Code, or another file of its folder that contains a JSON object.
+
+    Raises:
+        ConfigError: the file is no plain JSON object.
+    """
+
+    def __init__(self, folder: Path, name: str = "settings.json") -> None:
+        self._settings = SettingsFile(folder / name)
+        self._object = self._settings.document.value
+        self.file = self._settings.file
+
+    @property
+    def hooks(self) -> dict[str, Any]:
+        """
+        The hooks of all programs: see `clawmem.app.services.setup.hooks.Hooks`.
+
+        Raises:
+            ConfigError: they have a shape that the client does not read either.
+        """
+        hooks = self._object.get(HOOKS_MEMBER, {})
+        for key, expected in group_faults(hooks):
+            raise ConfigError(f"{self.file}: {key} must be {expected}. Correct it, then try again.")
+        return hooks  # type: ignore[no-any-return]
+
+    def member(self, name: str) -> dict[str, Any]:
+        """Return the object *name*; empty if it does not exist. Raises `ConfigError` if it is no object."""
+        found = self._object.get(name, {})
+        if not isinstance(found, dict):
+            raise ConfigError(f"{self.file}: {name!r} is no object. Correct it, then try again.")
+        return found
+
+    @property
+    def has_plugin(self) -> bool:
+        """Whether the clawmem plugin is enabled, which includes the hooks."""
+        return has_plugin(self._object)
+
+
 def hook_check(folder: Path, project: Path | None = None) -> Check:
     """Return a check of the hooks in the settings in *folder* and in *project*. It reads settings, runs nothing."""
     return partial(_examined, folder, project)
 
 
 def _examined(folder: Path, project: Path | None) -> CheckResult:
-    settings = ClientSettings(folder)
+    settings = _ClientSettings(folder)
     ours = installed(settings.hooks)
     elsewhere = _elsewhere(settings, project)
     if settings.has_plugin:
@@ -59,11 +101,11 @@ def _examined(folder: Path, project: Path | None) -> CheckResult:
     return CheckResult(HOOKS, True, f"{', '.join(names)} in {settings.file}")
 
 
-def _elsewhere(settings: ClientSettings, project: Path | None) -> list[tuple[str, str]]:
+def _elsewhere(settings: _ClientSettings, project: Path | None) -> list[tuple[str, str]]:
     """Return our hooks in the settings of *project*."""
     if project is None:
         return []
-    files = [ClientSettings(project / PROJECT, name) for name in PROJECT_FILES]
+    files = [_ClientSettings(project / PROJECT, name) for name in PROJECT_FILES]
     return [ours for one in files if one.file != settings.file for ours in installed(one.hooks)]
 
 
@@ -102,7 +144,7 @@ def server_check(folder: Path, servers: Path, project: Path | None = None) -> Ch
 
 def _examined_servers(folder: Path, servers: Path, project: Path | None) -> CheckResult:
     ours = _ours(servers, project)
-    by_offer: dict[tuple[str, ...], list[str]] = {(): [PLUGIN]} if ClientSettings(folder).has_plugin else {}
+    by_offer: dict[tuple[str, ...], list[str]] = {(): [PLUGIN]} if _ClientSettings(folder).has_plugin else {}
     for name, entry in ours.items():
         by_offer.setdefault(offer_of(entry), []).append(name)
     if twice := [names for names in by_offer.values() if len(names) > 1]:
@@ -129,11 +171,11 @@ def _ours(servers: Path, project: Path | None) -> dict[str, Entry]:
     The client starts one server per name. The user's entry for a project overrides the project's own entry, which
     overrides the user's entry for all projects.
     """
-    user = ClientSettings(servers.parent, servers.name)
+    user = _ClientSettings(servers.parent, servers.name)
     every = user.member(MEMBER)
     if project is not None:
         here = user.member("projects").get(str(project))
-        every |= ClientSettings(project, ".mcp.json").member(MEMBER)
+        every |= _ClientSettings(project, ".mcp.json").member(MEMBER)
         every |= here.get(MEMBER, {}) if isinstance(here, dict) else {}
     return {name: entry for name, entry in every.items() if is_ours(entry)}
 

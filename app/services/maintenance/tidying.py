@@ -97,9 +97,7 @@ class Cleanup:
         return self._trimmed(tidied, fence, tell) if self._forgets else tidied
 
     def _trimmed(self, tidied: CleanupReport, fence: Fence, tell: Tell) -> CleanupReport:
-        """
-        Delete old records, reporting the cut-off times first: recalls and answers use connections of their own.
-        """
+        """Delete old records, reporting the cut-off times first: recalls and answers use connections of their own."""
         recalls, receipts = (self._before(days) for days in (self._recall_days, self._receipt_days))
         tidied = tidied._replace(recalls_before=recalls, receipts_before=receipts)
         with self._vault.writing():

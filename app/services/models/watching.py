@@ -138,7 +138,6 @@ class WatchedEmbedder:
             return self._embedder.embed_documents(texts)
 
     def for_background(self) -> WatchedEmbedder:
-        """See `clawmem.ports.embedder.for_background`."""
         return WatchedEmbedder(for_background(self._embedder), self._watch)
 
 
@@ -164,7 +163,6 @@ class WatchedGenerator:
         temperature: float = 0.0,
         schema: JsonSchema | None = None,
     ) -> str:
-        """See `clawmem.ports.generator.Generator.generate`."""
         with self._watch.asking():
             return self._generator.generate(
                 prompt, timeout_s=timeout_s, max_tokens=max_tokens, temperature=temperature, schema=schema
@@ -190,6 +188,5 @@ class WatchedReranker:
         return self._reranker.max_document_chars
 
     def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
-        """See `clawmem.ports.reranker.Reranker.rerank`."""
         with self._watch.asking():
             return self._reranker.rerank(query, documents, timeout_s=timeout_s)

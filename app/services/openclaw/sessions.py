@@ -44,7 +44,6 @@ class SessionFiles:
         return Scan(tuple(one for one in files if one and wanted(one.path)))
 
     def read(self, root: str, path: str) -> bytes:
-        """See `clawmem.ports.files.FileSource.read`."""
         messages = self._sessions.messages(path.removesuffix(ENDING)) if path.endswith(ENDING) else ()
         if not messages:
             raise SourceMissing(path, "there is no such session")
@@ -53,7 +52,6 @@ class SessionFiles:
         return session_text(said).encode("utf-8", "replace")
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        """See `clawmem.ports.files.FileSource.read_above`."""
         return []
 
     def _file(self, session: AgentSession, known: Mapping[str, Document]) -> SourceFile | None:

@@ -90,11 +90,9 @@ class HookGroups:
         return document
 
     def is_in(self, document: Document) -> bool:
-        """See `Part`."""
         return any(True for _ in own_handlers(_hooks(document)))
 
     def shown(self, before: Document) -> Iterator[str]:
-        """See `Part`."""
         for event, group in self.groups({}).items():
             yield f"{HOOKS}.{event}: {shown_group(group)}"
 
@@ -130,13 +128,11 @@ class ServerEntry:
         return document.put((self.member, self.name), dict(self.entry))
 
     def remove(self, document: Document, original: Document | None) -> Document:
-        """See `Part`."""
         for name in self.ours(document):
             document = document.drop((self.member, name), original)
         return document
 
     def is_in(self, document: Document) -> bool:
-        """See `Part`."""
         return bool(self.ours(document))
 
     def ours(self, document: Document) -> dict[str, Any]:
@@ -144,11 +140,9 @@ class ServerEntry:
         return own_servers(self._servers(document))
 
     def shown(self, before: Document) -> Iterator[str]:
-        """See `Part`."""
         yield f"{self.member}.{self.name}: {' '.join(command_of(self.entry))}"
 
     def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
-        """See `Part`."""
         for entry in self.ours(document).values():
             environ = entry.get("env") or entry.get("environment") or {}
             yield ConfiguredCommand(command_of(entry), environ, is_server=True)
@@ -164,7 +158,6 @@ class _Silent:
     """Part that starts nothing."""
 
     def commands(self, document: Document) -> Iterator[ConfiguredCommand]:
-        """See `Part`."""
         yield from ()
 
 
@@ -183,13 +176,11 @@ class PluginSettings:
     entry: KeyPath = ()
 
     def install(self, document: Document) -> Document:
-        """See `Part`."""
         for name, value in self.settings.items():
             document = document.put((*self.path, name), value)
         return document
 
     def remove(self, document: Document, original: Document | None) -> Document:
-        """See `Part`."""
         if not self.is_in(document):
             return document
         if self.entry:
@@ -199,11 +190,9 @@ class PluginSettings:
         return document
 
     def is_in(self, document: Document) -> bool:
-        """See `Part`."""
         return document.get(*self.path, self.program) is not None
 
     def shown(self, before: Document) -> Iterator[str]:
-        """See `Part`."""
         for name, value in self.settings.items():
             yield f"{'.'.join(map(str, (*self.path, name)))}: {value}"
 
@@ -223,20 +212,16 @@ class SingleValue(_Silent):
     value: Any
 
     def install(self, document: Document) -> Document:
-        """See `Part`."""
         return document.put(self.path, self.value)
 
     def remove(self, document: Document, original: Document | None) -> Document:
-        """See `Part`."""
         return document.put_back(self.path, original) if self.is_in(document) else document
 
     def is_in(self, document: Document) -> bool:
-        """See `Part`."""
         found = document.get(*self.path)
         return bool(found == self.value)
 
     def shown(self, before: Document) -> Iterator[str]:
-        """See `Part`."""
         now, new = before.get(*self.path), _shown_value(self.value)
         replaced = "" if now is None or now == self.value else f"{_shown_value(now)} → "
         yield f"{'.'.join(map(str, self.path))}: {replaced}{new}"
@@ -255,23 +240,19 @@ class ListElement(_Silent):
     end: str
 
     def install(self, document: Document) -> Document:
-        """See `Part`."""
         if self._places(document) and document.get(*self._places(document)[0]) == self.value:
             return document
         return self.remove(document, None).add(self.path, self.value)
 
     def remove(self, document: Document, original: Document | None) -> Document:
-        """See `Part`."""
         for place in reversed(self._places(document)):
             document = document.drop(place, original)
         return document
 
     def is_in(self, document: Document) -> bool:
-        """See `Part`."""
         return bool(self._places(document))
 
     def shown(self, before: Document) -> Iterator[str]:
-        """See `Part`."""
         yield f"{'.'.join(map(str, self.path))}: {self.value}"
 
     def _places(self, document: Document) -> list[KeyPath]:
