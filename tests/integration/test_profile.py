@@ -50,7 +50,7 @@ def page(world: World) -> str:
 
 
 def begun(world: World) -> str:
-    return SessionBriefing(world.vault, world.clock, str).at_start()
+    return SessionBriefing(world.vault, world.clock).at_start()
 
 
 def profile(world: World) -> Profile:
