@@ -130,7 +130,6 @@ class Services:
 
     def enrich(self, *, with_model: bool = True, calls_a_day: int | None = None) -> Enrich:
         """Return the service that adds notes, names and links to documents."""
-        from clawmem.app.services.capture.redacted_transcripts import without_secrets
         from clawmem.app.services.knowledge.asking import CALLS_A_DAY
         from clawmem.app.services.knowledge.enriching import enriching
 
@@ -138,7 +137,6 @@ class Services:
             self.vault,
             self.clock,
             self.adapters.generator() if with_model else None,
-            without_secrets,
             calls_a_day=CALLS_A_DAY if calls_a_day is None else calls_a_day,
         )
 
@@ -231,9 +229,8 @@ class Services:
     @property
     def diary(self) -> Diary:
         from clawmem.app.services.capture.diary import Diary
-        from clawmem.app.services.capture.redacted_transcripts import without_secrets
 
-        return Diary(self.vault, self.clock, without_secrets)
+        return Diary(self.vault, self.clock)
 
     @property
     def remember(self) -> Remember:
@@ -245,9 +242,8 @@ class Services:
     @property
     def profile(self) -> Profile:
         from clawmem.app.services.briefing.profile import Profile
-        from clawmem.app.services.capture.redacted_transcripts import without_secrets
 
-        return Profile(self.vault, self.clock, without_secrets)
+        return Profile(self.vault, self.clock)
 
     @property
     def recalls(self) -> Recalls:

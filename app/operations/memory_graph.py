@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from clawmem.app.operations.operation import Effect, NoParameters, Operation, Option, Request, Result
-from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.knowledge.memory_graph import MemoryGraph
 from clawmem.domain.knowledge.entity_card import EntityCard
 
@@ -205,7 +204,7 @@ def open_nodes(services: Services, request: NodeNames) -> Graph:
 
 
 def _memory_graph(services: Services) -> MemoryGraph:
-    return MemoryGraph(services.vault, services.clock, without_secrets)
+    return MemoryGraph(services.vault, services.clock)
 
 
 def _graph(shown: Sequence[EntityCard], every: Sequence[EntityCard]) -> Graph:

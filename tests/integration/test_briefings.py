@@ -43,10 +43,10 @@ class Briefed:
             return publish(self.vault, document(path, body, **fields), body, fragments(body))
 
     def after_compaction(self, state: str = STATE) -> str:
-        return AfterCompaction(self.vault, search(self.vault), self.clock, str)(state)
+        return AfterCompaction(self.vault, search(self.vault), self.clock)(state)
 
     def at_start(self) -> str:
-        return SessionBriefing(self.vault, self.clock, str).at_start()
+        return SessionBriefing(self.vault, self.clock).at_start()
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_what_nobody_is_told_unasked(briefed: Briefed, path: str, rest: dict[str
         if snoozed:
             with briefed.vault.writing():
                 briefed.vault.documents.snooze(number, snoozed)
-    lessons = FileLessons(search(briefed.vault), briefed.clock, str)
+    lessons = FileLessons(search(briefed.vault), briefed.clock)
 
     for told in (briefed.at_start(), briefed.after_compaction(), lessons("/src/pay.sql")):
         assert "plain.md" in told
@@ -171,7 +171,7 @@ def test_a_report_within_its_budget() -> None:
     actions = ", ".join(f'"Pin note {n} of the ledger"' for n in range(200))
     report = f'{{"timestamp": "2026-01-01T00:00:00Z", "actions": [{actions}]}}'
 
-    told = curation_note(report, 1_767_225_600_000, str, pending=30, documents=100)
+    told = curation_note(report, 1_767_225_600_000, pending=30, documents=100)
 
     assert told.startswith("<vault-curator>\n") and token_count(told) <= 200
     assert "30 texts have no vector yet" in told and "Pin note 0" in told

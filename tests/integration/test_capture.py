@@ -15,7 +15,6 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.capture.decisions import NOTHING
 from clawmem.contracts.samples import fetch
-from clawmem.domain.security.redaction import redact
 from clawmem.ports.records import Grain, LexicalQuery, Term
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.vault import Vault
@@ -52,7 +51,7 @@ class TestDecisionExtractor:
         """The word that announces a secret may stand behind the place where the title is cut."""
         said = "We decided to unlock the keystore of the builds with Marble7Gate (keytool -list -storepass Marble7Gate)."
 
-        world.extract(world.session("s1", ("user", said)), redact=lambda text: redact(text).text)
+        world.extract(world.session("s1", ("user", said)))
 
         [decision] = world.kept()
         assert decision.title.startswith("We decided to unlock the keystore of the builds with [redacted:")
@@ -156,7 +155,6 @@ class TestDecisionExtractor:
 
         world.extract(
             world.session("s1", *GREETING, said, ("assistant", "Noted.")),
-            redact=lambda text: redact(text).text,
         )
 
         [kept] = world.kept()

@@ -173,11 +173,11 @@ def test_precompact_reads_the_last_200_messages(world: World) -> None:
 
 def test_precompact_extract(world: World) -> None:
     """Before compaction the last request, decisions and open questions are told, without secrets."""
-    state = PrecompactExtract(
-        world.vault.captures, DiskTranscripts(), redact=lambda text: text.replace("Postgres", "[redacted]")
-    )
+    secret = ("user", "We'll use password=" + "hunter2Xk93Lmq for the ledger.")
 
-    text = state(world.session("s1", *LEDGER))
+    text = PrecompactExtract(world.vault.captures, DiskTranscripts())(world.session("s1", *LEDGER, secret))
 
-    assert "## Key Decisions This Session\n\n- We'll use [redacted] for the ledger." in text
+    assert "- We'll use Postgres for the ledger." in text
+    assert "hunter2" not in text
+    assert "[redacted" in text
     assert "- It is still unclear how long closed ledgers are kept." in text

@@ -349,9 +349,7 @@ def test_forgetting_takes_the_sources_along(world: World) -> None:
     ids = [world.observe(FRIDAY), world.observe(AGAIN)]
     [made] = world.consolidate().created
 
-    Forgetting(world.vault, world.clock, Profile(world.vault, world.clock, str))(
-        [fetch(world.vault, made)], "cli"
-    )
+    Forgetting(world.vault, world.clock, Profile(world.vault, world.clock))([fetch(world.vault, made)], "cli")
 
     assert [world.reason(one) for one in (*ids, made)] == [InactiveReason.FORGOTTEN] * 3
     assert [world.vault.documents.body(one) for one in (*ids, made)] == [""] * 3

@@ -60,7 +60,7 @@ class Enriched:
             UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(self.folder)))
             generator = ScriptedGenerator(self._answer)
             generator.fingerprint = model
-            return enriching(vault, clock, generator, str)(**rest)
+            return enriching(vault, clock, generator)(**rest)
 
     def known(self, name: str) -> dict[str, Any]:
         """What the command says is known of a name."""

@@ -160,7 +160,7 @@ class World:
         self.answer = answer
         self.write(**NOTES)
         generator = ScriptedGenerator(self._answer)
-        self.enrich = enriching(self.vault, self.clock, generator, str, calls_a_day=calls_a_day)
+        self.enrich = enriching(self.vault, self.clock, generator, calls_a_day=calls_a_day)
 
     def write(self, **notes: str) -> None:
         for path, text in notes.items():
@@ -228,7 +228,7 @@ def test_a_weak_model_yields_something_of_everything() -> None:
         clock = ManualClock(NOW_MS)
         UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(EXAMPLES.resolve())))
         EmbedPending(vault, HashingEmbedder())()
-        report = enriching(vault, clock, ScriptedGenerator(weak), str)()
+        report = enriching(vault, clock, ScriptedGenerator(weak))()
 
         documents = len(vault.documents.latest())
         assert (report.by_model, report.failed) == (documents, 0)

@@ -29,7 +29,7 @@ def lessons() -> Iterator[FileLessons]:
             publish(
                 vault, document(path, body, title=title, content_type=content_type), body, fragments(body)
             )
-    yield FileLessons(search(vault), ManualClock(), str)
+    yield FileLessons(search(vault), ManualClock())
     vault.close()
 
 

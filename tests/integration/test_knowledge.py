@@ -67,7 +67,7 @@ class Writing:
 
     def __init__(self, vault: Vault) -> None:
         self.vault, self.clock, self.files = vault, ManualClock(NOW_MS), MemoryFiles()
-        self.enrich = enriching(vault, self.clock, ScriptedGenerator(_script), str)
+        self.enrich = enriching(vault, self.clock, ScriptedGenerator(_script))
 
     def __call__(self, path: str, text: str) -> None:
         self.write(path, text)

@@ -61,7 +61,7 @@ class World:
 
     def phases(self, plan: Plan, generator: ScriptedGenerator | None = None) -> Phases:
         given = self.vault, self.clock
-        enrich = partial(enriching, *given, redact=str)
+        enrich = partial(enriching, *given)
         return Phases(
             *given,
             plan,

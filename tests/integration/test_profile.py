@@ -50,7 +50,7 @@ def page(world: World) -> str:
 
 
 def begun(world: World) -> str:
-    return SessionBriefing(world.vault, world.clock, str).at_start()
+    return SessionBriefing(world.vault, world.clock).at_start()
 
 
 def profile(world: World) -> Profile:
@@ -71,6 +71,19 @@ def test_decisions_hubs_and_sessions(world: World) -> None:
     assert kept is not None
     assert (kept.content_type, kept.display_path) == ("hub", "_clawmem/profile.md")
     assert "- Ann keeps the key of the safe" in begun(world)
+
+
+def test_secrets_stay_out(world: World) -> None:
+    """No line has a secret, and no path of a note is taken for one."""
+    said = "Set password" + "=hunter2Xk93Lmq for the ledger"
+    save(world.vault, "done.md", "Done.", title=said, content_type="progress")
+    save(world.vault, "bao.md", "- OpenBao hands out credentials", content_type="hub")
+
+    assert profile(world).rebuild()
+
+    assert "hunter2" not in page(world)
+    assert "for the ledger (notes/done.md, 2024-03-01)" in page(world)
+    assert "- OpenBao hands out credentials (notes/bao.md, 2024-03-01)" in page(world)
 
 
 def test_a_long_session_ends_with_an_ellipsis(world: World) -> None:

@@ -25,7 +25,6 @@ from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.domain.security.promptguard import inspect
-from clawmem.domain.security.redaction import redact
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import TRIPLES_EACH
@@ -68,9 +67,7 @@ class World:
                 else {"observations": noted}
             )
         )
-        extract = DecisionExtractor(
-            self.vault, DiskTranscripts(), ManualClock(), generator, redact=lambda text: redact(text).text
-        )
+        extract = DecisionExtractor(self.vault, DiskTranscripts(), ManualClock(), generator)
         return extract(Session(session, str(path)))
 
     def facts(self, prompt: str, budget: int = 200) -> list[str]:

@@ -11,7 +11,6 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
 from clawmem.domain.briefing.naming import file_name
-from clawmem.domain.security.safety import safe
 
 MOST_REPORT_BYTES = 1_000_000
 FILE_FIELDS = ("file_path", "notebook_path")
@@ -26,7 +25,7 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> HookOutput:
             return SILENCE
         from clawmem.app.services.briefing.session import SessionBriefing
 
-        output = HookOutput(SessionBriefing(vault, context.clock, safe).at_start())
+        output = HookOutput(SessionBriefing(vault, context.clock).at_start())
     _inject(output, event, context)
     if event.session_id:
         _record_start(event.session_id, context)
@@ -40,7 +39,7 @@ def staleness_check(event: HookEvent, context: HookContext) -> HookOutput:
             return SILENCE
         from clawmem.app.services.briefing.session import SessionBriefing
 
-        output = HookOutput(SessionBriefing(vault, context.clock, safe).staleness())
+        output = HookOutput(SessionBriefing(vault, context.clock).staleness())
     context.offer(output)
     _archive_idle(context)
     return output
@@ -61,7 +60,7 @@ def curator_nudge(event: HookEvent, context: HookContext) -> HookOutput:
             "documents": sum(vault.documents.collections().values()),
         }
         acted_at = next((act.at for act in vault.acts.latest(1)), "")
-        return HookOutput(curation_note(report, context.clock.now_ms(), safe, acted_at=acted_at, **counts))
+        return HookOutput(curation_note(report, context.clock.now_ms(), acted_at=acted_at, **counts))
 
 
 def postcompact_inject(event: HookEvent, context: HookContext) -> HookOutput:
@@ -82,7 +81,7 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> HookOutput:
         from clawmem.app.services.briefing.compaction import AfterCompaction
         from clawmem.app.services.retrieval.pipelines.search import search
 
-        brief = AfterCompaction(vault, search(vault), context.clock, safe)
+        brief = AfterCompaction(vault, search(vault), context.clock)
         state = conversation_files(event.transcript_path).state()
         output = HookOutput(brief(state, event.compact_summary))
     _inject(output, event, context)
@@ -100,7 +99,7 @@ def pretool_inject(event: HookEvent, context: HookContext) -> HookOutput:
         from clawmem.app.services.briefing.file_lessons import FileLessons
         from clawmem.app.services.retrieval.pipelines.search import search
 
-        output = HookOutput(FileLessons(search(vault), context.clock, safe)(path))
+        output = HookOutput(FileLessons(search(vault), context.clock)(path))
     _inject(output, event, context)
     return output
 

@@ -11,7 +11,7 @@ from clawmem.app.bootstrap.oneshot import conversation_files
 from clawmem.app.environment.private_files import drafts_of, sweep, write_whole
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import LEASE_MS, Job
-from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts, without_secrets
+from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts
 from clawmem.app.services.capture.session import Session
 from clawmem.ports.errors import SourceUnreadable
 
@@ -62,9 +62,7 @@ class CaptureJobs:
         from clawmem.app.services.capture.decisions import NOTHING, DecisionExtractor
 
         parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
-        extract = DecisionExtractor(
-            *parts, redact=without_secrets, is_echo=self._is_echo(session), left=self._left
-        )
+        extract = DecisionExtractor(*parts, is_echo=self._is_echo(session), left=self._left)
         if extract(session) == NOTHING:
             self._refuse_unknown_format(session)
 
@@ -79,11 +77,9 @@ class CaptureJobs:
         from clawmem.app.services.capture.handoffs import HandoffGenerator
 
         parts = (self._services.vault, self._transcripts, self._services.clock, self._generator)
-        hand_over = HandoffGenerator(
-            *parts, redact=without_secrets, is_echo=self._is_echo(session), left=self._left
-        )
+        hand_over = HandoffGenerator(*parts, is_echo=self._is_echo(session), left=self._left)
         hand_over(session)
-        Profile(self._services.vault, self._services.clock, without_secrets).refresh()
+        Profile(self._services.vault, self._services.clock).refresh()
 
     def _feedback(self, session: Session) -> None:
         from clawmem.app.services.capture.feedback import FeedbackLoop
@@ -94,13 +90,13 @@ class CaptureJobs:
         from clawmem.app.services.capture.compaction import CompactionSummary
 
         parts = (self._services.vault, self._services.clock)
-        CompactionSummary(*parts, redact=without_secrets, is_echo=self._is_echo(session))(session.id, summary)
+        CompactionSummary(*parts, is_echo=self._is_echo(session))(session.id, summary)
 
     def _state(self, session: Session) -> None:
         from clawmem.app.services.capture.compaction import PrecompactExtract
 
         parts = (self._services.vault.captures, self._transcripts)
-        extract = PrecompactExtract(*parts, redact=without_secrets, is_echo=self._is_echo(session))
+        extract = PrecompactExtract(*parts, is_echo=self._is_echo(session))
         state, file = extract(session), conversation_files(session.transcript).state_file
         if not state:
             return

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from clawmem.app.services.briefing.session import Safe
 from clawmem.app.services.briefing.telling import MarkedDocument, is_told, told_succession, without_replaced
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
@@ -14,6 +13,7 @@ from clawmem.domain.briefing.packing import block, section
 from clawmem.domain.capture.notes import COLLECTION, OBSERVATIONS
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.security.redaction import redact_part
+from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.visible import is_hidden
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
@@ -38,14 +38,12 @@ class AfterCompaction:
 
     Args:
         search: Lexical search.
-        safe: Sanitizes all text from documents and clients.
     """
 
-    def __init__(self, vault: DocumentRecords, search: Search, clock: Clock, safe: Safe) -> None:
+    def __init__(self, vault: DocumentRecords, search: Search, clock: Clock) -> None:
         self._vault = vault
         self._search = search
         self._clock = clock
-        self._safe = safe
 
     def __call__(self, state: str, summary: str = "") -> str:
         """
@@ -106,21 +104,21 @@ class AfterCompaction:
         place = ", ".join(filter(None, (document.display_path, mark)))
         body = self._body(document)
         beginning = " ".join(redact_part(body, 0, min(len(body), READ_OF_BODY)).split())[:SNIPPET]
-        return self._safe(f"{document.title} ({place}): {beginning}")
+        return safe(f"{document.title} ({place}): {beginning}")
 
     def _told(self, told: MarkedDocument) -> list[str]:
         """Return the lines of a note: its quoted sentence if it is an observation, else its body."""
         document = told.document
         if document.path.startswith(f"{OBSERVATIONS}/") and document.collection == COLLECTION:
             noted = ", ".join(filter(None, (document.authored_at[:10], told.mark)))
-            return [f"- {self._safe(f'{document.title} ({noted})')}"]
+            return [f"- {safe(f'{document.title} ({noted})')}"]
         return [*self._lines(told.mark and f"[{told.mark}]"), *self._lines(self._body(document))]
 
     def _body(self, document: Document) -> str:
         return self._vault.documents.body(document.id) or ""
 
     def _lines(self, text: str) -> list[str]:
-        return [line for line in self._safe(text).splitlines() if line.strip()]
+        return [line for line in safe(text).splitlines() if line.strip()]
 
 
 def last_request(state: str) -> str:

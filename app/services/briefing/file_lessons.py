@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from clawmem.app.services.briefing.session import Safe
 from clawmem.app.services.briefing.telling import is_told, told_succession
 from clawmem.app.services.retrieval.answer import Answer, Result
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
@@ -12,6 +11,7 @@ from clawmem.domain.briefing.naming import file_name, names_file
 from clawmem.domain.briefing.packing import block
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.redaction import redact_part
+from clawmem.domain.security.safety import safe
 from clawmem.ports.clock import Clock
 
 TOKENS, MOST = 200, 3
@@ -28,13 +28,11 @@ class FileLessons:
 
     Args:
         search: Lexical search.
-        safe: Sanitizes all text from documents.
     """
 
-    def __init__(self, search: Search, clock: Clock, safe: Safe) -> None:
+    def __init__(self, search: Search, clock: Clock) -> None:
         self._search = search
         self._clock = clock
-        self._safe = safe
 
     def __call__(self, path: str) -> str:
         """
@@ -46,8 +44,8 @@ class FileLessons:
         name = file_name(path)
         asked = read_request(name, now_ms=self._clock.now_ms(), limit=LOOKED_AT, show_all=True)
         found = (self._lesson(result, path) for result in self._search(asked).results)
-        lines = [f"- {self._safe(line)}" for line in filter(None, found)][:MOST]
-        return block(TAG, f"Noted about {self._safe(name)} before:", ["\n".join(lines)], TOKENS)
+        lines = [f"- {safe(line)}" for line in filter(None, found)][:MOST]
+        return block(TAG, f"Noted about {safe(name)} before:", ["\n".join(lines)], TOKENS)
 
     def _lesson(self, result: Result, path: str) -> str:
         """Return the first line about the file, with its document's title; empty if there is none."""

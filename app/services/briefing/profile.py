@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.telling import is_told
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.domain.briefing.profile import (
@@ -45,16 +46,12 @@ class Profile:
     Keeps ``_clawmem/profile.md`` up to date.
 
     A page with a deleted or superseded source is not shown; the next `refresh` rebuilds it.
-
-    Args:
-        redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: LifecycleStores, clock: Clock, redact: Callable[[str], str] = str) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)
-        self._redact = redact
 
     def refresh(self) -> bool:
         """
@@ -79,7 +76,7 @@ class Profile:
         now = iso_utc(self._clock.now_ms())
         newest = current_documents(self._vault, now)
         facts, items = current_statements(self._vault.documents, newest), self._items(newest)
-        text = self._redact(profile_text([one.line for one in facts], [one.line for one in items]))
+        text = profile_text([one.line for one in facts], [one.line for one in items])
         with self._vault.writing():
             return self._published(text, {one.source for one in (*facts, *items)}, page)
 
@@ -112,12 +109,13 @@ class Profile:
         served = {one.display_path: one for one in newest}
         last = self._vault.sessions.recent(MOST_ITEMS)
         handed_over = [
-            statement_of(one.summary, served[one.handoff_path])
+            (one.summary, served[one.handoff_path])
             for one in last
             if one.summary and one.handoff_path in served
         ]
-        progress = [statement_of(one.title, one) for one in newest if one.content_type == "progress"]
-        return [*handed_over, *progress]
+        progress = [(one.title, one) for one in newest if one.content_type == "progress"]
+        told = [*handed_over, *progress]
+        return [statement_of(without_secrets(text), document) for text, document in told]
 
     # -- the page ------------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from clawmem.app.services.briefing.profile import PATH as PROFILE
@@ -16,6 +16,7 @@ from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION as OWN
 from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.security.safety import safe
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
 from clawmem.ports.stores import DocumentRecords
@@ -26,22 +27,13 @@ STALENESS_TOKENS, MOST_STALE = 250, 5
 SESSION_TAG, STALENESS_TAG = "vault-session", "vault-staleness"
 _LENGTH_OF_DAY = len("2026-01-31")
 
-Safe = Callable[[str], str]
-"""Sanitizer of text for use inside an XML element: the result cannot close the element and contains no secret."""
-
 
 class SessionBriefing:
-    """
-    Context for a new session. It reads records only; it uses no model and no index.
+    """Context for a new session. It reads records only; it uses no model and no index."""
 
-    Args:
-        safe: Sanitizes all text from documents.
-    """
-
-    def __init__(self, vault: DocumentRecords, clock: Clock, safe: Safe) -> None:
+    def __init__(self, vault: DocumentRecords, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
-        self._safe = safe
 
     def at_start(self) -> str:
         """Return the block ``<vault-session>`` within 2000 tokens; empty when there is nothing to say."""
@@ -118,13 +110,13 @@ class SessionBriefing:
 
     def _lines(self, document: Document) -> list[str]:
         body = without_broken_head(self._vault.documents.body(document.id) or "")
-        return packed(filter(str.strip, self._safe(body).splitlines()), SESSION_TOKENS)
+        return packed(filter(str.strip, safe(body).splitlines()), SESSION_TOKENS)
 
     def _noted(self, *parts: str) -> str:
-        return ", ".join(self._safe(part) for part in parts if part)
+        return ", ".join(safe(part) for part in parts if part)
 
     def _title(self, document: Document) -> str:
-        return " ".join(self._safe(document.title).split())
+        return " ".join(safe(document.title).split())
 
     def _rank(self, document: Document) -> tuple[float, str]:
         age_days = self._age(document)
@@ -154,7 +146,7 @@ BACKLOG_SHARE = 0.2  # share of documents; a smaller backlog can wait for the ne
 
 
 def curation_note(
-    report: str | None, now_ms: int, safe: Safe, *, pending: int, documents: int, acted_at: str = ""
+    report: str | None, now_ms: int, *, pending: int, documents: int, acted_at: str = ""
 ) -> str:
     """
     Return the block ``<vault-curator>`` within 200 tokens; empty when there is nothing to say.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.session import IsEcho, Redact, Session, said_first
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
+from clawmem.app.services.capture.session import IsEcho, Session, said_first
 from clawmem.domain.capture.compaction import MESSAGES, state_of, summary_part
 from clawmem.domain.capture.notes import COLLECTION, summary_path
 from clawmem.domain.documents.times import iso_utc
@@ -26,12 +27,10 @@ class PrecompactExtract:
         captures: CaptureStore,
         transcripts: Transcripts,
         *,
-        redact: Redact = str,
         is_echo: IsEcho = lambda sentence: False,
     ) -> None:
         self._captures = captures
         self._transcripts = transcripts
-        self._redact = redact
         self._is_echo = is_echo
 
     def __call__(self, session: Session) -> str:
@@ -42,8 +41,8 @@ class PrecompactExtract:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
         """
         messages = self._transcripts.read(session.transcript, enough=MESSAGES).messages[-MESSAGES:]
-        found = said_first(messages, self._captures, self._redact, self._is_echo)
-        return self._redact(state_of(messages, found))
+        found = said_first(messages, self._captures, self._is_echo)
+        return without_secrets(state_of(messages, found))
 
 
 class CompactionSummary:
@@ -54,13 +53,11 @@ class CompactionSummary:
         vault: LifecycleStores,
         clock: Clock,
         *,
-        redact: Redact = str,
         is_echo: IsEcho = lambda sentence: False,
     ) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)
-        self._redact = redact
         self._is_echo = is_echo
 
     def __call__(self, session_id: str, summary: str) -> int:
@@ -74,7 +71,7 @@ class CompactionSummary:
         """
         told = summary_part(summary)[:MOST_CHARACTERS]
         lines = [line for line in told.splitlines() if not self._is_echo(line)]
-        said = self._redact("\n".join(lines)).strip()
+        said = without_secrets("\n".join(lines)).strip()
         if not said:
             return 0
         title = f"Session {session_id[:8]} when its conversation was compacted"

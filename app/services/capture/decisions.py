@@ -9,11 +9,11 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from clawmem.app.services.capture.memories import Action, Memories, SavedMemory
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.capture.session import (
     CursorConflict,
     IsEcho,
     Left,
-    Redact,
     Session,
     SessionReader,
     UnreadMessages,
@@ -161,7 +161,6 @@ class DecisionExtractor:
     A generator is asked first; without one, or when it fails, rules are used.
 
     Args:
-        redact: Removes secrets from a text.
         is_echo: Whether a sentence repeats injected context; such sentences are not captured.
         left: Returns the seconds left; after them, rules are used.
     """
@@ -173,7 +172,6 @@ class DecisionExtractor:
         clock: Clock,
         generator: Generator | None = None,
         *,
-        redact: Redact = str,
         is_echo: IsEcho = lambda sentence: False,
         left: Left = lambda: DEADLINE_S,
     ) -> None:
@@ -184,7 +182,6 @@ class DecisionExtractor:
         self._clock = clock
         self._earlier = EarlierDecisions(vault)
         self._generator = generator
-        self._redact = redact
         self._is_echo = is_echo
         self._left = left
 
@@ -225,7 +222,7 @@ class DecisionExtractor:
         return list(map(note_of, with_antipatterns(found, news.fresh))), degraded
 
     def _observed(self, news: UnreadMessages) -> list[Note]:
-        said = self._redact(observations.transcript_excerpt(news.fresh))
+        said = without_secrets(observations.transcript_excerpt(news.fresh))
         value = self._asked(
             observations.observer_prompt(said), observations.OBSERVER, observations.MAX_TOKENS
         )
@@ -286,16 +283,16 @@ class DecisionExtractor:
 
     def _new_and_safe(self, note: Note) -> Note:
         """Return *note* without secrets, and without repetitions of injected context."""
-        quote = self._redact(note.quote)
+        quote = without_secrets(note.quote)
         is_cut = note.title == title_of(note.quote)
         return replace(
             note,
-            title=title_of(quote) if is_cut else self._redact(note.title),
+            title=title_of(quote) if is_cut else without_secrets(note.title),
             quote=quote,
-            context=self._redact(note.context),
-            narrative="" if self._is_echo(note.narrative) else self._redact(note.narrative),
-            facts=tuple(self._redact(fact) for fact in note.facts if not self._is_echo(fact)),
-            statements=tuple(one for one in note.statements if all(self._redact(p) == p for p in one)),
+            context=without_secrets(note.context),
+            narrative="" if self._is_echo(note.narrative) else without_secrets(note.narrative),
+            facts=tuple(without_secrets(fact) for fact in note.facts if not self._is_echo(fact)),
+            statements=tuple(one for one in note.statements if all(without_secrets(p) == p for p in one)),
         )
 
     def _store(
@@ -326,7 +323,7 @@ class DecisionExtractor:
             source, target = (saved[fact.note].document_id for fact in (cause.source, cause.target))
             if source and target and source != target:
                 why = {
-                    "reasoning": self._redact(cause.reasoning),
+                    "reasoning": without_secrets(cause.reasoning),
                     "source_fact": cause.source.text,
                     "target_fact": cause.target.text,
                 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.domain.capture.diary import FOLDER, TOPIC, diary_path, diary_title
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.clock import Clock
@@ -31,15 +31,11 @@ class DiaryEntry(NamedTuple):
 class Diary:
     """
     Writes and reads entries in ``_clawmem/diary``; the domain of an entry names its agent.
-
-    Args:
-        redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: LifecycleStores, clock: Clock, redact: Callable[[str], str] = str) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
-        self._redact = redact
         self._memories = Memories(vault, clock)
 
     def write(self, entry: str, topic: str = TOPIC, agent: str = AGENT) -> Document:
@@ -51,11 +47,11 @@ class Diary:
         """
         _check_name("topic", topic)
         _check_name("agent", agent)
-        text = self._redact(entry.strip())
+        text = without_secrets(entry.strip())
         if not text:
             raise InvalidInput("INVALID_INPUT", "The entry is empty. Write what there is to remember.")
         with self._vault.writing():
-            path = self._free(self._redact(topic))
+            path = self._free(without_secrets(topic))
             number = self._memories.write(
                 path, diary_title(text), text, CONTENT_TYPE, CONFIDENCE, domain=agent
             )

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.session import ENOUGH_MESSAGES, IsEcho, Left, Redact, Session, said_first
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
+from clawmem.app.services.capture.session import ENOUGH_MESSAGES, IsEcho, Left, Session, said_first
 from clawmem.domain.capture import handoff, observations
 from clawmem.domain.capture.next_steps import remaining_steps
 from clawmem.domain.capture.notes import COLLECTION, handoff_path
@@ -48,7 +49,6 @@ class HandoffGenerator:
         clock: Clock,
         generator: Generator | None = None,
         *,
-        redact: Redact = str,
         is_echo: IsEcho = lambda sentence: False,
         left: Left = lambda: DEADLINE_S,
     ) -> None:
@@ -57,7 +57,6 @@ class HandoffGenerator:
         self._clock = clock
         self._memories = Memories(vault, clock)
         self._generator = generator
-        self._redact = redact
         self._is_echo = is_echo
         self._left = left
 
@@ -75,7 +74,7 @@ class HandoffGenerator:
             with self._vault.writing():
                 self._vault.sessions.end(session.id, iso_utc(self._clock.now_ms()))
             return HandoffResult(degraded=degraded)
-        safe = {name: [self._redact(item) for item in items] for name, items in sections.items()}
+        safe = {name: [without_secrets(item) for item in items] for name, items in sections.items()}
         with self._vault.writing():
             return HandoffResult(self._store(safe, session, messages), degraded)
 
@@ -83,7 +82,7 @@ class HandoffGenerator:
         self, messages: Sequence[TranscriptMessage], session: Session
     ) -> tuple[Mapping[str, list[str]], str]:
         """Return the sections, empty if none is relevant, and the reason why a model's answer is missing."""
-        found = said_first(messages, self._vault.captures, self._redact, self._is_echo)
+        found = said_first(messages, self._vault.captures, self._is_echo)
         steps = self._steps(messages, session)
         plain = handoff.by_rules(messages, found, steps)
         written, degraded = self._asked(messages)
@@ -94,7 +93,9 @@ class HandoffGenerator:
         """Return the open next steps in *messages*, without those that only repeat injected context."""
         own = self._body(session)
         return [
-            step for step in remaining_steps(messages) if not self._is_echo(step) or self._redact(step) in own
+            step
+            for step in remaining_steps(messages)
+            if not self._is_echo(step) or without_secrets(step) in own
         ]
 
     def _body(self, session: Session) -> str:
@@ -129,7 +130,7 @@ class HandoffGenerator:
                 schema=handoff.SCHEMA,
             )
 
-        prompt = handoff.prompt(self._redact(observations.transcript_excerpt(messages)))
+        prompt = handoff.prompt(without_secrets(observations.transcript_excerpt(messages)))
         value = json_answer(ask, prompt, handoff.SCHEMA)
         return value if value and any(value.values()) else None
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.domain.capture.extraction import CaptureFinding, findings, source
 from clawmem.ports.captures import CaptureStore, Cursor
 from clawmem.ports.transcripts import TranscriptMessage, TranscriptPart, Transcripts
 
-Redact = Callable[[str], str]
 IsEcho = Callable[[str], bool]
 Left = Callable[[], float]  # seconds until the work has to be done
 
@@ -55,7 +55,7 @@ class UnreadMessages:
 
 
 def said_first(
-    messages: Sequence[TranscriptMessage], captures: CaptureStore, redact: Redact, is_echo: IsEcho
+    messages: Sequence[TranscriptMessage], captures: CaptureStore, is_echo: IsEcho
 ) -> list[CaptureFinding]:
     """
     Return the findings in *messages*, without repetitions of injected context.
@@ -64,7 +64,7 @@ def said_first(
     """
 
     def is_own(one: CaptureFinding) -> bool:
-        return captures.is_known(source(one.message.id, redact(one.sentence)))
+        return captures.is_known(source(one.message.id, without_secrets(one.sentence)))
 
     return [one for one in findings(messages) if not is_echo(one.sentence) or is_own(one)]
 

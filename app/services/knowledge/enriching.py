@@ -13,7 +13,6 @@ from clawmem.app.services.knowledge.ending import end_reopened_facts, end_replac
 from clawmem.app.services.knowledge.model_enrichment import ModelEnricher, ModelEnrichment
 from clawmem.app.services.knowledge.resolving import (
     Reading,
-    Redact,
     Resolve,
     merge_concept,
     read,
@@ -139,16 +138,12 @@ class Enrich:
 
     Args:
         ask: Asks a model; ``None`` without one.
-        redact: Removes secrets from a text.
     """
 
-    def __init__(
-        self, vault: SearchableKnowledge, clock: Clock, ask: Ask | None = None, redact: Redact = str
-    ) -> None:
+    def __init__(self, vault: SearchableKnowledge, clock: Clock, ask: Ask | None = None) -> None:
         self._vault = vault
         self._clock = clock
         self._ask = ask
-        self._redact = redact
         self._linking = RelationBuilder(vault)
 
     def __call__(
@@ -214,7 +209,7 @@ class Enrich:
         """Collect listed people and certain names from all documents first, so that each profits from the others."""
         people: set[str] = set()
         named: Counter[str] = Counter()
-        for reading in filter(None, (read(self._vault, number, self._redact) for number in numbers)):
+        for reading in filter(None, (read(self._vault, number) for number in numbers)):
             people.update(reading.people)
             named.update(name.name for name in names_in(reading.title, reading.body, reading.people))
         return Resolve(self._vault.entities, people, named)
@@ -222,7 +217,7 @@ class Enrich:
     def _one(
         self, number: int, resolve: Resolve, tell: Told, *, is_due: bool, is_stopped: bool
     ) -> EnrichReport:
-        reading = read(self._vault, number, self._redact)
+        reading = read(self._vault, number)
         if reading is None:
             return EnrichReport()
         report = self._by_rules(reading, resolve, tell) if is_due else EnrichReport()
@@ -257,7 +252,7 @@ class Enrich:
 
     def _by_model(self, reading: Reading, resolve: Resolve, ask: Ask, tell: Told) -> EnrichReport:
         try:
-            made = ModelEnricher(self._vault, ask, self._redact)(reading)
+            made = ModelEnricher(self._vault, ask)(reading)
             return self._keep(reading, made, resolve, ask.model, tell)
         except (DailyLimitReached, ModelUnavailable) as reason:
             return EnrichReport(stopped=str(reason))
@@ -365,10 +360,9 @@ def enriching(
     vault: KnowledgeWithModels,
     clock: Clock,
     generator: Generator | None,
-    redact: Redact,
     *,
     calls_a_day: int = CALLS_A_DAY,
 ) -> Enrich:
     """Return an `Enrich` that asks *generator*, if there is one, at most *calls_a_day* times a day."""
     ask = Ask(vault, generator, clock, calls_a_day=calls_a_day) if generator else None
-    return Enrich(vault, clock, ask, redact)
+    return Enrich(vault, clock, ask)

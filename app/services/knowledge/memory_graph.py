@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clawmem.app.services.capture.memories import Memories
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.knowledge.resolving import Redact, merge_concept
+from clawmem.app.services.knowledge.resolving import merge_concept
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.entities import (
@@ -36,16 +37,12 @@ class MemoryGraph:
     Entities with one page each. Triples and mentions are derived from the page.
 
     Methods that write are called inside `Vault.writing`.
-
-    Args:
-        redact: Removes secrets from a text.
     """
 
-    def __init__(self, vault: LifecycleStores, clock: Clock, redact: Redact) -> None:
+    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
         self._vault = vault
         self._memories = Memories(vault, clock)
         self._clock = clock
-        self._redact = redact
 
     def cards(self) -> list[EntityCard]:
         """Return all entities, sorted by name."""
@@ -71,7 +68,7 @@ class MemoryGraph:
             NotFound: There is no such entity.
         """
         card = self._existing(name)
-        wanted = checked(card._replace(observations=tuple(map(self._redact, texts)))).observations
+        wanted = checked(card._replace(observations=tuple(map(without_secrets, texts)))).observations
         new = [text for text in dict.fromkeys(wanted) if text not in card.observations]
         if new:
             self._save(card._replace(observations=(*card.observations, *new)))
@@ -126,7 +123,7 @@ class MemoryGraph:
             withdraw(self._vault, [document.id], InactiveReason.REMOVED)
 
     def _save(self, card: EntityCard) -> EntityCard:
-        kept = card._replace(observations=tuple(map(self._redact, card.observations)))
+        kept = card._replace(observations=tuple(map(without_secrets, card.observations)))
         document_id = self._memories.write(
             path_of(card.name), card.name, page(kept), CONTENT_TYPE, CONFIDENCE
         )

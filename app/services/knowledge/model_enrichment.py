@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.graph.build import nearest_documents
 from clawmem.app.services.knowledge.asking import Ask
-from clawmem.app.services.knowledge.resolving import Reading, Redact
+from clawmem.app.services.knowledge.resolving import Reading
 from clawmem.domain.knowledge import enrichment, notes
 from clawmem.domain.knowledge.enrichment import EVOLVED, NEIGHBOURS, DescriptionUpdate, Link, ModelTask
 from clawmem.domain.knowledge.names import Name
@@ -37,10 +38,9 @@ class ModelEnrichment:
 class ModelEnricher:
     """Asks a model all questions about one document; stores nothing."""
 
-    def __init__(self, vault: SearchableKnowledge, ask: Ask, redact: Redact = str) -> None:
+    def __init__(self, vault: SearchableKnowledge, ask: Ask) -> None:
         self._vault = vault
         self._ask = ask
-        self._redact = redact
 
     def __call__(self, reading: Reading) -> ModelEnrichment:
         """
@@ -101,11 +101,11 @@ class ModelEnricher:
         title = self._title(document_id)
         if (note := self._vault.notes.get(document_id)) and note.context:
             return _told(title, Content(note.keywords, note.tags, note.context))
-        return f"{title}: {self._redact(self._vault.documents.body(document_id) or '')[:BRIEF]}"
+        return f"{title}: {without_secrets(self._vault.documents.body(document_id) or '')[:BRIEF]}"
 
     def _title(self, document_id: int) -> str:
         document = self._vault.documents.get(document_id)
-        return self._redact(document.title) if document else ""
+        return without_secrets(document.title) if document else ""
 
 
 def _told(title: str, content: Content) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, people_of, similarity
@@ -15,8 +16,6 @@ from clawmem.ports.records import Document, EmbedState, FragmentKind
 from clawmem.ports.stores import SearchableDocuments
 
 _CARDS = "entities/"  # pages of the own collection that declare their mentions
-
-Redact = Callable[[str], str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Reading:
         return self.document.collection == OWN_COLLECTION
 
 
-def read(vault: SearchableDocuments, document_id: int, redact: Redact) -> Reading | None:
+def read(vault: SearchableDocuments, document_id: int) -> Reading | None:
     """Return a document that can be enriched now; ``None`` if it is deleted or waits for vectors."""
     document = vault.documents.get(document_id)
     if document is None or document.inactive or waits_for_vectors(vault.embeddings, document):
@@ -47,7 +46,7 @@ def read(vault: SearchableDocuments, document_id: int, redact: Redact) -> Readin
     body = vault.documents.body(document_id) or ""
     listed = [one for one in vault.documents.fragments(document_id) if one.kind is FragmentKind.FRONT_MATTER]
     people = people_of({one.label: one.text.partition(": ")[2] for one in listed})
-    return Reading(document, redact(document.title), redact(body), tuple(people))
+    return Reading(document, without_secrets(document.title), without_secrets(body), tuple(people))
 
 
 def waits_for_vectors(embeddings: EmbeddingStore, document: Document) -> bool:
