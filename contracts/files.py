@@ -113,11 +113,7 @@ class FileScanContract(_FileContract):
         entered: list[str] = []
         wanted: list[str] = []
 
-        found = files.scan(
-            root,
-            enter=noting(entered, lambda path: path != "skip"),
-            wanted=noting(wanted),
-        )
+        found = files.scan(root, enter=noting(entered, lambda path: path != "skip"), wanted=noting(wanted))
 
         assert sorted(entered) == ["keep", "keep/skip", "skip"]
         assert sorted(wanted) == paths(found) == ["keep/a.md", "keep/skip/d.md"]

@@ -107,7 +107,7 @@ class RelationWriteContract(VaultContract):
         a, b = documents(vault, 2)
         vault.relations.put([Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[0], metadata={"x": 1})])
         after = Relation(a, b, SEMANTIC, 0.7, created_at=DAYS[1], metadata={"x": 1})._replace(
-            **change,  # type: ignore[arg-type]
+            **change  # type: ignore[arg-type]
         )
 
         assert vault.relations.put([after]) == 1

@@ -48,15 +48,7 @@ COLUMNS: Mapping[Question, tuple[str, ...]] = {
     ),
     Question.NEVER_RECALLED: ("document", "collection", "content_type", "authored_at", "age_days"),
     # documents, bytes: added in the month; *_total: at its end. Months without additions are omitted.
-    Question.GROWTH: (
-        "basis",
-        "month",
-        "collection",
-        "documents",
-        "bytes",
-        "documents_total",
-        "bytes_total",
-    ),
+    Question.GROWTH: ("basis", "month", "collection", "documents", "bytes", "documents_total", "bytes_total"),
     # Number of documents by age in days, each counted in the first column that fits; future: age below 0.
     Question.AGES: (
         "collection",

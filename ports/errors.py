@@ -334,8 +334,7 @@ class ModelUnavailable(ModelError):
         self.retry_after_s = retry_after_s
         when = "later" if retry_after_s is None else f"in {max(1, round(retry_after_s))} seconds"
         super().__init__(
-            model,
-            f"The model {model} cannot answer now: {reason}. {remedy}, or try again {when}.",
+            model, f"The model {model} cannot answer now: {reason}. {remedy}, or try again {when}."
         )
 
 

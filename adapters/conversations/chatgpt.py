@@ -8,15 +8,7 @@ from typing import Any
 
 from clawmem.adapters.conversations.format import Format, nothing
 from clawmem.adapters.conversations.members import Member, Tree
-from clawmem.adapters.conversations.shapes import (
-    Kind,
-    Shape,
-    beside,
-    object_in,
-    objects_in,
-    text_in,
-    time_in,
-)
+from clawmem.adapters.conversations.shapes import Kind, Shape, beside, object_in, objects_in, text_in, time_in
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
 
@@ -142,7 +134,4 @@ def _is_companion(shape: Shape) -> bool:
     return shape.is_empty or (shape.kind is not Kind.TEXT and any(shape.has(*keys) for keys in kinds))
 
 
-FORMATS = (
-    Format(SOURCE, _recognises, _read),
-    Format("", _is_companion, nothing),
-)
+FORMATS = (Format(SOURCE, _recognises, _read), Format("", _is_companion, nothing))

@@ -45,10 +45,7 @@ def formats(decode: Decode) -> tuple[Format, ...]:
             except ValueError as error:
                 raise Unreadable(str(error)) from error
 
-    return (
-        Format(JSON, _is_list, _json_chats),
-        Format(TEXT, lambda shape: shape.kind is Kind.TEXT, read),
-    )
+    return (Format(JSON, _is_list, _json_chats), Format(TEXT, lambda shape: shape.kind is Kind.TEXT, read))
 
 
 class _Turn(NamedTuple):

@@ -90,10 +90,7 @@ JINA = Provider(
     embed_model="jina-embeddings-v5-text-small",
     embed_dimensions=1024,
     dimensions_name="dimensions",
-    roles={
-        TextRole.QUERY: {"task": "retrieval.query"},
-        TextRole.DOCUMENT: {"task": "retrieval.passage"},
-    },
+    roles={TextRole.QUERY: {"task": "retrieval.query"}, TextRole.DOCUMENT: {"task": "retrieval.passage"}},
     embed_rest={"truncate": True, "embedding_type": "base64"},
     rerank_path="/v1/rerank",
     rerank_model="jina-reranker-v3",

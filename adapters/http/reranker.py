@@ -3,13 +3,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from clawmem.adapters.http.providers import (
-    Provider,
-    provider_at,
-    provider_named,
-    scores_in,
-    server_root,
-)
+from clawmem.adapters.http.providers import Provider, provider_at, provider_named, scores_in, server_root
 from clawmem.adapters.http.retry import TimeLeft, deadline
 from clawmem.adapters.http.served_model import NAMING_TIMEOUT_S, ServedModelQuery
 from clawmem.adapters.http.transport import Transport

@@ -11,13 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.adapters.imports.reading import at_place, text_of
-from clawmem.ports.imports import (
-    ForeignMemory,
-    ForeignRelation,
-    ForeignStore,
-    StoreUnreadable,
-    Unmatched,
-)
+from clawmem.ports.imports import ForeignMemory, ForeignRelation, ForeignStore, StoreUnreadable, Unmatched
 
 _FENCE = "---\n"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")

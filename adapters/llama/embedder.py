@@ -5,8 +5,8 @@ import struct
 from base64 import b64decode
 from collections.abc import Sequence
 
-from clawmem.adapters.llama.engine import IDLE_S, Engine
-from clawmem.adapters.llama.gguf_model import GgufModel, fitted, sendable
+from clawmem.adapters.llama.engine import LlamaModel
+from clawmem.adapters.llama.gguf_model import fitted, sendable
 from clawmem.adapters.llama.loading import Llama
 from clawmem.adapters.llama.refusals import checked
 from clawmem.ports.errors import BadVector, ModelAnswerInvalid
@@ -18,7 +18,7 @@ QUERY_TIMEOUT_S = 10.0  # includes loading the model
 TEXT_TIMEOUT_S = 60.0  # per text
 
 
-class LlamaEmbedder:
+class LlamaEmbedder(LlamaModel):
     """
     ``Embedder`` in this process.
 
@@ -26,16 +26,6 @@ class LlamaEmbedder:
     does not wait for a long batch of documents. A text that is too long for the model is shortened until it
     fits.
     """
-
-    def __init__(self, model: GgufModel, *, idle_s: float = IDLE_S) -> None:
-        """
-        Prepare the model without loading it.
-
-        Args:
-            idle_s: Seconds without a text after which the memory is released.
-        """
-        self._model = model
-        self.engine = Engine(model, idle_s=idle_s)
 
     @property
     def fingerprint(self) -> str:
@@ -56,10 +46,6 @@ class LlamaEmbedder:
         self._model.known()  # downloads the model if needed, without a time limit
         prompt = self._prompts().document
         return [self._vector(prompt, text, TEXT_TIMEOUT_S) for text in texts]
-
-    def close(self) -> None:
-        """Release the memory."""
-        self.engine.close()
 
     def _prompts(self) -> Prompts:
         known = self._model.known()

@@ -132,6 +132,19 @@ class Engine:
             request.answer.set_exception(error)
 
 
+class LlamaModel:
+    """A model with its engine, whatever its role."""
+
+    def __init__(self, model: GgufModel, *, idle_s: float = IDLE_S) -> None:
+        """Prepare the model without loading it; after *idle_s* seconds without a request its memory is released."""
+        self._model = model
+        self.engine = Engine(model, idle_s=idle_s)
+
+    def close(self) -> None:
+        """Release the memory."""
+        self.engine.close()
+
+
 _ENGINES: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 

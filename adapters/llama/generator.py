@@ -3,8 +3,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from clawmem.adapters.llama.engine import IDLE_S, Engine, IsCancelled
-from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel, sendable
+from clawmem.adapters.llama.engine import IsCancelled, LlamaModel
+from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, sendable
 from clawmem.adapters.llama.loading import Json, Llama
 from clawmem.adapters.llama.refusals import checked, unavailable
 from clawmem.ports.errors import ModelAnswerInvalid
@@ -12,18 +12,8 @@ from clawmem.ports.generator import JsonSchema
 from clawmem.ports.model_profiles import without_thoughts
 
 
-class LlamaGenerator:
+class LlamaGenerator(LlamaModel):
     """``Generator`` in this process: one message in, one message out, generated token by token."""
-
-    def __init__(self, model: GgufModel, *, idle_s: float = IDLE_S) -> None:
-        """
-        Prepare the model without loading it.
-
-        Args:
-            idle_s: Seconds without a prompt after which the memory is released.
-        """
-        self._model = model
-        self.engine = Engine(model, idle_s=idle_s)
 
     @property
     def fingerprint(self) -> str:
@@ -51,10 +41,6 @@ class LlamaGenerator:
         return self.engine.ask(
             lambda llama, cancelled: self._written(llama, body, cancelled), timeout_s=until - time.monotonic()
         )
-
-    def close(self) -> None:
-        """Release the memory."""
-        self.engine.close()
 
     def _worded(self, prompt: str, timeout_s: float) -> str:
         known = self._model.known(timeout_s)

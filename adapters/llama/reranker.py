@@ -4,8 +4,8 @@ import math
 import time
 from collections.abc import Sequence
 
-from clawmem.adapters.llama.engine import IDLE_S, Engine
-from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, GgufModel, fitted, sendable
+from clawmem.adapters.llama.engine import LlamaModel
+from clawmem.adapters.llama.gguf_model import NAMING_TIMEOUT_S, fitted, sendable
 from clawmem.adapters.llama.loading import Llama
 from clawmem.adapters.llama.refusals import checked
 from clawmem.ports.errors import ModelAnswerInvalid
@@ -15,26 +15,14 @@ _SHARES = "qwen3"  # the architecture for which llama.cpp returns the probabilit
 _STEEPEST = 500.0  # beyond this value exp() overflows, and the score is 0 or 1 anyway
 
 
-class LlamaReranker:
+class LlamaReranker(LlamaModel):
     """
     ``Reranker`` in this process. Scores each document separately, and equal documents once.
 
     For most models the raw output is mapped to the range from 0 to 1 by the logistic function.
     """
 
-    def __init__(
-        self, model: GgufModel, *, max_document_chars: int = MAX_DOCUMENT_CHARS, idle_s: float = IDLE_S
-    ) -> None:
-        """
-        Prepare the model without loading it.
-
-        Args:
-            max_document_chars: Length to which documents are cut.
-            idle_s: Seconds without a request after which the memory is released.
-        """
-        self._model = model
-        self.max_document_chars = max_document_chars
-        self.engine = Engine(model, idle_s=idle_s)
+    max_document_chars = MAX_DOCUMENT_CHARS
 
     @property
     def fingerprint(self) -> str:
@@ -51,10 +39,6 @@ class LlamaReranker:
         asked = sendable(query)
         scores = {text: self._score(asked, text, until) for text in dict.fromkeys(read)}
         return [scores[text] for text in read]
-
-    def close(self) -> None:
-        """Release the memory."""
-        self.engine.close()
 
     def _score(self, query: str, text: str, until: float) -> float:
         return self.engine.ask(

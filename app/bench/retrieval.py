@@ -12,9 +12,7 @@ from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
 from clawmem.app.bench.measures import Measures, interval, mean, measure, percentile
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit, read_request
 from clawmem.app.services.retrieval.work import Candidate

@@ -27,9 +27,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.source import ParseYaml
     from clawmem.app.services.indexing.syncing import SyncFolder
-    from clawmem.app.services.indexing.update import (
-        UpdateCollection,
-    )
+    from clawmem.app.services.indexing.update import UpdateCollection
     from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.knowledge.enriching import Enrich
     from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived

@@ -27,9 +27,7 @@ class Days(Request):
     """The days to look back."""
 
     days: Annotated[
-        int,
-        Field(ge=1, le=36_500, description="Of how many days."),
-        Option(metavar="DAYS", is_argument=True),
+        int, Field(ge=1, le=36_500, description="Of how many days."), Option(metavar="DAYS", is_argument=True)
     ] = 14
 
 

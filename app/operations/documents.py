@@ -18,15 +18,7 @@ from clawmem.app.operations.fields import (
     with_successor,
 )
 from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
-from clawmem.app.operations.operation import (
-    Attachment,
-    Command,
-    Effect,
-    Operation,
-    Option,
-    Request,
-    Result,
-)
+from clawmem.app.operations.operation import Attachment, Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, encodable, verbatim
 from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders

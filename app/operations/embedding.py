@@ -102,10 +102,7 @@ def embed_quickly(services: Services) -> EmbedReport | None:
         if not embed.serves:
             return None
         with services.progress("Embedding") as step:
-            return embed(
-                progress=step,
-                go_on=lambda done, total: pace.is_quick(done, total, clock.now_ms()),
-            )
+            return embed(progress=step, go_on=lambda done, total: pace.is_quick(done, total, clock.now_ms()))
     except (EmbeddingError, ModelError):  # the texts wait, and the answer says so
         return None
 

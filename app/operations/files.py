@@ -24,8 +24,7 @@ class FileCommand(Request):
     """A command, and the parameters that it needs."""
 
     command: Annotated[
-        Literal["view", "create", "str_replace", "insert", "delete", "rename"],
-        Field(description="Action."),
+        Literal["view", "create", "str_replace", "insert", "delete", "rename"], Field(description="Action.")
     ]
     path: Annotated[str | None, Field(description="Below /memories. For every command but rename.")] = None
     view_range: Annotated[

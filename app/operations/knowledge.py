@@ -70,8 +70,7 @@ class FactsRequest(Request):
         Option(metavar="NAME...", is_argument=True),
     ]
     as_of: Annotated[
-        str | None,
-        Field(description="Only what held on this day, 2026-03-31; otherwise what ended as well."),
+        str | None, Field(description="Only what held on this day, 2026-03-31; otherwise what ended as well.")
     ] = None
     direction: Annotated[
         Literal["outgoing", "incoming", "both"],

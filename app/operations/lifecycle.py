@@ -9,15 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.fields import ADDRESS, Limit
-from clawmem.app.operations.operation import (
-    Command,
-    Effect,
-    NoParameters,
-    Operation,
-    Option,
-    Request,
-    Result,
-)
+from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
 from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.services.lifecycle.archiving import read_policy, to_restore
 from clawmem.app.services.lifecycle.status import lifecycle_status
@@ -124,9 +116,7 @@ class RestoreRequest(Request):
     """The archived documents to restore; exactly one of the three parameters is given."""
 
     query: Annotated[
-        str,
-        Field(description=ADDRESS),
-        Option(metavar="[NOTE...]", is_argument=True, is_address=True),
+        str, Field(description=ADDRESS), Option(metavar="[NOTE...]", is_argument=True, is_address=True)
     ] = ""
     collection: Annotated[
         str, Field(description="Restore every archived document of it."), Option(("-c", "--collection"))
@@ -262,12 +252,7 @@ def _acts(services: Services, entries: Iterable[ActEntry]) -> list[RecordedAct]:
     paths = {number: document.display_path for number, document in known.items()}
     return [
         RecordedAct(
-            id=one.id,
-            act=str(one.act),
-            file=paths.get(one.document_id),
-            by=one.by,
-            at=one.at,
-            why=one.why,
+            id=one.id, act=str(one.act), file=paths.get(one.document_id), by=one.by, at=one.at, why=one.why
         )
         for one in several
     ]

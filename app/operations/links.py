@@ -31,9 +31,7 @@ class LinksRequest(Request):
     """A note whose links are listed; without one, the broken links of all notes."""
 
     file: Annotated[
-        str,
-        Field(description=ADDRESS),
-        Option(metavar="NOTE...", is_argument=True, is_address=True),
+        str, Field(description=ADDRESS), Option(metavar="NOTE...", is_argument=True, is_address=True)
     ] = ""
     broken: Annotated[bool, Field(description="Only links that lead to no note, or to no place of one.")] = (
         False

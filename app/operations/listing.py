@@ -86,14 +86,7 @@ def _listing_parts(result: Listing) -> list[Part]:
     if not result.documents:
         return [NO_DOCUMENTS]
     rows = [
-        (
-            one.docid,
-            one.authored_at[:10],
-            one.content_type,
-            one.file,
-            _title(one),
-        )
-        for one in result.documents
+        (one.docid, one.authored_at[:10], one.content_type, one.file, _title(one)) for one in result.documents
     ]
     return [table(("docid", "written", "type", "file", "title"), rows)]
 

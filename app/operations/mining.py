@@ -57,9 +57,7 @@ class Mine(Request):
 
     paths: Annotated[
         list[str] | None,
-        Field(
-            description="Exports, sessions and folders of them; without any, the sessions of agents here.",
-        ),
+        Field(description="Exports, sessions and folders of them; without any, the sessions of agents here."),
         Option(metavar="[PATHS]", is_argument=True),
     ] = None
     collection: Annotated[

@@ -40,8 +40,4 @@ def title_of(document: Document) -> str:
 
 def titled_file(document: Document) -> TitledFile:
     """Return path, title and origin of *document* as a record."""
-    return {
-        "file": document.display_path,
-        "title": title_of(document),
-        **provenance_of(document.origin),
-    }
+    return {"file": document.display_path, "title": title_of(document), **provenance_of(document.origin)}

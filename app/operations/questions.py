@@ -46,8 +46,7 @@ class Question(Request):
         Names, Field(description="Only with these properties: name=value, name!=value, or name for any.")
     ] = ""
     floor: Annotated[
-        float,
-        Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1."),
+        float, Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1.")
     ] = 0.0
     show_all: Annotated[
         bool, Field(description="Show also unlikely results below a likely one."), Option(("--all",))

@@ -218,12 +218,7 @@ def _surface_again(services: Services, receipt: receipts.Receipt) -> Ask:
 
 
 _reads = partial(Operation, effect=Effect.READS, is_tool=False)
-LIST = _reads(
-    name="receipts",
-    run=list_last,
-    route="/receipts",
-    text=_list_text,
-)
+LIST = _reads(name="receipts", run=list_last, route="/receipts", text=_list_text)
 OPERATIONS = (
     LIST,
     _reads(

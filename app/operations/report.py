@@ -63,9 +63,7 @@ class Section(NamedTuple):
 _GROWTH = "month collection documents bytes documents_total bytes_total"
 SECTIONS = (
     Section(
-        "Recalled most",
-        "most_recalled",
-        "document content_type recalls questions best_rank last_recalled_at",
+        "Recalled most", "most_recalled", "document content_type recalls questions best_rank last_recalled_at"
     ),
     Section("Never recalled, oldest first", "never_recalled", "document content_type authored_at age_days"),
     Section(

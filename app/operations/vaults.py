@@ -10,14 +10,7 @@ from pydantic import Field
 
 from clawmem.app.environment.places import is_there
 from clawmem.app.operations.embedding import embed_after
-from clawmem.app.operations.indexing import (
-    PERSON,
-    AllowEmpty,
-    Embed,
-    Reading,
-    reading_text,
-    sums_of,
-)
+from clawmem.app.operations.indexing import PERSON, AllowEmpty, Embed, Reading, reading_text, sums_of
 from clawmem.app.operations.operation import (
     Command,
     Effect,

@@ -7,12 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.bootstrap.resident import (
-    WarmVault,
-    best_effort_writer,
-    checkpoint_logs,
-    load_word_vectors,
-)
+from clawmem.app.bootstrap.resident import WarmVault, best_effort_writer, checkpoint_logs, load_word_vectors
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.interfaces.hooks.capture import drained
 from clawmem.app.interfaces.hooks.runner import log_error

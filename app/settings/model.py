@@ -252,9 +252,7 @@ def _from_file(path: Path) -> dict[str, Any]:
 
 
 def _from_environment(env: Environment, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "no_local_models": env.get("CLAWMEM_NO_LOCAL_MODELS", "").lower() in _TRUE,
-    }
+    found: dict[str, Any] = {"no_local_models": env.get("CLAWMEM_NO_LOCAL_MODELS", "").lower() in _TRUE}
     if profile := env.get("CLAWMEM_PROFILE"):
         found["profile"] = profile
     if said := env.get("CLAWMEM_DOWNLOAD_MODELS"):

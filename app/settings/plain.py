@@ -9,13 +9,7 @@ from math import isfinite
 from types import MappingProxyType
 from typing import NamedTuple
 
-from clawmem.app.environment.places import (
-    config_place,
-    models_place,
-    place_below_home,
-    text_in,
-    vault_place,
-)
+from clawmem.app.environment.places import config_place, models_place, place_below_home, text_in, vault_place
 from clawmem.domain.surfacing.profiles import (
     BALANCED,
     LEAST_BUDGET,

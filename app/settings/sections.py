@@ -154,12 +154,7 @@ _COMMON = {"url": "URL", "model": "MODEL", "api_key": "API_KEY"}
 _VARIABLES: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "embed_server": (
         "CLAWMEM_EMBED_",
-        {
-            **_COMMON,
-            "dimensions": "DIMENSIONS",
-            "max_chars": "MAX_CHARS",
-            "tokens_per_minute": "TPM_LIMIT",
-        },
+        {**_COMMON, "dimensions": "DIMENSIONS", "max_chars": "MAX_CHARS", "tokens_per_minute": "TPM_LIMIT"},
     ),
     "llm_server": ("CLAWMEM_LLM_", _COMMON),
     "rerank_server": ("CLAWMEM_RERANK_", {**_COMMON, "max_document_chars": "MAX_DOC_CHARS"}),

@@ -137,10 +137,7 @@ UNKNOWN = (
 _FIRST_OF = (Kind.PREFERENCE, Kind.DECISION, Kind.MILESTONE, Kind.PROBLEM)
 _CLAUSES = (r"(?:,| -| –|;) (?=(?:and|but|und|aber|so) )|; ",)
 
-_BY_SPEAKER = {
-    Speaker.USER: (*DECIDED, *DECREED),
-    Speaker.ASSISTANT: (*DECIDED, *SETTLED),
-}
+_BY_SPEAKER = {Speaker.USER: (*DECIDED, *DECREED), Speaker.ASSISTANT: (*DECIDED, *SETTLED)}
 
 
 def kind_of(sentence: str, speaker: Speaker) -> Kind | None:

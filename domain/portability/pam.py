@@ -24,9 +24,7 @@ _TYPES = MappingProxyType(
         "profile": "identity",
     }
 )
-_RELATIONS = MappingProxyType(
-    {RelationKind.SUPPORTING: "supports", RelationKind.CONTRADICTS: "contradicts"},
-)
+_RELATIONS = MappingProxyType({RelationKind.SUPPORTING: "supports", RelationKind.CONTRADICTS: "contradicts"})
 _WHITE = re.compile(r"\s+")
 
 

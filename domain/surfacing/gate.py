@@ -111,12 +111,7 @@ def without_prefixes(prompt: str) -> str:
     return text.strip()
 
 
-def why_skip(
-    prompt: str,
-    *,
-    heartbeats: Sequence[str] = (),
-    with_heartbeats: bool = False,
-) -> Skip | None:
+def why_skip(prompt: str, *, heartbeats: Sequence[str] = (), with_heartbeats: bool = False) -> Skip | None:
     """
     Return the reason to skip retrieval for *prompt*; ``None`` to run it.
 

@@ -15,10 +15,7 @@ _TOOLS = {
         ),
     ),
     "intent_search": ("intent-search", "why|cause|caused|causes|because|reason|led to|decided|rationale"),
-    "find_similar": (
-        "similar",
-        "similar|related|like this|what else|discover|explore|anything about",
-    ),
+    "find_similar": ("similar", "similar|related|like this|what else|discover|explore|anything about"),
 }
 _WANTED = {tool: AnyCase(rf"(?<!\w)(?:{words})(?!\w)", words) for tool, (_, words) in _TOOLS.items()}
 

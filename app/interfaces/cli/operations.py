@@ -23,15 +23,7 @@ from clawmem.app.interfaces.cli.session import (
     tell,
     wants_json,
 )
-from clawmem.app.operations.operation import (
-    Command,
-    Flag,
-    Operation,
-    Option,
-    Request,
-    Result,
-    option_of,
-)
+from clawmem.app.operations.operation import Command, Flag, Operation, Option, Request, Result, option_of
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import operations_in
@@ -185,12 +177,7 @@ def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request
 
 
 def _execute(
-    ctx: typer.Context,
-    operation: Operation[Any, Any],
-    request: Request,
-    *,
-    agreed: bool,
-    only_preview: bool,
+    ctx: typer.Context, operation: Operation[Any, Any], request: Request, *, agreed: bool, only_preview: bool
 ) -> None:
     """Run an operation that changes the vault, write its result, and exit with its exit code."""
     from clawmem.app.interfaces.cli.progress import interruption_explained, progress

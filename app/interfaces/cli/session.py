@@ -125,8 +125,7 @@ def _refuse_vault(ctx: typer.Context) -> None:
 
         command = str(ctx.command_path).partition(" ")[2]
         raise InvalidInput(
-            "INVALID_INPUT",
-            f"{command} uses a vault of its own, not {str(vault)!r}. Leave --vault out.",
+            "INVALID_INPUT", f"{command} uses a vault of its own, not {str(vault)!r}. Leave --vault out."
         )
 
 

@@ -134,9 +134,7 @@ def add_prompts(server: ToolServer) -> None:
     """Register the prompts, from a single question to everything about a topic."""
 
     @server.prompt(title="Recall")
-    def recall(
-        topic: Annotated[str, Field(description="The topic.")],
-    ) -> str:
+    def recall(topic: Annotated[str, Field(description="The topic.")]) -> str:
         """Search once, and answer from the result or not at all."""
         return (
             f"What do my notes say about {topic}? Call memory_retrieve once. If the answer begins "
@@ -144,9 +142,7 @@ def add_prompts(server: ToolServer) -> None:
         )
 
     @server.prompt(title="Why is it so")
-    def why(
-        decision: Annotated[str, Field(description="A decision, or a state of things.")],
-    ) -> str:
+    def why(decision: Annotated[str, Field(description="A decision, or a state of things.")]) -> str:
         """Trace a decision back to its reasons."""
         return (
             f"Why {decision}? Call intent_search with force_intent WHY; then find_causal_links on the document that "
@@ -155,9 +151,7 @@ def add_prompts(server: ToolServer) -> None:
         )
 
     @server.prompt(title="Everything about")
-    def dossier(
-        topic: Annotated[str, Field(description="The topic.")],
-    ) -> str:
+    def dossier(topic: Annotated[str, Field(description="The topic.")]) -> str:
         """Collect everything about a topic, in steps, as long as something is open."""
         return (
             f"Collect what the vault knows about {topic}. First query_plan. Then, for what is still open, vsearch with "

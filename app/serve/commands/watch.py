@@ -39,8 +39,7 @@ def watch(
     ctx: typer.Context,
     embed: Embed = False,
     every: Annotated[
-        float,
-        typer.Option(min=1.0, metavar="SECONDS", help="Period of full passes over all files."),
+        float, typer.Option(min=1.0, metavar="SECONDS", help="Period of full passes over all files.")
     ] = EVERY_S,
 ) -> None:
     """

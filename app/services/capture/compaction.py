@@ -23,11 +23,7 @@ class PrecompactExtract:
     """Extracts the state from the end of a transcript; the caller stores it."""
 
     def __init__(
-        self,
-        captures: CaptureStore,
-        transcripts: Transcripts,
-        *,
-        is_echo: IsEcho = lambda sentence: False,
+        self, captures: CaptureStore, transcripts: Transcripts, *, is_echo: IsEcho = lambda sentence: False
     ) -> None:
         self._captures = captures
         self._transcripts = transcripts
@@ -49,11 +45,7 @@ class CompactionSummary:
     """Stores the last summary of each session as a handoff, in addition to that of the session's end."""
 
     def __init__(
-        self,
-        vault: LifecycleStores,
-        clock: Clock,
-        *,
-        is_echo: IsEcho = lambda sentence: False,
+        self, vault: LifecycleStores, clock: Clock, *, is_echo: IsEcho = lambda sentence: False
     ) -> None:
         self._vault = vault
         self._clock = clock

@@ -296,11 +296,7 @@ class DecisionExtractor:
         )
 
     def _store(
-        self,
-        notes: Sequence[Note],
-        conflicts: Sequence[Conflict],
-        led_to: Sequence[Cause],
-        session: Session,
+        self, notes: Sequence[Note], conflicts: Sequence[Conflict], led_to: Sequence[Cause], session: Session
     ) -> CaptureReport:
         saved = {note: self._memories.keep(note, session.id) for note in dict.fromkeys(notes)}
         by_action = partial(_ids, saved.values())

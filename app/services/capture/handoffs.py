@@ -135,10 +135,7 @@ class HandoffGenerator:
         return value if value and any(value.values()) else None
 
     def _store(
-        self,
-        sections: Mapping[str, Sequence[str]],
-        session: Session,
-        messages: Sequence[TranscriptMessage],
+        self, sections: Mapping[str, Sequence[str]], session: Session, messages: Sequence[TranscriptMessage]
     ) -> int:
         known = self._vault.sessions.get(session.id)
         now = iso_utc(self._clock.now_ms())

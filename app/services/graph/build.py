@@ -76,10 +76,7 @@ class BuildGraphs:
         )
 
     def _write(
-        self,
-        kind: RelationKind,
-        targets: Callable[[int], Sequence[tuple[int, float]]],
-        progress: Progress,
+        self, kind: RelationKind, targets: Callable[[int], Sequence[tuple[int, float]]], progress: Progress
     ) -> BuildReport:
         written_at = iso_utc(self._clock.now_ms())
         total = sum(self._vault.documents.collections().values())

@@ -32,10 +32,7 @@ _OF_EDGES = {
     "said": "string",
     "document": "string",
 }  # fmt: skip
-_HEAD = (
-    '<?xml version="1.0" encoding="UTF-8"?>',
-    '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">',
-)
+_HEAD = ('<?xml version="1.0" encoding="UTF-8"?>', '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">')
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # invalid XML characters
 
 # Terms of Schema.org where they exist, otherwise our own. The context is inline, so nothing has to be fetched.

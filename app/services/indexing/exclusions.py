@@ -7,12 +7,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
-from clawmem.domain.documents.editor_settings import (
-    OBSIDIAN,
-    OBSIDIAN_FILES,
-    SETTINGS_FILES,
-    settings_rules,
-)
+from clawmem.domain.documents.editor_settings import OBSIDIAN, OBSIDIAN_FILES, SETTINGS_FILES, settings_rules
 from clawmem.domain.documents.eligibility import is_excluded
 from clawmem.domain.documents.ignoring import Exclusion, IgnoreRule, RuleSource, exclusion_of, git_rules
 from clawmem.ports.errors import SourceMissing, SourceUnreadable

@@ -130,13 +130,7 @@ class ExplainFile:
             data = self._files.read(folder.root, path)
             stamp = SourceStamp(len(data), 0)
             parsed = parse_source(
-                data,
-                folder.name,
-                path,
-                stamp,
-                now_ms=0,
-                parse_yaml=self._parse_yaml,
-                extract=folder.extract,
+                data, folder.name, path, stamp, now_ms=0, parse_yaml=self._parse_yaml, extract=folder.extract
             )
         except SourceUnreadable as error:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")

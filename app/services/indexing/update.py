@@ -12,12 +12,7 @@ from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.linking import aim_links
-from clawmem.app.services.indexing.moves import (
-    MoveDetection,
-    MovedFile,
-    is_forgotten_text,
-    move,
-)
+from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, is_forgotten_text, move
 from clawmem.app.services.indexing.publish import apply_in_chunks, publish, withdraw
 from clawmem.app.services.indexing.removal import Removal
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled

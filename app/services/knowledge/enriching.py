@@ -11,13 +11,7 @@ from clawmem.app.services.graph.build import SIMILAR, nearest_documents
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DailyLimitReached
 from clawmem.app.services.knowledge.ending import end_reopened_facts, end_replaced_facts
 from clawmem.app.services.knowledge.model_enrichment import ModelEnricher, ModelEnrichment
-from clawmem.app.services.knowledge.resolving import (
-    Reading,
-    Resolve,
-    merge_concept,
-    read,
-    waits_for_vectors,
-)
+from clawmem.app.services.knowledge.resolving import Reading, Resolve, merge_concept, read, waits_for_vectors
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.knowledge.enrichment import (
     LINK_KINDS,
@@ -357,11 +351,7 @@ def _names(reading: Reading, resolve: Resolve) -> list[Name]:
 
 
 def enriching(
-    vault: KnowledgeWithModels,
-    clock: Clock,
-    generator: Generator | None,
-    *,
-    calls_a_day: int = CALLS_A_DAY,
+    vault: KnowledgeWithModels, clock: Clock, generator: Generator | None, *, calls_a_day: int = CALLS_A_DAY
 ) -> Enrich:
     """Return an `Enrich` that asks *generator*, if there is one, at most *calls_a_day* times a day."""
     ask = Ask(vault, generator, clock, calls_a_day=calls_a_day) if generator else None

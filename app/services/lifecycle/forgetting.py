@@ -72,11 +72,7 @@ class Forgetting:
     """
 
     def __init__(
-        self,
-        vault: Vault,
-        clock: Clock,
-        profile: Profile,
-        note: Note = lambda documents, at: None,
+        self, vault: Vault, clock: Clock, profile: Profile, note: Note = lambda documents, at: None
     ) -> None:
         self._vault = vault
         self._note = note

@@ -172,11 +172,7 @@ class Consolidation:
         return restored
 
     def _groups(
-        self,
-        every: Sequence[Observation],
-        among: Observations,
-        ask: CarefulAsk | None,
-        decisions: Decisions,
+        self, every: Sequence[Observation], among: Observations, ask: CarefulAsk | None, decisions: Decisions
     ) -> list[Group]:
         grouping = ObservationGrouper(self._vault.journal, self._thresholds, decisions)
         by_model = grouping.by_model(every, ask) if ask else []

@@ -62,12 +62,7 @@ class Verify:
     """
 
     def __init__(
-        self,
-        vault: Vault,
-        files: FileSource,
-        folders: Sequence[Folder],
-        parse_yaml: ParseYaml,
-        clock: Clock,
+        self, vault: Vault, files: FileSource, folders: Sequence[Folder], parse_yaml: ParseYaml, clock: Clock
     ) -> None:
         self._vault = vault
         self._files = files

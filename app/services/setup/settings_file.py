@@ -9,9 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.app.services.setup.json_text import (
-    Path as KeyPath,
-)
+from clawmem.app.services.setup.json_text import Path as KeyPath
 from clawmem.app.services.setup.json_text import (
     read_json,
     source_of,
