@@ -12,5 +12,11 @@ install_server-memory() { npm install --no-fund --no-audit --prefix server-memor
 
 install_once mem0 mem0ai==2.2.1
 install_once server-memory @modelcontextprotocol/server-memory@2026.8.31
-install_once basic-memory basic-memory==0.24.1
 install_once mempalace mempalace==3.11.0
+# Basic Memory needs Python 3.12, and is left out without one.
+for newer in python3.14 python3.13 python3.12; do
+  if "$newer" -c '' 2> /dev/null; then
+    PYTHON=$newer install_once basic-memory basic-memory==0.22.1 || echo 'basic-memory was not installed' >&2
+    break
+  fi
+done
