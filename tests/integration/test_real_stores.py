@@ -117,8 +117,20 @@ def basic_memory(place: Path) -> Path:
     """Write two notes with the command line, one of which links to the other."""
     program = FOLDER / "basic-memory/bin/basic-memory"
     names = {"HOME": str(place), "BASIC_MEMORY_HOME": str(place / "notes"), "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false"}  # fmt: skip
+    run(program, "project", "add", "pottery", place / "notes", **names)
     for title, text in (("Clay", CLAY), ("Kiln", f"- [fact] {KILN} #heat\n\n## Relations\n- needs [[Clay]]")):
-        note = ("--title", title, "--folder", "craft", "--tags", "craft", "--content", text)
+        note = (
+            "--project",
+            "pottery",
+            "--title",
+            title,
+            "--folder",
+            "craft",
+            "--tags",
+            "craft",
+            "--content",
+            text,
+        )
         run(program, "tool", "write-note", *note, **names)
     return place / "notes"
 
