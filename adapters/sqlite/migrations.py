@@ -30,7 +30,8 @@ def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
         raise VaultTooNew(db.path, found, LATEST)
     if db.read_only and found < LATEST:
         raise VaultError(
-            db.path, f"An earlier clawmem wrote {db.path} (schema {found}). To migrate it, run: clawmem status"
+            db.path,
+            f"An earlier clawmem wrote {db.path} (schema {found}). To migrate it, run: clawmem status",
         )
     if not db.read_only:
         db.write_ahead()

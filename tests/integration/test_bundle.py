@@ -262,7 +262,7 @@ def test_what_is_no_bundle(
     """The error names what the file is, and the command for it."""
     file, new = mistaken(name), ("--vault", home / "new" / "vault.sqlite")
     for options in ((), new, (*new, "--drill")):
-        refused = used(*options, "restore", file)
+        refused = used("restore", file, *options)
 
         assert refused.exit_code == 5
         assert what in refused.stderr and remedy.format(file=file) in refused.stderr
