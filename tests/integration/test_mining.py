@@ -170,7 +170,9 @@ def test_unchanged_files_are_answered_at_once(
     assert mined_at_once(arguments)
     assert capsys.readouterr().out == invoke("mine", *arguments).stdout
     assert not mined_at_once([str(export)])
-    assert not any(mined_at_once([*arguments, one]) for one in ("--json", "", str(tmp_path / "missing")))
+    assert not any(
+        mined_at_once([*arguments, one]) for one in ("--json", "", "\udcff", str(tmp_path / "missing"))
+    )
     write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
     assert not mined_at_once(arguments)
     assert capsys.readouterr().out == ""
