@@ -11,13 +11,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test soak clients bench bench-speed minilm-wheel reference fmt clean FORCE
+.PHONY: help demo test soak clients fixtures bench bench-speed minilm-wheel reference fmt clean FORCE
 
 help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
 	@echo 'make test         lint, types, architecture and every test'
 	@echo 'make soak         ten and a hundred thousand requests to one server: no more memory, files or threads'
 	@echo 'make clients      the real agents against a stand-in for their model (AGENTS=folder for the programs)'
+	@echo 'make fixtures     stores that real memory tools write, imported (STORES=folder for the programs)'
 	@echo 'make reference    the pages of docs/reference and the methods of the Python API, from the operations'
 	@echo 'make fmt          put imports and layout in order'
 	@echo 'make bench        quality on judged collections: make bench DATA=/path/to/collections'
@@ -52,6 +53,11 @@ clients: $(VENV)/installed-dev
 	@AGENTS_FOLDER="$(AGENTS)" CLAUDE_FOLDER="$(AGENTS)/bin" $(BIN)/pytest -m client -n 0 \
 		tests/integration/test_real_agents.py tests/integration/test_real_client.py \
 		tests/integration/test_real_openclaw.py
+
+STORES ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/clawmem-stores
+fixtures: $(VENV)/installed-dev
+	@bash tests/install_stores.sh "$(STORES)"
+	@STORES_FOLDER="$(STORES)" $(BIN)/pytest -m client -n 0 tests/integration/test_real_stores.py
 
 # DATA is one judged collection, or a folder of them: NAME/dev/queries.jsonl and what belongs to it.
 DATA ?= $(BENCH_DATA)

@@ -29,7 +29,10 @@ def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
     if found > LATEST:
         raise VaultTooNew(db.path, found, LATEST)
     if db.read_only and found < LATEST:
-        raise VaultError(db.path, f"{db.path} has schema {found}; open it once for writing: clawmem status")
+        raise VaultError(
+            db.path,
+            f"An earlier clawmem wrote {db.path} (schema {found}). To migrate it, run: clawmem status",
+        )
     if not db.read_only:
         db.write_ahead()
     if found < LATEST:

@@ -46,7 +46,7 @@ def unchanged_files(
             positions = ImportPositions(vault.captures, collection)
             is_done = all(positions.has_file(file, "") for file in files)
             return 0 if not is_done or (embeds and vault.embeddings.documents_without()) else len(files)
-    except ClawmemError:  # the import itself reports it
+    except (ClawmemError, OSError, ValueError):  # the import itself reports it
         return 0
 
 

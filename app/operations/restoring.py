@@ -85,8 +85,8 @@ def restore(services: Services, request: RestoreRequest) -> RestoreReport:
         with services.adapters.bundle(file) as reader, temporary_folder() as folder:
             return _drill(services, reader, folder / "drill.sqlite")
     sweep_drafts(services.settings.vault)
-    _refuse_content(services, request.bundle)
     with services.adapters.bundle(file) as reader:
+        _refuse_content(services, request.bundle)
         return _restore(services, reader, request.bundle)
 
 

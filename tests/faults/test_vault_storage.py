@@ -153,7 +153,7 @@ class TestMigrations:
         path = str(tmp_path / "vault.sqlite")
         old_vault(path, begun)
 
-        with pytest.raises(VaultError, match="open it once for writing: clawmem status"):
+        with pytest.raises(VaultError, match="To migrate it, run: clawmem status"):
             SqliteVault(path, read_only=True)
 
         SqliteVault(path).close()

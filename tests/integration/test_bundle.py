@@ -260,9 +260,9 @@ def test_what_is_no_bundle(
     used: Invoke, mistaken: Callable[[str], Path], home: Path, name: str, what: str, remedy: str
 ) -> None:
     """The error names what the file is, and the command for it."""
-    file = mistaken(name)
-    for options in ((), ("--drill",)):
-        refused = used("--vault", home / "new" / "vault.sqlite", "restore", file, *options)
+    file, new = mistaken(name), ("--vault", home / "new" / "vault.sqlite")
+    for options in ((), new, (*new, "--drill")):
+        refused = used("restore", file, *options)
 
         assert refused.exit_code == 5
         assert what in refused.stderr and remedy.format(file=file) in refused.stderr

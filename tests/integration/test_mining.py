@@ -31,6 +31,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.interfaces.cli.unchanged import NO_VECTORS, mined_at_once
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
+from clawmem.app.services.conversations.sources import imported_sources
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
 from clawmem.app.services.indexing.publish import publish
 from clawmem.domain.conversations.units import FORMER_SHARED
@@ -169,7 +170,9 @@ def test_unchanged_files_are_answered_at_once(
     assert mined_at_once(arguments)
     assert capsys.readouterr().out == invoke("mine", *arguments).stdout
     assert not mined_at_once([str(export)])
-    assert not any(mined_at_once([*arguments, one]) for one in ("--json", "", str(tmp_path / "missing")))
+    assert not any(
+        mined_at_once([*arguments, one]) for one in ("--json", "", "\udcff", str(tmp_path / "missing"))
+    )
     write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
     assert not mined_at_once(arguments)
     assert capsys.readouterr().out == ""
@@ -566,6 +569,37 @@ def test_an_interrupt_counts_committed_documents_alone(
     counts = stopped.value.report.sources["chatgpt"]
     assert len(saved) == 2
     assert (counts.conversations, counts.added, vault.documents.collections()) == (0, 0, {})
+
+
+@pytest.mark.parametrize("before", range(5))
+def test_an_interrupted_import_counts_what_it_stored(
+    vault: SqliteVault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+) -> None:
+    """Wherever an import is interrupted, its report and the list of sources agree."""
+    long = [turn._replace(text=f"{turn.text} {'Sand it well. ' * 180}") for turn in BOAT.turns]
+    write_export(tmp_path, "chatgpt", BOAT._replace(turns=long), BREAD, PLANS)
+    clock.set(int(PLANS.turns[-1].at * 1000))
+    left = iter(range(before))
+
+    def interrupted(*arguments: Any) -> int:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return publish(*arguments)
+
+    monkeypatch.setattr(f"{MineConversations.__module__}.publish", interrupted)
+    monkeypatch.setattr(f"{MineConversations.__module__}.CHUNK_S", 0.0)
+    exports = DiskExports(messages_in, lambda data: data.decode())
+    mine, options = MineConversations(vault, clock, exports), MiningOptions("conversations")
+    try:
+        report = mine([str(tmp_path)], options)
+    except MiningInterrupted as stopped:
+        report = stopped.report
+
+    counts = report.sources["chatgpt"]
+    listed = [(one.conversations, one.documents) for one in imported_sources(vault.documents, ())]
+    assert counts.added == before
+    assert listed == ([(counts.conversations, counts.added)] if before else [])
+    assert counts.conversations == (0, 1, 1, 2, 3)[before]
 
 
 def test_watching_imports_sessions_that_grow(

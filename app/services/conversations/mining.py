@@ -178,7 +178,7 @@ class _Run:
         self._vault = vault
         self._options = options
         self._now_ms = clock.now_ms()
-        self._actions: list[Action] = []
+        self._actions: list[tuple[Action, Sequence[_Increment]]] = []
         self._characters = 0
         self._fresh: dict[
             str, ConversationState
@@ -196,8 +196,11 @@ class _Run:
             return
         said = _without_secrets(said)
         counts = self.report.sources.setdefault(source, SourceCounts())
-        for name, number in (("conversations", 1), ("messages", len(messages))):
-            self._add(partial(_Increment, counts, name, number))
+        # Counted with the first document, so that an interrupted import counts the conversations that it stored.
+        read: tuple[_Increment, ...] = (
+            _Increment(counts, "conversations"),
+            _Increment(counts, "messages", len(messages)),
+        )
         key = conversation_key(source, said.id)
         if key in self._fresh:
             self.commit()  # so that it is compared with what another file said
@@ -211,6 +214,7 @@ class _Run:
             forgotten = sum(self._is_forgotten(key, number) for number in units)
             counts.forgotten += forgotten
             counts.unchanged += len(units) - forgotten
+            self._add(_nothing, read=read)
             return
         self._fresh[key] = state
         least = 1 if said.content_type else MIN_UNIT
@@ -218,10 +222,11 @@ class _Run:
             texts = redact_parts([message.text for one in batch for message in one.unit.messages])
             for one in batch:
                 own, texts = texts[: len(one.unit.messages)], texts[len(one.unit.messages) :]
-                self._add(partial(self._save, said, source, one, own, counts), one.unit.length)
+                self._add(partial(self._save, said, source, one, own, counts), one.unit.length, read)
+                read = ()
         for number in set(range(1, stored.units + 1)).difference(units):
             self._add(partial(self._remove, unit_path(key, number), counts))
-        self._add(partial(self.positions.put_conversation, key, state))
+        self._add(partial(self.positions.put_conversation, key, state), read=read)
 
     def _forgotten(self, key: str, stored: ConversationState) -> list[ConversationState]:
         """Return the states of a conversation in which documents were forgotten; a new one is recorded."""
@@ -253,16 +258,17 @@ class _Run:
         """Commit the prepared documents."""
         actions, self._actions, self._characters = self._actions, [], 0
         if not self._options.dry_run:
-            for done in apply_in_chunks(self._vault, actions, lambda action: action(), chunk_s=CHUNK_S):
+            for done in apply_in_chunks(self._vault, actions, _run_action, chunk_s=CHUNK_S):
                 _count(done)
             return
         with suppress(_RolledBack), self._vault.writing():
             for action in actions:
-                _count(action())
+                _count(_run_action(action))
             raise _RolledBack
 
-    def _add(self, action: Action, characters: int = 0) -> None:
-        self._actions.append(action)
+    def _add(self, action: Action, characters: int = 0, read: Sequence[_Increment] = ()) -> None:
+        """Prepare *action*, whose commit also raises the counters *read*."""
+        self._actions.append((action, read))
         self._characters += characters
         if len(self._actions) >= BATCH_UNITS or self._characters >= BATCH_CHARACTERS:
             self.commit()
@@ -337,9 +343,18 @@ class _Run:
         return _Increment(counts, "removed", withdraw(self._vault, [known.id], InactiveReason.REMOVED))
 
 
-def _count(done: _Increment | None) -> None:
-    if done:
-        setattr(done.counts, done.name, getattr(done.counts, done.name) + done.number)
+def _nothing() -> None:
+    """Change nothing: the action of a conversation that is unchanged."""
+
+
+def _run_action(prepared: tuple[Action, Sequence[_Increment]]) -> list[_Increment]:
+    action, read = prepared
+    return [*filter(None, [action()]), *read]
+
+
+def _count(increments: Sequence[_Increment]) -> None:
+    for one in increments:
+        setattr(one.counts, one.name, getattr(one.counts, one.name) + one.number)
 
 
 def _properties(said: ImportedConversation, source: str, unit: Unit) -> Iterator[Property]:

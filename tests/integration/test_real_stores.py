@@ -1,0 +1,164 @@
+"""
+Stores that real memory tools write, imported.
+
+Run with ``make fixtures``, which installs the tools into the folder that ``STORES_FOLDER`` names. A tool that is not installed is
+skipped. No tool calls a model: vectors are made by a stand-in.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+
+pytestmark = pytest.mark.client
+
+FOLDER = Path(os.environ.get("STORES_FOLDER", "/nowhere"))
+KILN, CLAY = "The kiln fires at nine hundred and fifty degrees.", "Clay comes from Delft."
+PATIENCE_S = 300
+
+MEM0 = """
+import sys
+from mem0 import Memory
+from mem0.embeddings.openai import OpenAIEmbedding
+OpenAIEmbedding.embed = lambda self, text, *more, **named: [float(len(text) % 7 + 1)] * 8
+OpenAIEmbedding.embed_batch = lambda self, texts, *more, **named: [self.embed(one) for one in texts]
+place, kiln, clay = sys.argv[1:]
+vectors = {"path": f"{place}/qdrant", "on_disk": True, "embedding_model_dims": 8}
+memory = Memory.from_config({
+    "history_db_path": f"{place}/history.db", "vector_store": {"provider": "qdrant", "config": vectors},
+})
+memory.add(kiln, user_id="ann", infer=False, metadata={"category": "craft"})
+gone = memory.add(clay, user_id="ann", infer=False)
+memory.delete(gone["results"][0]["id"])
+memory.vector_store.client.close()
+"""
+
+MEMPALACE = """
+import sys
+import numpy
+from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
+ONNXMiniLM_L6_V2.__call__ = lambda self, input: [
+    numpy.full(384, (len(one) % 7 + 1) / 10, dtype=numpy.float32) for one in input
+]
+from mempalace.cli import main
+sys.argv = ["mempalace", *sys.argv[1:]]
+main()
+"""
+
+
+def run(*command: object, **environ: str) -> None:
+    """Run a program of a tool, which has to succeed."""
+    done = subprocess.run(
+        list(map(str, command)),
+        env={"PATH": os.environ["PATH"], **environ},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def mem0(place: Path) -> Path:
+    """Add two memories without a model, and delete one."""
+    names = {"HOME": str(place), "MEM0_DIR": str(place), "MEM0_TELEMETRY": "False", "OPENAI_API_KEY": "none"}
+    run(FOLDER / "mem0/bin/python", "-c", MEM0, place, KILN, CLAY, **names)
+    return place
+
+
+def server_memory(place: Path) -> Path:
+    """Ask the MCP reference memory server for two entities and a relation."""
+    kiln = {"name": "Kiln", "entityType": "tool", "observations": [KILN]}
+    ann = {"name": "Ann", "entityType": "person", "observations": ["makes bowls"]}
+    uses = {"from": "Ann", "to": "Kiln", "relationType": "uses"}
+    hello = {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "test", "version": "1"},
+    }
+    requests: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": hello},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": "create_entities", "arguments": {"entities": [kiln, ann]}}},
+        {"id": 3, "method": "tools/call", "params": {"name": "create_relations", "arguments": {"relations": [uses]}}},
+    ]  # fmt: skip
+    program = FOLDER / "server-memory/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
+    pipe = subprocess.PIPE
+    environ = {"PATH": os.environ["PATH"], "MEMORY_FILE_PATH": str(place / "memory.jsonl")}
+    with subprocess.Popen(["node", program], env=environ, stdin=pipe, stdout=pipe, text=True) as server:
+        assert server.stdin and server.stdout
+        for one in requests:  # the server would write its file twice at once
+            server.stdin.write(json.dumps({"jsonrpc": "2.0", **one}) + "\n")
+            server.stdin.flush()
+            assert "error" not in (json.loads(server.stdout.readline()) if "id" in one else {})
+    return place / "memory.jsonl"
+
+
+def mempalace(place: Path) -> Path:
+    """Mine a folder with one note."""
+    write_notes(
+        place,
+        {"craft/kiln.md": f"# Kiln\n\n{KILN} It is the best temperature for the blue glaze of bowls.\n"},
+    )
+    for command in (("init", place / "craft", "--yes"), ("mine", place / "craft")):
+        interpreter = FOLDER / "mempalace/bin/python"
+        run(interpreter, "-c", MEMPALACE, "--palace", place / "palace", *command, HOME=str(place))
+    return place / "palace"
+
+
+def basic_memory(place: Path) -> Path:
+    """Write two notes with the command line, one of which links to the other."""
+    program = FOLDER / "basic-memory/bin/basic-memory"
+    names = {"HOME": str(place), "BASIC_MEMORY_HOME": str(place / "notes"), "BASIC_MEMORY_SEMANTIC_SEARCH_ENABLED": "false"}  # fmt: skip
+    run(program, "project", "add", "pottery", place / "notes", **names)
+    for title, text in (("Clay", CLAY), ("Kiln", f"- [fact] {KILN} #heat\n\n## Relations\n- needs [[Clay]]")):
+        note = (
+            "--project",
+            "pottery",
+            "--title",
+            title,
+            "--folder",
+            "craft",
+            "--tags",
+            "craft",
+            "--content",
+            text,
+        )
+        run(program, "tool", "write-note", *note, **names)
+    return place / "notes"
+
+
+WRITERS: dict[str, tuple[str, Callable[[Path], Path], Mapping[str, Any]]] = {
+    "mem0": ("mem0", mem0, {"imported": 1, "unmatched": {"deleted memory": 1}}),
+    "mempalace": ("mempalace", mempalace, {"imported": 1}),
+    "memory-jsonl": ("server-memory", server_memory, {"imported": 2, "facts": 1, "unmatched": {}}),
+    "basic-memory": ("basic-memory", basic_memory, {"imported": 2, "relations": 1, "unmatched": {}}),
+}
+
+
+@pytest.mark.parametrize("tool", WRITERS)
+def test_the_store_of_the_tool_itself(invoke: Invoke, tmp_path: Path, tool: str) -> None:
+    """Its memories are found, a repetition changes nothing, and the import is taken back with a proof."""
+    program, write, expected = WRITERS[tool]
+    if not (FOLDER / f"{program}.installed").exists():
+        pytest.skip(f"Needs {program}: make fixtures installs it")
+    place = tmp_path / "store"
+    place.mkdir()
+    store = write(place)
+
+    made = ask_json(invoke, "import", tool, store)
+
+    assert {name: made[name] for name in expected} == dict(expected)
+    [found, *_] = ask_json(invoke, "search", "kiln degrees")["results"]
+    assert KILN in invoke("get", found["file"]).output
+    again = ask_json(invoke, "import", tool, store)
+    assert (again["imported"], again["updated"], again["unchanged"]) == (0, 0, expected["imported"])
+    done = ask_json(invoke, "mine", "--forget", tool, "--yes")["forgotten"]
+    assert (done["documents"], any(done["probes"].values())) == (expected["imported"], False)
