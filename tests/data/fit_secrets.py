@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from invented_values import filled
 from make_secrets import drawn
 from secret_layouts import layouts
+from secret_sentences import sentences
 
 from clawmem.domain.security import secret_model
 from clawmem.domain.security.disguise import lower_case, plain
@@ -43,7 +44,7 @@ TEMPLATES = {
     "secret_lines_fresh.tsv": 3,
     "secret_lines_heldout.tsv": 3,
 }  # draws of each
-LAYOUTS, DRAWN_LAYOUTS = "secret_layouts.py", 5_000
+DRAWN = {"secret_layouts.py": (layouts, 5_000), "secret_sentences.py": (sentences, 12_000)}
 CLEAN_TEXTS = (
     "tests/data/ownervault/**/*.md", "examples/**/*.md", "docs/**/*.md", "adapters/**/*.py", "app/**/*.py", "tests/data/orders_labelled.tsv",
     "tests/data/injections.tsv", "tests/data/coding_prompts.jsonl", "tests/data/silence.jsonl", "tests/data/mcp_tools.json",
@@ -243,7 +244,9 @@ def main(arguments: Sequence[str]) -> None:
     texts = clean_texts()
     lines = [line for text in texts for line in text.splitlines() if line.strip() and len(line) < 200]
     all_templates = [template for name in TEMPLATES for template in templates(name)]
-    drawn_too = [Template(LAYOUTS, "", text) for text in layouts(Random(SEED), DRAWN_LAYOUTS)]
+    drawn_too = [
+        Template(name, "", text) for name, (draw, number) in DRAWN.items() for text in draw(Random(SEED), number)
+    ]
     found, clean = list(examples([*all_templates, *drawn_too], lines)), list(clean_examples(texts))
     if "--validate" in arguments:
         validate(all_templates, found, clean)
