@@ -49,7 +49,9 @@ _CLASSES = {
 
 
 TELLING = frozenset(_CLASSES) - {"small"}
-_ENDINGS = range(8, 3, -1)  # lengths of the parts that tell the class of a compound: "Kellerschloss", "Zugangscode"
+_ENDINGS = range(
+    8, 3, -1
+)  # lengths of the parts that tell the class of a compound: "Kellerschloss", "Zugangscode"
 
 
 @cache

@@ -45,6 +45,7 @@ TEMPLATES = {
     "secret_lines_heldout.tsv": 3,
 }  # draws of each
 DRAWN = {"secret_layouts.py": (layouts, 5_000), "secret_sentences.py": (sentences, 12_000)}
+WEIGHTS = {"secret_sentences.py": 0.4}  # sentences drawn by lot are less like those of people
 CLEAN_TEXTS = (
     "tests/data/ownervault/**/*.md", "examples/**/*.md", "docs/**/*.md", "adapters/**/*.py", "app/**/*.py", "tests/data/orders_labelled.tsv",
     "tests/data/injections.tsv", "tests/data/coding_prompts.jsonl", "tests/data/silence.jsonl", "tests/data/mcp_tools.json",
@@ -153,7 +154,9 @@ def examples(chosen: Iterable[Template], lines: Sequence[str]) -> Iterator[Examp
             for candidate in candidates(seen.text, lower_case(seen.text)):
                 overlap = shared(seen.span(candidate.start, candidate.end), spans)
                 if not 0 < overlap < SAME:
-                    yield Example(template, _numbers(seen.text, candidate), overlap > 0, 1.0)
+                    yield Example(
+                        template, _numbers(seen.text, candidate), overlap > 0, WEIGHTS.get(template.file, 1.0)
+                    )
 
 
 def shared(found: tuple[int, int], spans: Iterable[tuple[int, int]]) -> float:
@@ -245,7 +248,9 @@ def main(arguments: Sequence[str]) -> None:
     lines = [line for text in texts for line in text.splitlines() if line.strip() and len(line) < 200]
     all_templates = [template for name in TEMPLATES for template in templates(name)]
     drawn_too = [
-        Template(name, "", text) for name, (draw, number) in DRAWN.items() for text in draw(Random(SEED), number)
+        Template(name, "", text)
+        for name, (draw, number) in DRAWN.items()
+        for text in draw(Random(SEED), number)
     ]
     found, clean = list(examples([*all_templates, *drawn_too], lines)), list(clean_examples(texts))
     if "--validate" in arguments:

@@ -114,7 +114,8 @@ _SECRET_FRAMES = {
     "": (
         "<thing> <opens> «@n»<after>", "<thing> <opens> «@p»<after>", "<thing>: «@n»<after>", "<thing> → «@n»", "<thing> = «@n»", "<thing> («@n»)", "<thing>, <secret> «@n»<after>", "<secret> <thing>: «@n»", "<who> <told> «@n»: <thing>",
         "<do> «@n»<after>", "<thing>? <do> «@n»<after>", "<thing> - <do> «@p»<after>", "<word> <thing>: «@p»", "<thing>, <word> «@p»<after>", "<word>: «@w»", "<word> <thing> = «@w»", "<who>: «@n» (<thing>)", "«@n» <thing>", "<word>: \"«@w»\"<after>",
-        "<thing>: <secret> \"«@n»\"<after>", "<word> <thing>:\n«@p»", "<secret>, <thing>\n\n«@n»\n", "| <thing> | «@n» |", "| <thing> | <secret> | «@n» |", "<thing>\t<word>\t«@p»", "<thing>: <word> «@w»",
+        "<thing>: <secret> \"«@n»\"<after>", "<word> <thing>:\n«@p»", "{name}: <thing>?\n{name}: «@n»<after>", "{name}: <secret> <thing>?\n{name}: «@n»", "{name}: <word>?\n{name}: «@p»", "{name}: <thing>\n{name}: «@p»<after>", "## <thing>\n\n«@n»", "<thing>\n<secret>\n«@n»", "- <thing>: «@n»\n- <other>: @n\n- <thing>: @n <unit>", "<thing>\n«@n»\n", "<thing>? «@n»<after>",
+        "{name}: <thing> <place>?\n{name}: <do> «@n»<after>", "{name}: <other> @n, <thing>?\n{name}: «@n»", "<other> @n, <secret> «@n»<after>", "<other>: @n\n<secret>: «@n»", "<other>: @n\n<word>: «@p»", "<secret> <thing>: «@c»<after>", "<thing>: «@c»", "<thing> <opens> «@c»<after>", "{name} / «@p» (<thing>)", "<thing>: {name} / «@p»", "<thing> - {name} - «@p»", "<secret>, <thing>\n\n«@n»\n", "| <thing> | «@n» |", "| <thing> | <secret> | «@n» |", "<thing>\t<word>\t«@p»", "<thing>: <word> «@w»",
     ),
     "en": (
         "The <thing> <opens> «@n»<after>", "The <thing> <place> <opens> «@n»<after>", "The <thing> <opens> «@p»<after>", "To get into the <thing>, <do> «@n»<after>", "For the <thing> <place> you <do> «@n»<after>", "<do> «@n» and the <thing> opens.",
@@ -139,7 +140,7 @@ _HARMLESS_FRAMES = {
     "": (
         "<thing> <count> @n <unit>.", "<thing> <count> @n <unit>, <other> @n", "<thing>: @n <unit>", "<thing> <result> @n.", "<thing> <result> @n, <other> @n", "<thing>: <other> @n", "<other> @n, <thing>", "<other> @n: <thing> <count> @n <unit>", "@n <unit>: <thing>", "<thing> (@n <unit>)",
         "<secret> <result> @n", "<word> <result> @n", "<secret>: @n <unit>", "<word>: @n <unit>", "<who> <told>: @n <unit>", "| <thing> | @n <unit> |", "| <other> | @n |", "<other> | <thing>\n@n | x", "<other>\n\n@n\n", "<word>, <other> @n", "<secret>, <other> @n", "<thing>, <other>: @n",
-        "<thing> @v", "<thing>, 20@2", "<thing>: @m", "@h <thing>", "<word>: @h", "<thing> <count> @n", "@i: <thing>", "<thing> @i", "<result> @n", "<result> @n: <thing>", "<other> @i", "@i <word>",
+        "<thing> @v", "<thing>, 20@2", "<thing>: @m", "@h <thing>", "<word>: @h", "<thing> <count> @n", "@i: <thing>", "<thing> @i", "<result> @n", "<result> @n: <thing>", "{name}: <other>, <thing>?\n{name}: @n", "{name}: <unit>?\n{name}: @n", "{name}: <thing> <count>?\n{name}: @n <unit>", "## <other>\n\n@n", "<thing>\n<other>\n@n", "<thing>\n@n <unit>\n", "{name}: <thing>?\n{name}: <count> @n <unit>", "<other>: @c", "<thing> @c", "<thing>: @n <unit>, @n <unit>", "<thing> / <other> @n", "<other> @i", "@i <word>",
     ),
     "en": (
         "The <thing> <count> @n <unit>.", "The <thing> <place> <count> @n <unit>.", "The key of the <thing> <count> @n <unit>.", "The <thing> <result> @n.", "The <thing> <result> @n <place>.", "We <count> @n <unit> at the <thing>.", "After @n <unit> the <thing> opened.", "The <secret> was tried @n times.",
@@ -154,9 +155,10 @@ _HARMLESS_FRAMES = {
     "pt": ("Após @n <unit>, <thing> cedeu.", "<who> <told> que <thing> <count> @n <unit>.", "O <secret> está na <other> @n."),
 }  # fmt: skip
 _SLOT = re.compile(r"<([a-z]+)>")
-_VALUE = re.compile(r"@([a-z2])")
+_VALUE = re.compile(r"@([a-z2])(?![a-z])")
 _ENGLISH = 0.5  # share of the sentences
 _SECRETS = 0.5
+_JOINED = 0.25  # share of the sentences that stand next to a harmless one
 _VALUES = {
     "n": ("{digit:4}", "{digit:4}", "{digit:4}", "{digit1:1}{digit:2}", "{digit:5}", "{digit:6}"),
     "p": ("{pass}",),
@@ -169,6 +171,7 @@ _VALUES = {
     "t": ("1{digit:1}30", "21:{digit:2}", "0{digit:1}45"),
     "f": ("0171 {digit:7}", "+49 30 {digit:6}", "01 42 {digit:2} {digit:2} {digit:2}"),
     "2": ("{digit:2}",),
+    "c": ("{digit:4}A", "{digit:4}B", "A{digit:4}", "{digit:2}A{digit:2}", "B{digit:2}C{digit:1}", "{digit:3}-{digit:3}", "{digit:2}-{digit:2}-{digit:2}", "*{digit:4}#", "{digit:4}#", "{digit:2} {digit:2} {digit:2}"),
 }  # fmt: skip
 
 
@@ -179,7 +182,13 @@ def sentences(chance: Random, number: int) -> Iterator[str]:
         language = "en" if chance.random() < _ENGLISH else chance.choice(others)
         frames = _SECRET_FRAMES if chance.random() < _SECRETS else _HARMLESS_FRAMES
         own = frames[language] if chance.random() < 0.6 else frames[""]
-        yield _drawn(chance, chance.choice(own), _WORDS[language])
+        text = _drawn(chance, chance.choice(own), _WORDS[language])
+        if chance.random() < _JOINED:
+            other = _drawn(
+                chance, chance.choice(_HARMLESS_FRAMES[chance.choice(("", language))]), _WORDS[language]
+            )
+            text = chance.choice(("\n", " ", "\n\n")).join(chance.sample((text, other), 2))
+        yield text
 
 
 def _drawn(chance: Random, frame: str, words: dict[str, str]) -> str:
