@@ -228,16 +228,16 @@ def _classes(left: list[str], right: list[str], form: str) -> Iterator[Feature]:
     """Yield the classes of the neighbours, and the classes that say most on each side, wherever they stand."""
     before = [*map(class_of, left[:_MOST_WORDS]), "^", "^", "^"]
     after = [*map(class_of, right[:_FEW_WORDS]), "$", "$"]
-    yield from (("classes left", form, *before[:size]) for size in (1, 2, 3))
-    yield from (("classes right", form, *after[:size]) for size in (1, 2))
+    yield "classes left", form, before[0]
+    yield "classes left", form, before[0], before[1]
+    yield "classes right", form, after[0]
     yield "classes", form, before[0], after[0]
     yield "classes", form, before[0], before[1], after[0]
     telling = [name for name in before if name in TELLING]
-    yield from (("telling", form, *telling[:size]) for size in (1, 2, 3))
-    yield from (("class", name, form) for name in sorted(set(telling)))
     later = next((name for name in after if name in TELLING), "")
+    yield "telling", form, *telling[:2]
     yield "telling both", form, *telling[:1], "|", later
-    yield "telling next", form, *telling[:1], "|", after[0]
+    yield from (("class", name, form) for name in sorted(set(telling)))
 
 
 def _words(found: list[str], side: str, form: str) -> Iterator[Feature]:
