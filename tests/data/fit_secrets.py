@@ -44,13 +44,13 @@ TEMPLATES = {
     "secret_lines_fresh.tsv": 3,
     "secret_lines_heldout.tsv": 3,
 }  # draws of each
-DRAWN = {"secret_layouts.py": (layouts, 5_000), "secret_sentences.py": (sentences, 12_000)}
+DRAWN = {"secret_layouts.py": (layouts, 5_000), "secret_sentences.py": (sentences, 14_000)}
 WEIGHTS = {"secret_sentences.py": 0.4}  # sentences drawn by lot are less like those of people
 CLEAN_TEXTS = (
-    "tests/data/ownervault/**/*.md", "examples/**/*.md", "docs/**/*.md", "adapters/**/*.py", "app/**/*.py", "tests/data/orders_labelled.tsv",
+    "tests/data/ownervault/**/*.md", "examples/**/*.md", "docs/**/*.md", "adapters/**/*.py", "app/**/*.py", "ports/**/*.py", "tests/data/orders_labelled.tsv",
     "tests/data/injections.tsv", "tests/data/coding_prompts.jsonl", "tests/data/silence.jsonl", "tests/data/mcp_tools.json",
 )  # fmt: skip
-CLEAN_WEIGHT = 1.0
+CLEAN_WEIGHT = 1.5
 SEED = 5
 EPOCHS, BATCH, RATE, DROPPED = 8, 64, 0.3, 0.15
 CAUTION = 20.0  # squares of slopes to begin with: a word that a few templates have learns little

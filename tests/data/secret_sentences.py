@@ -174,12 +174,40 @@ _VALUES = {
     "c": ("{digit:4}A", "{digit:4}B", "A{digit:4}", "{digit:2}A{digit:2}", "B{digit:2}C{digit:1}", "{digit:3}-{digit:3}", "{digit:2}-{digit:2}-{digit:2}", "*{digit:4}#", "{digit:4}#", "{digit:2} {digit:2} {digit:2}"),
 }  # fmt: skip
 
+# Names in programs, which no secret resembles less than its neighbours do.
+_NAME_PARTS = (
+    "create|get|list|update|delete|is|has|allow|validate|convert|parse|load|reset|check|read|max|min|default|new|use",
+    "user|token|key|password|secret|access|login|lock|code|pin|font|info|type|value|char|int|least|fast|mem|flow|data|role|pool|input|output|query|trade|untyped|stored|key-value",
+    "name|policy|defs|type|offs|stores|coercer|parser|clause|preview|version|version2|set|t|8_t|16_t|32_t|for_field|with_role|attribute|limit|count|size|and-their-uses|2|v4|of-the-art",
+)  # fmt: skip
+_PROGRAM_FRAMES = (
+    "@a = @n", "@A = @n, \"Text\"", "'@a': 'i',", "\"@a\": @n,", "class @C(@C):", "# @a, see @b", "@a = @a(@b)", "('@C', '-'): '@b',", "- @b\n- @b", "@b", "the @b of the @a", ":func:`@C` and @C", "x = @n\ny = -@n", "@A=@n\n@A=@n", "@a;@h\n@a;0@n",
+    "import @a, @a", "@C | None", "syntax='@a'", "self.@a = @a  # @n", "@b: @n", "[@a]\n@a = @n", "#define @A 0x@n", "enum {{ @A = @n, @A = @n }}", "@a[@n]", "@C#@a",
+)  # fmt: skip
+_PROGRAMS = 0.12  # share of the sentences
+
+
+def _program(chance: Random) -> str:
+    def name(match: re.Match[str]) -> str:
+        words = "-".join(chance.choice(part.split("|")) for part in _NAME_PARTS[chance.randint(0, 1) :])
+        if match[1] == "b":
+            return words
+        words = words.replace("-", "_")
+        if match[1] == "C":
+            return "".join(word.capitalize() for word in words.split("_"))
+        return words.upper() if match[1] == "A" else words
+
+    return re.sub("@([aAbC])", name, chance.choice(_PROGRAM_FRAMES))
+
 
 def sentences(chance: Random, number: int) -> Iterator[str]:
     """Yield *number* templates with the secrets between « and »."""
     others = [name for name in _WORDS if name != "en"]
     for _ in range(number):
         language = "en" if chance.random() < _ENGLISH else chance.choice(others)
+        if chance.random() < _PROGRAMS:
+            yield _valued(chance, _program(chance))
+            continue
         frames = _SECRET_FRAMES if chance.random() < _SECRETS else _HARMLESS_FRAMES
         own = frames[language] if chance.random() < 0.6 else frames[""]
         text = _drawn(chance, chance.choice(own), _WORDS[language])
@@ -197,5 +225,9 @@ def _drawn(chance: Random, frame: str, words: dict[str, str]) -> str:
             return "{name}"
         return chance.choice(words.get(match[1], "").split("|"))
 
-    text = _VALUE.sub(lambda match: chance.choice(_VALUES[match[1]]), _SLOT.sub(word, frame))
+    text = _valued(chance, _SLOT.sub(word, frame))
     return text[:1].upper() + text[1:] if chance.random() < 0.6 and text[:1].isalpha() else text
+
+
+def _valued(chance: Random, text: str) -> str:
+    return _VALUE.sub(lambda match: chance.choice(_VALUES[match[1]]), text)

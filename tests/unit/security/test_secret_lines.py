@@ -136,7 +136,9 @@ def test_recall_and_precision_in_other_styles(
 
 def test_harmless_numbers_stay() -> None:
     """Counts, results, prices, hashes and numbers of things are kept next to words of locks and secrets."""
-    lines = [row.partition("\t")[2] for row in (DATA / "harmless_numbers.tsv").read_text("utf-8").splitlines()]
+    lines = [
+        row.partition("\t")[2] for row in (DATA / "harmless_numbers.tsv").read_text("utf-8").splitlines()
+    ]
     changed = [redact(line).text for line in lines if redact(line).findings]
 
     assert len(lines) >= 150
