@@ -25,23 +25,23 @@ _QUOTED = Pattern(
     r"[\"'`„“«「『](?P<words>[^\s\"'`„“”«»」』]{2,30}(?: [^\s\"'`„“”«»」』]{1,30}){1,11})[\"'`”“»」』]"
 )
 _CLAUSE = Pattern(
-    r"(?:[:=→—–]|->|=>|\s-|\b(?:is|was|be|to|with|ist|lautet|war|auf|mit|est|es|e|era|con|avec|son|sont|sind|are|means|says|now|jetzt|called|as|als|zijn|takes|reads|goes|needs|wants|by|gave me|words|of|hat|heisst|accepts|use|uses|type|rolled))[ \t]{1,4}"
-    r"(?P<words>[a-z]{2,15}(?: [a-z0-9]{2,15}){1,11})(?=[.,;!?)]|\s*$|[ \t]*[|\n(—–-])",
+    r"(?:[:=→—–.,]|->|=>|\s-|\b(?:is|was|be|to|with|ist|lautet|war|auf|mit|est|es|e|era|con|avec|son|sont|sind|are|means|says|now|jetzt|called|as|als|zijn|takes|reads|goes|needs|wants|by|gave me|words|of|hat|heisst|accepts|use|uses|type|rolled|say|paste|enter|needs?|chose|picked|on|stays|remains|bleibt|reste|queda|rimane|spells|for|knowing|entering|using|durch|par|by|mention|phrase|satz|antworte))[ \t]{1,4}"
+    r"(?=(?P<words>[a-z]{2,15}(?: [a-z0-9]{2,15}){1,11})(?=[.,;!?)]|\s*$|[ \t]*[|\n(—–-]))",
 )
 _LINE_OF_WORDS = Pattern(
     r"(?:^|\n)[ \t>*+-]{0,6}(?P<words>[a-z]{2,15}(?: [a-z0-9]{2,15}){1,23})[ \t]{0,9}(?=\n|$)"
 )
 _BEFORE_VALUE = Pattern(
-    r"(?:[:=→—–\"'`„“«「『|(/,*]|->|=>|\s-|\n|\b(?:is|was|be|to|with|and|ist|lautet|war|auf|mit|und|est|es|e|era|con|y|et|avec|son|de|then|now|jetzt|called|as|als|met|en|het|i|the|use|type|enter|say|gib|tape[rz]?|usa|dice|try|still|just|nimm|sag|dis|di|key|pass|reads|takes|needs|wants|paste|answer|hear|give|schlussel|clave|mit)"
+    r"(?:[:=→—–\"'`„“«「『|(/,*]|->|=>|\s-|\n|\b(?:is|was|be|to|with|and|ist|lautet|war|auf|mit|und|est|es|e|era|con|y|et|avec|son|de|then|now|jetzt|called|as|als|met|en|het|i|the|use|type|enter|say|gib|tape[rz]?|usa|dice|try|still|just|nimm|sag|dis|di|key|pass|reads|takes|needs?|wants|paste|answer|hear|give|schlussel|clave|after|accepts|asks for|chose|picked|enters?|uses|spells|quote|on|lautet|heisst|nimmt|nimm|verlangt|sage|accepte|demande|dire|acepta|pide|pon|di|usa|chiede|vuole|com|diz|pede|zeg|vraagt|gebruik|bleibt|stays|becomes|da|por|par|von|durch|for|by|knowing|using|entering|hear|phrase)"
     r"[ \t]|^)[ \t]{0,4}[\"'`*_„“«]{0,3}\Z",
 )
 _OTHER = Pattern(
     r"^(?:(?:19|20)\d\d[-/.]\d\d?(?:[-/.]\d\d?)?(?:t.*)?|\d\d?[-/.]\d\d?[-/.](?:19|20)\d\d|\d\d?[/.]\d\d?[/.]\d\d|\d{1,2}[:.h]\d\d(?:[:.]\d\d)?|\d+(?:\.\d+)+|[+-]?\d*\.\d+\S{0,3}"
     r"|\d+(?:st|nd|rd|th|px|ms|mm|cm|km|kg|kb|mb|gb|tb|ghz|mhz|hz|min|am|pm|x|k|m|s|h|%)|(?:19|20)?\d\ds|\d+x\d+(?:px)?|[$€£#]\d+(?:\.\d+)?[a-z]{0,2}|#[0-9a-f]{3}(?:[0-9a-f]{3})?|[a-z_.]+:[.,]\d?[a-z]"
-    r"|\d{1,3}-\d{1,3}|\d+%\??|\d+(?:\.\d+)?-[a-z]+(?:-[a-z]+)?|\+\d+|\$\d.*|utc[+-]\d+|[\w.-]*[<>=~!]=?[\d.]+\*?"
+    r"|\d{1,3}-\d{1,3}|\d+%\??|\d+(?:\.\d+)?-[a-z]+(?:-[a-z]+)?|\+\d+|\$\d[\d.,]*[a-z]{0,9}(?:[/+-].*)?|utc[+-]\d+|[\w.-]*(?:[<>]|[<>=~!]=|=)[\d.]+\*?"
     r"|argon2\w*|1password\d?|sqlite3|latin1|_?(?:u?int|b?float|complex)\d\w*|[a-z][a-z_-]*#\d+|[a-z]+[-/]\d\d?|\d\d?[-/][a-z]+|\d{1,2}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+)$",
 )
-_MIXED = Pattern(r"[a-z][A-Z]|^\d+-[A-Z][a-z]")
+_MIXED = Pattern(r"[a-z][A-Z]|^\d+-[A-Z][a-z]|^[A-Z][a-z]+#\d")
 _ISLAND = Pattern(
     r"[A-Z][a-z][A-Z]{2}|[a-z][A-Z]{2,}[a-z]{1,2}[A-Z]"
 )  # a small letter or two between capitals
@@ -54,12 +54,12 @@ _ADDRESS = Pattern(
 )
 # What announces a password that is made of words. Lower case, without accents.
 _CUES = (
-    "passw", "pass ", "pass:", "pass=", "passp", "passc", "pwd", "pw ", "pw:", "pw=", "kennwort", "codewort", "losung", "parola", "contrase", "clave", "mdp", "mot de", "mot secret", "geheim", "phrase",
-    "frase", "seed", "my words", "12 words", "24 words", "recovery", "palabra", "segreta", "wachtwoord", "credential", "zugang", "magic word", "codeword", "code word", "safe word", "security question", "secret answer",
-    "sicherheitsfrage", "sag ", "telefonkenn", "reponse secrete", "respuesta secreta", "risposta segreta", "psk", "wpa", "wifi", "wi-fi", "wlan", "restic", "luks", "rclone", "gpg", "kopia", "crypt", "verschlussel", "chiffre", "cifra",
-    "login", "log in", "logs in", "sign in", "signs in", "sign-in", "logon", "anmeld", "einlogg", "inloggen", "iniciar sesion",
-    " word", "-word", "wort", "palavra", "senha", "sesam", "unlock", "entsperr", "duress",
-    "diceware", "wallet", "stream key", "worter",
+    "passw", "pass ", "pass:", "pass=", "pass?", "passp", "passc", "pwd", "pw ", "pw:", "pw=", "pw?", "losung", "parola", "contrase", "clave", "mdp", "mot de", "geheim", "phrase",
+    "frase", "seed", "recovery", "palabra", "segret", "wachtwoord", "credential", "zugang", "codeword", "security question", "secret",
+    "sicherheitsfrage", "sag ", "telefonkenn", "psk", "wpa", "wifi", "wi-fi", "wlan", "restic", "luks", "rclone", "gpg", "kopia", "crypt", "verschlussel", "chiffre", "cifra",
+    "login", "log in", "logs in", "sign in", "signs in", "sign-in", "logon", "anmeld", "einlogg", "inloggen", "iniciar sesion", "admin",
+    " word", "-word", "wort", "palavra", "senha", "sesam", "unlock", "entsperr", "duress", "diceware", "wallet", "stream key", "unseal", "asks for", "answer with",
+    "hasl", "losenord", "kennung", "acceso", "protett", "protegid", "protege", "gesichert", "beveiligd",
     "パス", "ハス", "合言葉", "密码", "口令",
 )  # fmt: skip
 _REACH_BEFORE, _REACH_AFTER = 30, 110  # characters around a cue

@@ -15,6 +15,7 @@ from zlib import crc32
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_candidates import NUMBER, PHRASE, Candidate
+from clawmem.domain.security.secret_words import TELLING, class_of
 
 BITS = 18
 Feature = tuple[str, ...]
@@ -26,6 +27,7 @@ _ROW_REACH = 400
 _ROWS = 12
 _LINES_ABOVE = 3
 _MOST_WORDS = 16
+_FEW_WORDS = 6
 _DISTANCES = (1, 2, 4, 8, 16)
 _HASH_LENGTHS = (7, 8, 12, 16, 20, 32, 36, 40, 64, 128)
 _MASK = (1 << BITS) - 1
@@ -142,6 +144,7 @@ def in_line(text: str, candidate: Candidate) -> Iterator[Feature]:
     left = pieces(text[max(line, start - _LINE_REACH) : start])[::-1]
     right = pieces(text[end : end + _LINE_REACH if stop < 0 else stop])
     yield from _syntax(left, right, form)
+    yield from _classes(left, right, form)
     yield from _words(left, "L", form)
     yield from _words(right, "R", form)
     yield "seam", text[start - 1 : start], text[end : end + 1], form
@@ -219,6 +222,22 @@ def _syntax(left: list[str], right: list[str], form: str) -> Iterator[Feature]:
     signs = "".join("w" if piece[0].isalnum() else piece for piece in left[:4])
     yield "signs", form, signs
     yield "signs both", form, signs[:2], "w" if right[0][0].isalnum() else right[0]
+
+
+def _classes(left: list[str], right: list[str], form: str) -> Iterator[Feature]:
+    """Yield the classes of the neighbours, and the classes that say most on each side, wherever they stand."""
+    before = [*map(class_of, left[:_MOST_WORDS]), "^", "^", "^"]
+    after = [*map(class_of, right[:_FEW_WORDS]), "$", "$"]
+    yield "classes left", form, before[0]
+    yield "classes left", form, before[0], before[1]
+    yield "classes right", form, after[0]
+    yield "classes", form, before[0], after[0]
+    yield "classes", form, before[0], before[1], after[0]
+    telling = [name for name in before if name in TELLING]
+    later = next((name for name in after if name in TELLING), "")
+    yield "telling", form, *telling[:2]
+    yield "telling both", form, *telling[:1], "|", later
+    yield from (("class", name, form) for name in sorted(set(telling)))
 
 
 def _words(found: list[str], side: str, form: str) -> Iterator[Feature]:

@@ -26,6 +26,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from invented_values import filled
 from make_secrets import drawn
 from secret_layouts import layouts
+from secret_sentences import sentences
 
 from clawmem.domain.security import secret_model
 from clawmem.domain.security.disguise import lower_case, plain
@@ -43,12 +44,13 @@ TEMPLATES = {
     "secret_lines_fresh.tsv": 3,
     "secret_lines_heldout.tsv": 3,
 }  # draws of each
-LAYOUTS, DRAWN_LAYOUTS = "secret_layouts.py", 5_000
+DRAWN = {"secret_layouts.py": (layouts, 5_000), "secret_sentences.py": (sentences, 14_000)}
+WEIGHTS = {"secret_sentences.py": 0.4}  # sentences drawn by lot are less like those of people
 CLEAN_TEXTS = (
-    "tests/data/ownervault/**/*.md", "examples/**/*.md", "docs/**/*.md", "adapters/**/*.py", "app/**/*.py", "tests/data/orders_labelled.tsv",
+    "tests/data/ownervault/**/*.md", "examples/**/*.md", "docs/**/*.md", "adapters/**/*.py", "app/**/*.py", "ports/**/*.py", "tests/data/orders_labelled.tsv",
     "tests/data/injections.tsv", "tests/data/coding_prompts.jsonl", "tests/data/silence.jsonl", "tests/data/mcp_tools.json",
 )  # fmt: skip
-CLEAN_WEIGHT = 1.0
+CLEAN_WEIGHT = 1.5
 SEED = 5
 EPOCHS, BATCH, RATE, DROPPED = 8, 64, 0.3, 0.15
 CAUTION = 20.0  # squares of slopes to begin with: a word that a few templates have learns little
@@ -152,7 +154,9 @@ def examples(chosen: Iterable[Template], lines: Sequence[str]) -> Iterator[Examp
             for candidate in candidates(seen.text, lower_case(seen.text)):
                 overlap = shared(seen.span(candidate.start, candidate.end), spans)
                 if not 0 < overlap < SAME:
-                    yield Example(template, _numbers(seen.text, candidate), overlap > 0, 1.0)
+                    yield Example(
+                        template, _numbers(seen.text, candidate), overlap > 0, WEIGHTS.get(template.file, 1.0)
+                    )
 
 
 def shared(found: tuple[int, int], spans: Iterable[tuple[int, int]]) -> float:
@@ -243,7 +247,11 @@ def main(arguments: Sequence[str]) -> None:
     texts = clean_texts()
     lines = [line for text in texts for line in text.splitlines() if line.strip() and len(line) < 200]
     all_templates = [template for name in TEMPLATES for template in templates(name)]
-    drawn_too = [Template(LAYOUTS, "", text) for text in layouts(Random(SEED), DRAWN_LAYOUTS)]
+    drawn_too = [
+        Template(name, "", text)
+        for name, (draw, number) in DRAWN.items()
+        for text in draw(Random(SEED), number)
+    ]
     found, clean = list(examples([*all_templates, *drawn_too], lines)), list(clean_examples(texts))
     if "--validate" in arguments:
         validate(all_templates, found, clean)
