@@ -128,7 +128,7 @@ def questions(connection: apsw.Connection, notes: Path) -> Iterator[tuple[str, o
     texts = [file.read_text("utf-8") for file in notes.rglob("*.md")]
     texts += [name for (name,) in connection.execute("select name from entities")]
     words = {word for text in texts for word in re.findall(r"\w+", text.lower())}
-    asked = sorted({f'"{word}"' for word in words} | {f'"{word[:2]}"*' for word in words})[::3]
+    asked = sorted({f'"{word}"' for word in words} | {f'"{word[:2]}"*' for word in words})[::9]
     asked.append(f'"{RARE_WORD}"')
     for table in TABLES:
         yield f"select term, doc, col, offset from temp.{table}_places where ?", True
