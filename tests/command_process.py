@@ -8,10 +8,13 @@ import json
 import os
 import re
 import select
+import shlex
+import shutil
 import socket
 import struct
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -19,6 +22,7 @@ from typing import Any
 
 from process_environ import process_environ
 
+HERE = Path(__file__).parent
 COMMAND = [sys.executable, "-P", "-m", "clawmem"]
 PACKAGES = process_environ(Path("/nowhere"))[
     "PYTHONPATH"
@@ -116,16 +120,34 @@ class ForkedProcess(subprocess.Popen[Any]):
 _PIPES = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
 
 
+def write_program(file: Path) -> Path:
+    """Write a program ``clawmem`` that other programs can start; its process is a child of the fork server."""
+    _fork_server()
+    client = [sys.executable, "-I", "-S", str(HERE / "fork_client.py"), str(_listening_at())]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f'#!/bin/sh\nexec {shlex.join(client)} "$@"\n', "utf-8")
+    file.chmod(0o755)
+    return file
+
+
+@cache
+def _listening_at() -> Path:
+    folder = tempfile.mkdtemp(prefix="clawmem-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder, "fork")
+
+
 @cache
 def _fork_server() -> socket.socket:
     """Start the fork server of this process, which ends with it; return the socket that it reads from."""
     ours, its = socket.socketpair()
-    script = Path(__file__).with_name("fork_server.py")
     environ = {**process_environ(Path("/nowhere")), "PYTHONPATH": PACKAGES, "OPENBLAS_NUM_THREADS": "1"}
-    server = subprocess.Popen(
-        [sys.executable, "-P", script, str(its.fileno())], env=environ, pass_fds=[its.fileno()], cwd="/"
-    )
-    its.close()
+    with its, socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(str(_listening_at()))
+        listening.listen()
+        ends = [its.fileno(), listening.fileno()]
+        command = [sys.executable, "-P", HERE / "fork_server.py", *map(str, ends)]
+        server = subprocess.Popen(command, env=environ, pass_fds=ends, cwd="/")
     atexit.register(lambda: (ours.close(), server.wait(10)))
     return ours
 

@@ -101,18 +101,20 @@ class Home:
         content[page] = damage(self.content[page], chance)
         self.put(bytes(content))
 
-    def change(self, sql: str) -> None:
+    def change(self, *statements: str) -> None:
         """Change records behind the back of clawmem."""
-        connection = apsw.Connection(str(self.vault))
-        connection.execute(sql)
-        assert connection.changes()
-        connection.close()
+        with closing(apsw.Connection(str(self.vault))) as connection:
+            for sql in statements:
+                connection.execute(sql)
+                assert connection.changes(), sql
 
     def put(self, content: bytes) -> None:
         """Let *content* be the vault."""
         for leftover in self.vault.parent.glob("vault.sqlite[-.][wsdr]*"):
             leftover.unlink()
+        self.vault.unlink()  # what is open of it stays as it is
         self.vault.write_bytes(content)
+        self.vault.chmod(0o600)
 
     def advice(self) -> str | None:
         """The command that somebody is advised to run who looks at the vault in the usual ways."""

@@ -1,8 +1,9 @@
 """
 Fork server: a process that has imported ``clawmem`` and forks once for every command.
 
-It reads from the socket whose number is its argument: one byte a command, with five descriptors: the request as JSON,
-a pipe for the number of the child and for its status, and the three standard streams of the child.
+It reads from the socket whose number is its first argument, and from connections to the socket whose number is its
+second: one byte a command, with five descriptors: the request as JSON, a pipe for the number of the child and for its
+status, and the three standard streams of the child.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def main() -> None:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     _import_everything()
-    if _serve(socket.socket(fileno=int(sys.argv[1]))):
+    if _serve(*(socket.socket(fileno=int(number)) for number in sys.argv[1:])):
         _run_command()
 
 
@@ -66,7 +67,7 @@ def _import_everything() -> None:
     gc.freeze()
 
 
-def _serve(commands: socket.socket) -> bool:
+def _serve(commands: socket.socket, listening: socket.socket) -> bool:
     """Fork for every command; return ``True`` in a child, ``False`` at the end."""
     running: dict[int, int] = {}
     woken, wake = os.pipe()
@@ -75,13 +76,17 @@ def _serve(commands: socket.socket) -> bool:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake)
     while True:
-        ready, _, _ = select.select([commands, woken], [], [])
+        ready, _, _ = select.select([commands, listening, woken], [], [])
         if woken in ready:
             os.read(woken, 4096)
             _report_ends(running)
-        if commands not in ready:
+        if commands in ready:
+            sent, ends, _, _ = socket.recv_fds(commands, 1, 5)
+        elif listening in ready:
+            with listening.accept()[0] as program:
+                sent, ends, _, _ = socket.recv_fds(program, 1, 5)
+        else:
             continue
-        sent, ends, _, _ = socket.recv_fds(commands, 1, 5)
         if not sent:
             return False
         request, status, *streams = ends
@@ -93,7 +98,7 @@ def _serve(commands: socket.socket) -> bool:
             continue
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for end in (woken, wake, commands.detach(), status, *running.values()):
+        for end in (woken, wake, commands.detach(), listening.detach(), status, *running.values()):
             os.close(end)
         _become(request, streams)
         return True

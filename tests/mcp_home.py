@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx2
-from command_process import COMMAND, run_process
+from command_process import run_process, write_program
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
@@ -41,8 +41,9 @@ class Home(NamedTuple):
 
     def process(self, *options: str) -> StdioServerParameters:
         """What an assistant starts."""
+        program = write_program(self.folder / ".bin" / "clawmem")
         return StdioServerParameters(
-            command=COMMAND[0], args=[*COMMAND[1:], "mcp", *options], env=self.environ, cwd=self.folder
+            command=str(program), args=["mcp", *options], env=self.environ, cwd=self.folder
         )
 
 

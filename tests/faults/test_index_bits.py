@@ -128,14 +128,15 @@ def questions(connection: apsw.Connection, notes: Path) -> Iterator[tuple[str, o
     texts = [file.read_text("utf-8") for file in notes.rglob("*.md")]
     texts += [name for (name,) in connection.execute("select name from entities")]
     words = {word for text in texts for word in re.findall(r"\w+", text.lower())}
-    asked = sorted({f'"{word}"' for word in words} | {f'"{word[:2]}"*' for word in words})[::3]
+    asked = sorted({f'"{word}"' for word in words} | {f'"{word[:2]}"*' for word in words})[::9]
     asked.append(f'"{RARE_WORD}"')
     for table in TABLES:
         yield f"select term, doc, col, offset from temp.{table}_places where ?", True
         yield from (
             (f"select rowid, bm25({table}, 2, 1) from {table} where {table} match ?", one) for one in asked
         )
-    for (vector,) in connection.execute("select distinct vector from space_vectors").fetchall():
+    vectors = connection.execute("select distinct vector from space_vectors order by vector").fetchall()
+    for (vector,) in vectors[::20]:  # each is compared with all
         yield "select key, distance from vector_vec0 where embedding match ? and k = 2000", vector
     for (key,) in connection.execute("select rowid from vector_vec0_rowids").fetchall():
         yield "select embedding from vector_vec0 where key = ?", key

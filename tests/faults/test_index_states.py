@@ -57,12 +57,26 @@ class IndexedVault(NamedTuple):
         return self.world.found(animal, VERBS[self.role])
 
 
-KEEPERS = [
-    ("tantivy", Role.LEXICAL),
-    ("lancedb", Role.LEXICAL),
-    ("lancedb", Role.VECTORS),
-    ("sidecar", Role.VECTORS),
-]
+KEEPERS = {
+    f"{role}-in-{backend}": (backend, role)
+    for backend, role in [
+        ("tantivy", Role.LEXICAL),
+        ("lancedb", Role.LEXICAL),
+        ("lancedb", Role.VECTORS),
+        ("sidecar", Role.VECTORS),
+    ]
+}
+# What is decided by records alone is tested with an index of each role; the slow run has all.
+one_of_each_role = pytest.mark.parametrize(
+    "kept",
+    [
+        pytest.param(
+            name, marks=() if name in ("lexical-in-tantivy", "vectors-in-lancedb") else pytest.mark.slow
+        )
+        for name in KEEPERS
+    ],
+    indirect=True,
+)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +99,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, served_world: type[Served
     return prepare
 
 
-@pytest.fixture(params=KEEPERS, ids=[f"{role}-in-{backend}" for backend, role in KEEPERS])
+@pytest.fixture(params=KEEPERS)
 def kept(
     prepared: Prepare,
     served_world: type[ServedWorld],
@@ -94,7 +108,7 @@ def kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[IndexedVault]:
     """Each engine in each of its roles, with everything carried to it; a copy of the prepared vault."""
-    backend, role = request.param
+    backend, role = KEEPERS[request.param]
     if backend == "sidecar":
         monkeypatch.setattr(index_choice, "SIDECAR_FROM", 1)
         monkeypatch.setattr(index_choice, "SIDECAR_UNTIL", 1)
@@ -205,6 +219,7 @@ class TestAnOlderIndex:
         assert_changed(kept)
 
 
+@one_of_each_role
 class TestAnOlderVault:
     def test_an_index_that_is_ahead(self, kept: IndexedVault, tmp_path: Path) -> None:
         """Records put back from a backup: what the index knows of their lost future is not found."""
@@ -250,6 +265,7 @@ class TestAnOlderVault:
         assert f"{WITHDRAWN}.md" in kept.found(WITHDRAWN)
 
 
+@one_of_each_role
 class TestACrashedBuild:
     @pytest.fixture
     def building(self, kept: IndexedVault, monkeypatch: pytest.MonkeyPatch) -> Path:

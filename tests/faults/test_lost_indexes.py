@@ -63,10 +63,8 @@ def replaced(folder: Path) -> None:
 
 
 RUINS = (deleted, emptied, cut, zeroed, replaced)
-ENGINES = [
-    "tantivy",
-    pytest.param("lancedb", marks=pytest.mark.skipif(not find_spec("lancedb"), reason="needs lancedb")),
-]
+NEEDS_LANCEDB = pytest.mark.skipif(not find_spec("lancedb"), reason="needs lancedb")
+ENGINES = ["tantivy", pytest.param("lancedb", marks=NEEDS_LANCEDB)]
 
 
 def _files(folder: Path) -> list[Path]:
@@ -88,8 +86,13 @@ def the_advice(said: str) -> list[str]:
     return REBUILD.removeprefix("Run: clawmem ").split()
 
 
-@pytest.mark.parametrize("ruin", RUINS)
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    ("engine", "ruin"),
+    [
+        *(("tantivy", ruin) for ruin in RUINS),
+        *(pytest.param("lancedb", ruin, marks=NEEDS_LANCEDB) for ruin in (deleted, cut)),
+    ],
+)
 def test_the_command_line(world: World, invoke: Invoke, engine: str, ruin: Ruin) -> None:
     """Every search answers as before and says on stderr why; what it advises puts everything right."""
     folders = fill(world, invoke, engine)
@@ -227,13 +230,15 @@ OWN_TABLES = [
 ] + ["vector_vec0_chunks", "vector_vec0_rowids", "vector_vec0_vector_chunks00", "vector_vec0_info"]
 
 
+DAMAGES = {"zeros": bytes, "noise": lambda size: random.Random(size).randbytes(size)}
+BROKEN = [(table, damage) for table in OWN_TABLES for damage in DAMAGES]
+
+
 @pytest.mark.parametrize(
-    "damage", [bytes, lambda size: random.Random(size).randbytes(size)], ids=["zeros", "noise"]
+    ("table", "damage"),
+    [pytest.param(*one, marks=pytest.mark.slow if n % 3 else ()) for n, one in enumerate(BROKEN)],
 )
-@pytest.mark.parametrize("table", OWN_TABLES)
-def test_a_broken_page_of_the_vaults_own_index(
-    world: World, invoke: Invoke, table: str, damage: Callable[[int], bytes]
-) -> None:
+def test_a_broken_page_of_the_vaults_own_index(world: World, invoke: Invoke, table: str, damage: str) -> None:
     """Every question is answered, the damage is found, nobody sees a traceback, and the index is made anew."""
     fill_own(world, invoke)
     before = {verb: invoke(verb, QUESTION).stdout for verb in ("search", "vsearch", "query")}
@@ -241,7 +246,7 @@ def test_a_broken_page_of_the_vaults_own_index(
         ((root,),) = connection.execute("select rootpage from sqlite_schema where name = ?", (table,))
     connection.close()
     content = bytearray(world.vault_file.read_bytes())
-    content[(root - 1) * 4096 : root * 4096] = damage(4096)
+    content[(root - 1) * 4096 : root * 4096] = DAMAGES[damage](4096)
     world.vault_file.write_bytes(content)
 
     for verb, answer in before.items():

@@ -115,7 +115,14 @@ def timed(command: Invoke, *args: object) -> tuple[Result, float]:
     return command(*args), time.monotonic() - began
 
 
-@pytest.mark.parametrize("name", [*AWAY, *NONSENSE, *VECTORS])
+# `test_model_servers.py` tests the error of each mood; what a command makes of an error, a third of them shows.
+EVERY_MOOD = [
+    pytest.param(name, marks=pytest.mark.slow if name not in VECTORS and number % 3 else ())
+    for number, name in enumerate([*AWAY, *NONSENSE, *VECTORS])
+]
+
+
+@pytest.mark.parametrize("name", EVERY_MOOD)
 def test_every_mood(command: Invoke, server: ScriptedServer, world: World, name: str) -> None:
     """Words answer in time and say what was missing; no vector changes; a good server then completes them."""
     before = stored(world)

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
@@ -12,7 +10,7 @@ from pathlib import Path
 import addressed_notes
 import pytest
 from command_line import Invoke, write_notes
-from command_process import run_process
+from command_process import run_process, write_program
 from embedding_shelf import Shelf
 from notes_vault import STORIES, VECTORS, NotesVault
 from process_environ import process_environ
@@ -117,9 +115,7 @@ def invoke(home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch)
 @pytest.fixture
 def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The program ``clawmem``, as the plugin of another program finds it."""
-    file = tmp_path / "clawmem"
-    file.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m clawmem "$@"\n', "utf-8")
-    file.chmod(0o755)
+    file = write_program(tmp_path / "clawmem")
     monkeypatch.setenv("CLAWMEM_BIN", str(file))
     return file
 

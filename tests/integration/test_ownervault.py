@@ -90,14 +90,15 @@ class Figures:
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
-    """``query`` over the owner's notes, as the container composes it without models."""
+    """``query`` over the owner's notes, as the container composes it without models; each read is done once."""
     vault = SqliteVault(str(tmp_path_factory.mktemp("own") / "vault.sqlite"))
     embedder = StaticEmbedder()
     with vault.writing():
         for source, _ in parsed():
             publish(vault, source.document, source.body, source.fragments, source.declared)
     EmbedPending(vault, embedder)()
-    yield query(vault, embedder, StaticWords())
+    with vault.reading():
+        yield query(vault, embedder, StaticWords())
     vault.close()
 
 

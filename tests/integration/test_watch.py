@@ -98,6 +98,7 @@ class TestWhatHappensToFiles:
         home.write("notes/inner/new.md", "# New\n")
 
         assert home.serves("inner", "deep.md", "new.md")
+        assert soon(lambda: any(one["report"] for one in watcher.news[since:]))  # told after it is served
         assert [one["report"]["collection"] for one in watcher.news[since:] if one["report"]] == ["inner"]
 
     def test_what_nobody_reads(self, home: Home, watcher: Watcher) -> None:
