@@ -28,7 +28,7 @@ ASSISTANT = "assistant"  # value of `Speaker.ASSISTANT`, whose module is slow to
 # Least relevance of the best line of each note that ranks first among notes, as a share of the best line: enough for
 # the last one to be quoted.
 LEAST_NOTE = 0.25  # relevance that such a note needs, as a share of the best note: others only look alike to the vectors
-NOTE_SHARES = (0.95, 0.85, 0.8, 0.75, 0.7, 0.65, 0.62, 0.61)
+NOTE_SHARES = (0.9, 0.8, 0.75, 0.7, 0.65, 0.64, 0.63, 0.62)
 
 _PROCEDURE = AnyCase(
     r"\bstep \d|\bworkflow|\brecipe|\bhow to\b|\bprocedure|\brunbook|\bplaybook",

@@ -213,12 +213,14 @@ class Composer:
         return shown
 
     def _note(self, lines: Sequence[_Passage], request: RetrievalRequest) -> _Passage | None:
-        """Return the whole note of *lines* if it is short and says more, and its author is known; else ``None``."""
+        """Return the whole note of *lines* if it is short, longer, by a known author and no row was found; else ``None``."""
         first = lines[0]
         body = self._vault.documents.body(first.candidate.document_id) or ""
         start, end = text_range(body)
         if not first.text or not first.span or first.head.lead or end - start > FULL_CHARACTERS:
             return None
+        if any(one.header for one in lines):
+            return None  # other rows of the table would be noise
         if end - start <= sum(len(one.source) for one in lines) + LEAST_MORE or self._is_refused(body):
             return None
         above = first.span.start_line - body.count("\n", 0, first.span.start)
