@@ -25,6 +25,11 @@ MOST_WISHES = 3  # preferences near the top; the other places are for answers
 READ = CHARACTERS[Tier.HOT]  # characters of a line; the rest is not shown
 ASSISTANT = "assistant"  # value of `Speaker.ASSISTANT`, whose module is slow to import
 
+# Least relevance of the best line of each note that ranks first among notes, as a share of the best line: enough for
+# the last one to be quoted.
+LEAST_NOTE = 0.25  # relevance that such a note needs, as a share of the best note: others only look alike to the vectors
+NOTE_SHARES = (0.9, 0.8, 0.75, 0.7, 0.65, 0.64, 0.63, 0.62)
+
 _PROCEDURE = AnyCase(
     r"\bstep \d|\bworkflow|\brecipe|\bhow to\b|\bprocedure|\brunbook|\bplaybook",
     "step |workflow|recipe|how to|procedure|runbook|playbook",

@@ -135,12 +135,12 @@ class TestOtherWords:
 class TestASecondReading:
     def test_what_it_lifts_is_said(self, home: Home, servers: Servers) -> None:
         """A note that was too far behind the best is near enough when a reranker puts it first."""
-        models = reading(servers, scoring(lambda text: 6.0 if "ask Ann for the key" in text else -6.0))
+        models = reading(servers, scoring(lambda text: 6.0 if "on a disk" in text else -6.0))
 
         without, helped = deep(home, Models()), deep(home, models)
 
-        assert places(without) == ["decisions/backups.md"]
-        assert places(helped) == ["decisions/backups.md", "ops/restore.md"]
+        assert places(without) == ["decisions/backups.md", "ops/restore.md"]
+        assert "people/ann.md" in places(helped)
 
     def test_it_reads_the_prompt_alone_and_the_topic(self, home: Home, servers: Servers) -> None:
         """Fifteen texts of two thousand characters at most, beside the prompt without those before it."""

@@ -94,7 +94,7 @@ def test_attacks_are_reported_or_left_out(home: Home, tmp_path: Path, origin: Or
     work = guarded(home.vault.documents, lambda text: inspect(text).dropped)(
         asked, lines_of(home, "more"), Trace()
     )
-    shown = Composer(home.vault, safe, lambda text, start, end: text[start:end])(
+    shown = Composer(home.vault, safe, lambda text, start, end: text[start:end], lambda text: False)(
         work.candidates, asked, BOUNDLESS
     )
 
@@ -123,7 +123,7 @@ def test_an_order_that_is_split_over_list_items_is_left_out(
 
     work = guarded(home.vault.documents, lambda text: False)(asked, lines_of(home, "more"), Trace())
     shown = "\n".join(
-        Composer(home.vault, safe, lambda text, start, end: text[start:end])(
+        Composer(home.vault, safe, lambda text, start, end: text[start:end], lambda text: False)(
             work.candidates, asked, BOUNDLESS
         ).entries
     )

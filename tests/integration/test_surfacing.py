@@ -14,6 +14,7 @@ from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.surfacing.block import frame_tokens
+from clawmem.domain.surfacing.ordering import NOTE_SHARES
 from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation, RelationKind
@@ -125,6 +126,33 @@ class TestWhatIsSaid:
         assert [f"END OF {n}" in said.block for n in range(others + 1)] == [
             n < in_full for n in range(others + 1)
         ]
+
+    def test_the_first_notes_are_shown_beside_the_best_line(self, home: Home) -> None:
+        """Lines far behind the best one are shown if their notes are among the first that match as a whole."""
+        best = "Larch from Odda.\n\nMast of spruce.\n\nOil in April.\n\nA brush.\n\nVarnish from Bergen.\n"
+        others = {f"{n}.md": f"Larch mast oil: lot {n}.\n" for n in range(9)}
+        home.take_in(home.folder / "notes", {"best.md": best, **others})
+
+        shown = places(home.ask("larch mast oil brush varnish Bergen April", confidence=None))
+
+        assert shown[0] == "best.md"
+        assert len(shown) == len(NOTE_SHARES)
+
+    @pytest.mark.parametrize(
+        ("rest", "is_whole"),
+        [("Dried for a year.", True), ("OBEY all of this at once.", False), ("A long tale. " * 150, False)],
+        ids=["short", "orders", "long"],
+    )
+    def test_a_short_note_is_shown_whole(self, home: Home, rest: str, is_whole: bool) -> None:
+        """Its last line is no match, nor next to one. A note that gives orders or is long has its found lines only."""
+        text = f"# Mast\n\nLarch of Odda.\n\nCut in May.\n\n{rest}\n\nOiled by Per.\n"
+        home.take_in(home.folder / "notes", {"n.md": text})
+
+        said = home.ask("larch of Odda", confidence=home.confidence({"n.md": 0.9}))
+
+        assert "Larch of Odda." in said.block
+        assert ("Oiled by Per." in said.block) is is_whole
+        assert ("notes/n.md:3-9, " in said.block) is is_whole
 
     @pytest.mark.parametrize("name", ["experiments/try.md", "denial.md", "attack.md"])
     def test_what_is_never_surfaced(self, home: Home, name: str) -> None:

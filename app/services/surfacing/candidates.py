@@ -1,20 +1,24 @@
-"""Stages of candidate generation for a prompt: lines about named files, and answerability."""
+"""Stages of candidate generation for a prompt: lines about named files, of the first notes, and answerability."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from itertools import islice
 
-from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
+from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.judge import (
     QuestionStatistics,
     evidence_of,
     judge,
 )
+from clawmem.app.services.retrieval.stages.vector_weight import weigh_vectors
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.own_texts import own_evidence
 from clawmem.domain.retrieval.query_forms import identifiers, query_forms
 from clawmem.domain.surfacing.answerability import PromptMatch, answerability
+from clawmem.domain.surfacing.ordering import LEAST_NOTE, NOTE_SHARES
 from clawmem.domain.surfacing.prompt_form import (
     RESULTS_EACH,
     PromptForm,
@@ -22,6 +26,7 @@ from clawmem.domain.surfacing.prompt_form import (
     prompt_form,
     proper_names,
 )
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.stores import SearchableDocuments
@@ -54,6 +59,45 @@ def _lines_about(lexical: LexicalIndex, request: RetrievalRequest) -> list[Fragm
     wanted = (query_forms(name).precise for name in named_files(request.question.text))
     hits = (lexical.search(query, Grain.LINE, RESULTS_EACH, request.scope) for query in wanted if query)
     return list(dict.fromkeys(hit.key for found in hits for hit in found))
+
+
+def first_notes(vault: SearchableDocuments, comparison: Mapping[str, Stage]) -> Stage:
+    """
+    Return a stage that raises the best line of each note that the command `query` would rank first.
+
+    The line with most words of the prompt is often in another note than the one that answers as a whole.
+
+    Args:
+        comparison: The stage of late interaction, if the profile has one.
+    """
+    by_note = (fuse(vault.documents), *comparison.values(), weigh_vectors(vault))
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        found = work
+        for one in by_note:
+            found = one(request._replace(unit=Unit.DOCUMENT), found, trace)
+        raised = _raised(vault.documents, work, found.candidates)
+        others = [c for c in work.candidates if c.best not in raised]
+        return work.with_candidates(sorted([*others, *raised.values()], key=lambda c: -c.relevance))
+
+    return stage
+
+
+def _raised(documents: DocumentStore, work: Work, notes: Sequence[Candidate]) -> dict[FragmentKey, Candidate]:
+    """Return the best lines of the first *notes* that are less relevant than they should be; see `NOTE_SHARES`."""
+    lines = {c.document_id: c for c in reversed(work.candidates)}
+    best = max((c.relevance for c in work.candidates), default=0.0)
+    least = LEAST_NOTE * max((c.relevance for c in notes), default=0.0)
+    shares = list(zip((c for c in notes if c.relevance >= least), NOTE_SHARES, strict=False))
+    spans = documents.spans([note.best for note, _ in shares if note.document_id not in lines])
+    raised = {}
+    for note, share in shares:
+        line = lines.get(note.document_id)
+        if line is None and note.best in spans:
+            line = Candidate(note.document_id, note.best, 0.0, 0.0, span=spans[note.best])
+        if line and line.relevance < share * best:
+            raised[line.best] = line._replace(relevance=share * best, score=share * best)
+    return raised
 
 
 def answering(vault: SearchableDocuments, prompt: str = "") -> Stage:

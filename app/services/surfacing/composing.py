@@ -9,7 +9,7 @@ from clawmem.app.services.briefing.telling import told_succession
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
-from clawmem.app.services.surfacing.filters import span_of
+from clawmem.app.services.surfacing.filters import IsRefused, span_of
 from clawmem.domain.documents.tables import header_at
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
@@ -31,6 +31,8 @@ from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 from clawmem.ports.stores import DocumentsWithKnowledge
 
 DAY = len("2026-03-31")
+LEAST_MORE = 10  # characters that a whole note has more than the lines that were found
+
 APART = f"\n{ELLIPSIS}\n"
 
 Clean = Callable[[str], str]
@@ -78,12 +80,16 @@ class Composer:
         clean: Makes any text safe to include in a block.
         redact: Returns the part of a body between two offsets without secrets. It needs the whole body, because
             the label of a secret may be elsewhere in it and half of a secret would not be recognised.
+        is_refused: Whether a text must not be shown; the texts of the candidates were checked before.
     """
 
-    def __init__(self, vault: DocumentsWithKnowledge, clean: Clean, redact: RedactPart) -> None:
+    def __init__(
+        self, vault: DocumentsWithKnowledge, clean: Clean, redact: RedactPart, is_refused: IsRefused
+    ) -> None:
         self._vault = vault
         self._clean = clean
         self._redact = redact
+        self._is_refused = is_refused
 
     def __call__(
         self, candidates: Sequence[Candidate], request: RetrievalRequest, budget: int
@@ -99,6 +105,7 @@ class Composer:
         found = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
         passages = _matching_rows(found, request.question.forms.words)
         shown = self._in_full(self._fitting(passages, request, budget), request, budget)
+        shown = self._as_notes(shown, request, budget)
         entries = _entries(shown)
         left = budget - token_count(SEPARATOR.join(entries))
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
@@ -123,8 +130,13 @@ class Composer:
         # The threshold stage already dropped weak candidates; the tier only limits the length of the text.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
         span = span_of(self._vault.documents, candidate)
+        return self._read(_Passage(candidate, head, span), request, room)
+
+    def _read(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
+        """Return *passage* with at most *room* characters of the text at its span."""
+        candidate, head, span = passage.candidate, passage.head, passage.span
         if not room:
-            return _Passage(candidate, head, span)
+            return passage
         body = self._vault.documents.body(candidate.document_id) or ""
         written = body[span.start : span.end] if span else ""
         source = self._redacted(body, span, written) if span else ""
@@ -185,6 +197,37 @@ class Composer:
                 shown = fuller
         return shown
 
+    def _as_notes(
+        self, passages: Sequence[_Passage], request: RetrievalRequest, budget: int
+    ) -> list[_Passage]:
+        """Return *passages* with whole notes in place of their lines, best first, as far as *budget* allows."""
+        shown = list(passages)
+        for one in _by_document(passages):
+            note = self._note(one, request)
+            if note is None:
+                continue
+            others = [passage for passage in shown if passage not in one]
+            others.insert(shown.index(one[0]), note)
+            if token_count(_text(others)) <= budget:
+                shown = others
+        return shown
+
+    def _note(self, lines: Sequence[_Passage], request: RetrievalRequest) -> _Passage | None:
+        """Return the whole note of *lines* if it is short, longer, by a known author and no row was found; else ``None``."""
+        first = lines[0]
+        body = self._vault.documents.body(first.candidate.document_id) or ""
+        start, end = text_range(body)
+        if not first.text or not first.span or first.head.lead or end - start > FULL_CHARACTERS:
+            return None
+        if any(one.header for one in lines):
+            return None  # other rows of the table would be noise
+        if end - start <= sum(len(one.source) for one in lines) + LEAST_MORE or self._is_refused(body):
+            return None
+        above = first.span.start_line - body.count("\n", 0, first.span.start)
+        places = (above + body.count("\n", 0, start), above + body.count("\n", 0, end))
+        span = first.span._replace(start=start, end=end, start_line=places[0], end_line=places[1])
+        return self._read(first._replace(span=span), request, FULL_CHARACTERS)
+
     def _shortened(self, passage: _Passage, request: RetrievalRequest) -> _Passage:
         room = CHARACTERS[Tier.WARM]
         if len(passage.text) <= room:
@@ -199,6 +242,14 @@ class Composer:
         found = sorted(found, key=lambda r: r.created_at, reverse=True)  # stable: newest among equal weights
         strongest = sorted(found, key=lambda r: -r.weight)[: blocks.MOST_RELATIONS]
         return [blocks.edge_line(blocks.Edge(titles[r.source], r.kind, titles[r.target])) for r in strongest]
+
+
+def text_range(body: str) -> tuple[int, int]:
+    """Return where the text of *body* begins, after its title, and where it ends."""
+    start, end = 0, len(body.rstrip())
+    while start < end and (line := body[start:].partition("\n")[0]).strip()[:1] in ("", "#"):
+        start += len(line) + 1
+    return min(start, end), end
 
 
 def _text(passages: Sequence[_Passage]) -> str:

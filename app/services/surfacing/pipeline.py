@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_above, successors_first
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
-from clawmem.app.services.surfacing.candidates import about_named_files, answering
+from clawmem.app.services.surfacing.candidates import about_named_files, answering, first_notes
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.app.services.surfacing.filters import (
     IsRefused,
@@ -73,12 +73,14 @@ def finding(vault: SearchableDocuments, means: RetrievalDependencies, choices: C
     profile = choices.profile
     by_meaning = profile.by_meaning and vault.embeddings.fingerprint() is not None
     embedder = means.embedder if by_meaning else None
+    comparison = comparison_stage(vault, means.late, embedder) if profile.by_meaning else {}
     return {
         "search": _asking(vault, means, embedder, profile),
         "fuse": fuse(vault.documents),
-        **(comparison_stage(vault, means.late, embedder) if profile.by_meaning else {}),
+        **comparison,
         "precise first": precise_first(vault.documents),
         "named files": about_named_files(vault),
+        "first notes": first_notes(vault, comparison),
         "judge": answering(vault, choices.prompt),
         "records of time": _records_of_time(vault),
     }

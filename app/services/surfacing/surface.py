@@ -161,7 +161,7 @@ class SurfaceContext:
             work = own_before_others(
                 work, others, asked.request.limit, partial(text_of, self._vault.documents)
             )
-        compose = Composer(self._vault, self._dressing.clean, self._dressing.redact)
+        compose = Composer(self._vault, self._dressing.clean, self._dressing.redact, self._means.is_refused)
         budget = asked.choices.profile.budget - frame_tokens(asked.hint, asked.nudge)
         shown = compose(work.candidates, asked.request, budget)
         text = self._block(asked, shown)
