@@ -344,7 +344,7 @@ class _Pass:
         self.report.removed += change.known is not None and change.known.inactive is None
         self._complain(
             f"{change.file.path} has the same text as a note that was forgotten on request, and is not indexed. "
-            "To index it again: edit it."
+            "Change its text to index it."
         )
 
     def _count(self, change: _Change) -> None:
