@@ -22,6 +22,7 @@ SHORT = 3  # characters; values as short as "200" and "403" are secrets only whe
 BEFORE, AFTER = 160, 80  # characters around a value in which such a word is looked for
 _ANNOUNCING = frozenset(("label", "lock", "opens"))
 _WORD = Pattern(r"[^\W\d_]+")
+_KIND = Pattern(r"(?<![^\W\d_])(?P<noun>[^\W\d_]{1,40}) type \Z")
 HOPELESS = (
     -4.0,
     -2.0,
@@ -62,7 +63,7 @@ def likely(text: str, lower: str) -> Iterator[Span]:
     """Find the parts of *text* that the model takes for secrets; of overlapping ones, the likeliest."""
     found: list[tuple[float, int, int]] = []
     for candidate in candidates(text, lower):
-        if candidate.end - candidate.start <= SHORT and not _is_announced(lower, candidate):
+        if not _is_announced(lower, candidate):
             continue
         score = _score(text, candidate)
         if score > THRESHOLDS.get(candidate.form, THRESHOLD):
@@ -71,9 +72,16 @@ def likely(text: str, lower: str) -> Iterator[Span]:
 
 
 def _is_announced(lower: str, candidate: Candidate) -> bool:
-    """Whether a word around *candidate* names a secret, a lock or its opening."""
+    """Whether a word around *candidate* names a lock or secret, if it is short or of a kind ("varnish type 2320")."""
+    kind = _KIND.compiled.search(lower, max(0, candidate.start - BEFORE), candidate.start)
+    if kind and class_of(kind["noun"]) == "word":
+        classes = _ANNOUNCING - {"opens"}
+    elif candidate.end - candidate.start <= SHORT:
+        classes = _ANNOUNCING
+    else:
+        return True
     words = _WORD.compiled.findall(lower, max(0, candidate.start - BEFORE), candidate.end + AFTER)
-    return any(class_of(word) in _ANNOUNCING for word in words)
+    return any(class_of(word) in classes for word in words)
 
 
 def _score(text: str, candidate: Candidate) -> float:

@@ -160,9 +160,10 @@ def test_a_result_next_to_a_key_stays() -> None:
         "Our shop sold 200, then 500.",
         "Die Anmeldung im Shop scheiterte mit 401, danach mit 403.",
         "The first attempt failed with 401, the second with 403.",
+        "use spar varnish type 2320 with three coats",
     ],
 )
-def test_short_numbers_are_secrets_only_next_to_a_lock_or_label(text: str) -> None:
+def test_short_numbers_and_kinds_are_secrets_only_next_to_a_lock_or_label(text: str) -> None:
     """A suitcase has three digits, and so has every status of HTTP."""
     assert redact(text).text == text
     assert "734" not in redact("The suitcase lock opens with 734.").text
