@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from clawmem.app.services.knowledge import enriching, modelled, resolving
+from clawmem.app.services.knowledge import enriching, model_enrichment, resolving
 from clawmem.app.services.maintenance import lanes, synthesis
 from clawmem.domain.capture import causes
 from clawmem.domain.graph import meta_paths, traversal
@@ -27,7 +27,7 @@ from clawmem.ports import entities
 @pytest.mark.parametrize(
     ("asked", "warmth", "tokens"),
     [
-        (modelled.NOTE, 0.3, 300),
+        (model_enrichment.NOTE, 0.3, 300),
         (enrichment.NAMES, 0.2, 400),
         (enrichment.LINKS, 0.3, 500),
         (enrichment.EVOLUTION, 0.4, 400),
