@@ -62,8 +62,10 @@ def _frozen(path: str) -> apsw.Connection:
 
 def open_writer(path: str) -> apsw.Connection:
     """Open a writer connection, and create the file if it does not exist."""
+    is_new = not os.path.exists(path) or not os.path.getsize(path)  # noqa: PTH110, PTH202  avoids importing `pathlib`
     connection = _connection(path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-    connection.pragma("page_size", PAGE_SIZE)  # of a new file; an existing one changes with its next vacuum
+    if is_new:
+        connection.pragma("page_size", PAGE_SIZE)
     connection.pragma("foreign_keys", True)
     connection.pragma("synchronous", "full")
     return connection
