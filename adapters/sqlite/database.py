@@ -244,7 +244,8 @@ class Database:
         """Whether the vector extension could be loaded."""
         if not self.read_only:
             return self._wants_vectors and load_vectors(self._main)
-        return self._read(has_vector_extension)
+        with self.connection() as reader:
+            return has_vector_extension(reader)
 
     def close(self) -> None:
         """
