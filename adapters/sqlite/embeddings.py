@@ -278,8 +278,7 @@ def check_vector(vector: Vector, length: int) -> None:
     """
     if len(vector) != length or not vector or len(vector) % 4:
         raise BadVector(f"it has {len(vector) // 4} dimensions, the vault's have {length // 4}")
-    numbers = array("f", vector)
-    norm = math.sqrt(math.fsum(x * x for x in numbers))
+    norm = math.hypot(*array("f", vector))
     if not math.isfinite(norm) or abs(norm - 1) > _UNIT_TOLERANCE:
         raise BadVector(f"its length is {norm:.3g} instead of 1")
 
