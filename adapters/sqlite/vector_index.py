@@ -14,7 +14,7 @@ from clawmem.adapters.sqlite.embeddings import check_vector
 from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.adapters.sqlite.vector_scan import RowFilter, batches, nearest, ranked
+from clawmem.adapters.sqlite.vector_scan import RowFilter, batches, nearest, ranked, with_cosine
 from clawmem.ports.errors import VaultDamaged
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
 
@@ -127,7 +127,7 @@ class SqliteVectorIndex(Commits):
         if quick is None:
             return nearest(self._db, _ENTRIES, vector, limit, RowFilter(scope))
         keys = json.dumps(quick.candidates(vector, limit, self._documents(scope)))
-        return self._db.rows(_SCORES, {"vector": vector, "keys": keys})
+        return with_cosine(self._db.rows(_SCORES, {"vector": vector, "keys": keys}))
 
     def _rename(self) -> None:
         self._db.write("insert or replace into meta values ('vector_content', hex(randomblob(8)))")

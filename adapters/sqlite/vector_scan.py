@@ -51,7 +51,13 @@ def nearest(
     if not db.has_vectors:
         return nlargest(limit, _scored(db, source, vector, among), key=lambda row: (row[1], -row[0]))
     rows, bindings = among.rows(source)
-    return db.rows(_NEAREST.format(rows=rows), {**bindings, "vector": vector, "limit": limit})
+    found = db.rows(_NEAREST.format(rows=rows), {**bindings, "vector": vector, "limit": limit})
+    return with_cosine(found)
+
+
+def with_cosine(rows: list[tuple[int, float]]) -> list[tuple[int, float]]:
+    """Return *rows* without those of damaged vectors, which have no cosine."""
+    return [row for row in rows if row[1] is not None]
 
 
 def batches(db: Database, source: str, among: RowFilter = EVERY_ROW) -> Iterator[list[tuple[int, Vector]]]:
