@@ -31,7 +31,9 @@ class Grain(StrEnum):
 
     LINE = "line"  # a paragraph, a list item or a chat turn
     PASSAGE = "passage"  # adjacent lines packed to about 400 tokens
-    SECTION = "section"  # from one heading to the next
+    SECTION = (
+        "section"  # from one heading to the next; no entries, but external indexes have a place for them
+    )
     DOCUMENT = "document"
 
 

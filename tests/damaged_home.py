@@ -14,6 +14,7 @@ import apsw
 from command_line import Invoke
 from typer.testing import Result
 
+from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.capture.memories import Memories
@@ -27,7 +28,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples/notes"
 FORGOTTEN_FILE = "meetings/2026-08-05-i18n-terms.md"
 
 
-SIZE = 4096  # of a page
+SIZE = PAGE_SIZE
 
 
 SECRET_WORD = "quokkaberry"

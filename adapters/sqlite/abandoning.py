@@ -1,7 +1,4 @@
-"""
-Removal of virtual tables whose shadow tables are too damaged to be empty_fts_table or drop_virtual_table by
-SQLite.
-"""
+"""Removal of tables that SQLite cannot empty or drop, because their pages are damaged or their extension is missing."""
 
 from __future__ import annotations
 
@@ -39,12 +36,33 @@ def empty_fts_table(db: Database, name: str) -> None:
         db.write(f"insert into {name} ({name}) values ('delete-all')")
 
 
+def empty_table(db: Database, name: str) -> None:
+    """Delete all rows of the table *name*, even if it is damaged. Call this inside a transaction."""
+    if broken_tables(db, [name]):
+        _recreate(db, name)
+    else:
+        db.write(f"delete from {name}")
+
+
 def drop_virtual_table(db: Database, name: str) -> None:
     """Drop the virtual table *name*, even if the table is damaged. Call this inside a transaction."""
     if broken_tables(db, [name]) or not _opens(db, name):
         abandon(db, name)
     else:
         db.write(f"drop table {name}")
+
+
+def drop_without_extension(db: Database, name: str) -> None:
+    """Drop the virtual table *name*, if it exists, although its extension may be missing, inside a transaction."""
+    if not db.rows("select 1 from sqlite_schema where name = ?", (name,)):
+        return
+    if not broken_tables(db, [name]):
+        shadows = (
+            "select name from sqlite_schema where type = 'table' and rootpage > 0 and name glob ? || '_*'"
+        )
+        for (shadow,) in db.rows(shadows, (name,)):
+            db.write(f'drop table "{shadow}"')
+    abandon(db, name)
 
 
 def _recreate(db: Database, name: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import apsw
 
 from clawmem.adapters.sqlite.connections import (
+    PAGE_SIZE,
     Bindings,
     Row,
     busy_handler,
@@ -223,10 +224,18 @@ class Database:
         """
         Rebuild the file without deleted data, and empty the write-ahead log.
 
+        A file of an earlier version also gets the present page size, if no other connection uses it.
+
         Raises:
             VaultLocked: another connection is still reading the previous state.
         """
+        if self.path != MEMORY and self.value("pragma page_size") != PAGE_SIZE:
+            self._readers.close_idle()
+            with suppress(VaultLocked):
+                self.write("pragma journal_mode = delete")  # with a log, SQLite keeps the page size
+                self.write(f"pragma page_size = {PAGE_SIZE}")
         self.write("vacuum")
+        self.write_ahead()
         if self.path != MEMORY and self.write("pragma wal_checkpoint(truncate)")[0][0]:
             raise VaultLocked(self.path)
 
@@ -235,7 +244,8 @@ class Database:
         """Whether the vector extension could be loaded."""
         if not self.read_only:
             return self._wants_vectors and load_vectors(self._main)
-        return self._read(has_vector_extension)
+        with self.connection() as reader:
+            return has_vector_extension(reader)
 
     def close(self) -> None:
         """

@@ -311,12 +311,12 @@ class SqliteDocuments:
         return {packed[key]: label for key, label in self._db.rows(_LABELS, (json.dumps(sorted(packed)),))}
 
 
-def text_hash(part: Fragment) -> str | None:
+def text_hash(part: Fragment) -> bytes | None:
     """Return the hash under which the vector of *part* is stored, or ``None`` if *part* is never embedded."""
     text = embedding_text(part.context, part.text)
     if part.kind in NEVER_EMBEDDED or not text:
         return None
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _values(document: Document) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import span, unpack
-from clawmem.adapters.sqlite.scan_table import CanonicalScan, ranked
 from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, EmbeddingSpace, EmbeddingSpaces
+from clawmem.adapters.sqlite.vector_scan import RECORDED, RowFilter, nearest, ranked
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
@@ -69,7 +69,7 @@ update documents set embed_state = case
           and not exists (select 1 from vectors where vectors.text_hash = fragments.text_hash)) then 'failed'
     else 'pending' end
 """
-_STATE_OF = f"{_STATE} where id in (select key >> 20 from fragments where text_hash in (select value from json_each(?)))"
+_STATE_OF = f"{_STATE} where id in (select key >> 20 from fragments where text_hash in (select unhex(value) from json_each(?)))"
 _STATE_AFTER = f"""
 {_STATE} where embed_state <> 'synced'
     or id in (select key >> 20 from fragments join embed_failures using (text_hash))
@@ -78,7 +78,7 @@ _STORE = """
 insert into space_vectors (space, text_hash, vector) values (?, ?, ?)
 on conflict (space, text_hash) do update set vector = excluded.vector
 """
-_FORGIVE = "delete from {failures} where text_hash in (select value from json_each(?))"
+_FORGIVE = "delete from {failures} where text_hash in (select unhex(value) from json_each(?))"
 _FAIL = """
 insert into {failures} values (?, 1, ?)
 on conflict (text_hash) do update set attempts = attempts + 1, error = excluded.error
@@ -89,7 +89,7 @@ delete from space_vectors where space = (select id from spaces where state = ?) 
 _STANDS_FOR = """
 select key, text_hash, collection, authored_at from fragments
   join documents on documents.id = key >> 20 and documents.inactive is null
- where text_hash in (select value from json_each(?)) order by key
+ where text_hash in (select unhex(value) from json_each(?)) order by key
 """
 
 
@@ -137,12 +137,15 @@ class SqliteEmbeddings:
                 return []
             self._db.write(_STATE_OF, (hashes,))
             rows = self._db.write(_STANDS_FOR, (hashes,))
-        return [VectorEntry(unpack(key), vectors[name], *of_document) for key, name, *of_document in rows]
+        return [
+            VectorEntry(unpack(key), vectors[name.hex()], *of_document) for key, name, *of_document in rows
+        ]
 
     def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
         with self._db.atomic():
             self._db.write_many(
-                _FAIL.format_map(_BESIDE if beside else _SERVING), [(name, error) for name in text_hashes]
+                _FAIL.format_map(_BESIDE if beside else _SERVING),
+                [(bytes.fromhex(name), error) for name in text_hashes],
             )
             if not beside:
                 self._db.write(_STATE_OF, (json.dumps(list(text_hashes)),))
@@ -163,8 +166,9 @@ class SqliteEmbeddings:
         *,
         documents: Collection[int] | None = None,
     ) -> list[Hit]:
-        scan = CanonicalScan(self._db)
-        return ranked(vector, scan.length(), limit, lambda: scan.nearest(vector, limit, scope, documents))
+        length = int(self._db.value(f"select length(vector) from {RECORDED} limit 1") or 0)
+        among = RowFilter(scope, documents)
+        return ranked(vector, length, limit, lambda: nearest(self._db, RECORDED, vector, limit, among))
 
     def counts(self, *, beside: bool = False) -> EmbeddingCounts:
         from clawmem.ports.embeddings import EmbeddingCounts
@@ -231,14 +235,14 @@ class SqliteEmbeddings:
 
     def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[PendingText]:
         """Return the first *limit* texts without a vector, each with the first fragment that has this text."""
-        first: dict[str, int] = {}
+        first: dict[bytes, int] = {}
         bindings = {"after": after} if side is _BESIDE else {}
         rows = self._db.stream(_PENDING.format_map(side), bindings)
         while len(first) < limit and (row := next(rows, None)):
             first.setdefault(row[1], row[0])
         del rows  # an unfinished query would keep its read snapshot open
         texts = _FragmentTexts(self._db)
-        return [PendingText(text_hash, texts.of(key)) for text_hash, key in first.items()]
+        return [PendingText(text_hash.hex(), texts.of(key)) for text_hash, key in first.items()]
 
     def _serving(self, fingerprint: str, has_vectors: bool) -> EmbeddingSpace | None:
         """Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store."""
@@ -260,7 +264,9 @@ class SqliteEmbeddings:
         known = self._db.value("select length(vector) from space_vectors where space = ? limit 1", space[:1])
         for vector in vectors.values():
             check_vector(vector, known or len(first))
-        self._db.write_many(_STORE, [(space.number, name, vector) for name, vector in vectors.items()])
+        self._db.write_many(
+            _STORE, [(space.number, bytes.fromhex(name), vector) for name, vector in vectors.items()]
+        )
 
 
 def check_vector(vector: Vector, length: int) -> None:
@@ -272,8 +278,7 @@ def check_vector(vector: Vector, length: int) -> None:
     """
     if len(vector) != length or not vector or len(vector) % 4:
         raise BadVector(f"it has {len(vector) // 4} dimensions, the vault's have {length // 4}")
-    numbers = array("f", vector)
-    norm = math.sqrt(math.fsum(x * x for x in numbers))
+    norm = math.hypot(*array("f", vector))
     if not math.isfinite(norm) or abs(norm - 1) > _UNIT_TOLERANCE:
         raise BadVector(f"its length is {norm:.3g} instead of 1")
 

@@ -12,16 +12,22 @@ from typing import NamedTuple, TypeVar
 
 import apsw
 
-from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
+from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
-from clawmem.adapters.sqlite.keys import pack, span, unpack_all
+from clawmem.adapters.sqlite.keys import unpack_all
+from clawmem.adapters.sqlite.lexical_tables import (
+    empty_tables,
+    has_present_layout,
+    lexical_tables,
+    table_name,
+)
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of
 from clawmem.adapters.sqlite.postings import Postings, postings, vocabulary
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.ports.lexical_index import TITLE_WEIGHT, UnknownWord, selective_terms
+from clawmem.ports.lexical_index import UnknownWord, selective_terms
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
 _HOLDING = "select (select count(*) from {table} where {table} match asked.value) from json_each(?) as asked"
@@ -29,7 +35,7 @@ _HOLDING = "select (select count(*) from {table} where {table} match asked.value
 _ENTRIES = "select count(*) from {table}_docsize union all "
 # A cross join, because SQLite does not reorder it: bm25() is computed for one term after the other.
 _PARTS = """
-select asked.key, hits.rowid, bm25({table}, {title}, 1)
+select asked.key, {key}, bm25({table}, {weights})
   from json_each(:terms) as asked cross join {table} as hits
  where {table} match asked.value {among}
 """
@@ -78,37 +84,41 @@ class SqliteLexicalIndex(Commits):
 
     method = "FTS5"
     in_process = True
-    tables = tuple(f"lexical_{grain.value}" for grain in Grain)
+    tables = tuple(map(table_name, Grain))
     _role = "lexical"
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
         self._db = db
 
+    @property
+    def is_outdated(self) -> bool:
+        return not has_present_layout(self._db)
+
     @blames_index
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         with self._changing():
-            for grain in Grain:
-                latest = {pack(e.key): (e.title, e.text) for e in entries if e.grain is grain}
-                rows = [(key, *texts) for key, texts in latest.items()]
+            for grain, table in lexical_tables(self._db).items():
+                latest = {table.row(e.key): e for e in entries if e.grain is grain}
+                self._db.write_many(f"delete from {table.name} where rowid = ?", [(row,) for row in latest])
                 self._db.write_many(
-                    f"delete from {_table(grain)} where rowid = ?", [(row[0],) for row in rows]
-                )
-                self._db.write_many(
-                    f"insert into {_table(grain)} (rowid, title, text) values (?, ?, ?)", rows
+                    f"insert into {table.name} (rowid, title, text) values (?, ?, ?)",
+                    [(row, e.title, e.text) for row, e in latest.items()],
                 )
 
     @blames_index
     def remove(self, document_id: int) -> None:
         with self._changing():
-            for grain in Grain:
-                self._db.write(f"delete from {_table(grain)} where rowid between ? and ?", span(document_id))
+            for table in lexical_tables(self._db).values():
+                rows = table.rows_of(document_id)
+                for ends in (rows[:2], rows[2:]):
+                    self._db.write(f"delete from {table.name} where rowid between ? and ?", ends)
 
     @blames_index
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         held = self._held(query, grain)
         rarities = {term: math.log1p((held.entries - n + 0.5) / (n + 0.5)) for term, n in held.terms.items()}
-        return self._ranked(query, grain, limit, held, rarities, _documents(*documents_in(scope)))
+        return self._ranked(query, grain, limit, held, rarities, self._documents(grain, *documents_in(scope)))
 
     @blames_index
     def search_among(
@@ -123,7 +133,7 @@ class SqliteLexicalIndex(Commits):
         in_scope, bindings = documents_in(scope)
         some = "select value from json_each(:documents)"
         seen = f"{in_scope} and id in ({some})" if in_scope else some
-        among = _documents(seen, {**bindings, "documents": json.dumps(list(documents))})
+        among = self._documents(grain, seen, {**bindings, "documents": json.dumps(list(documents))})
         return self._ranked(query, grain, limit, self._held(query, grain), rarities, among)
 
     @blames_index
@@ -138,32 +148,31 @@ class SqliteLexicalIndex(Commits):
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         held = self._held(LexicalQuery(tuple(terms)), Grain.DOCUMENT)
         return unknown_words_in(
-            self._db, _table(Grain.DOCUMENT), [t.text for t, n in held.terms.items() if not n]
+            self._db, table_name(Grain.DOCUMENT), [t.text for t, n in held.terms.items() if not n]
         )
 
     def clear(self) -> None:
         with self._changing():
-            for grain in Grain:
-                empty_fts_table(self._db, _table(grain))
+            empty_tables(self._db)
             self._forget_marker()
 
     @blames_index
     def optimize(self) -> None:
         """Merge the segments of each table into one."""
         for grain in Grain:
-            self._db.write(f"insert into {_table(grain)} ({_table(grain)}) values ('optimize')")
+            self._db.write(f"insert into {table_name(grain)} ({table_name(grain)}) values ('optimize')")
 
     def faults(self) -> list[str]:
         fault = ranking_fault(self._db)
         spoilt = [f"{name} is broken" for name in broken_tables(self._db, self.tables)]
         if not spoilt:
-            checks = (self._db.rows(f"pragma integrity_check({_table(grain)})") for grain in Grain)
+            checks = (self._db.rows(f"pragma integrity_check({table_name(grain)})") for grain in Grain)
             spoilt = [f"SQLite: {said}" for rows in checks for (said,) in rows if said != "ok"]
         return [fault, *spoilt] if fault else spoilt
 
     def postings(self, grain: Grain) -> Postings:
         """Return the digest of the postings of a granularity."""
-        return postings(self._db, _table(grain))
+        return postings(self._db, table_name(grain))
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -183,7 +192,9 @@ class SqliteLexicalIndex(Commits):
         def count(places: Sequence[int]) -> list[int]:
             counted = [term for place in places if (term := asked[place])]
             sql = (_ENTRIES if 0 in places else "") + _HOLDING
-            return [n for (n,) in self._db.rows(sql.format(table=_table(grain)), (_expressions(counted),))]
+            return [
+                n for (n,) in self._db.rows(sql.format(table=table_name(grain)), (_expressions(counted),))
+            ]
 
         return _kept(_NUMBERS, content, [(grain, term) for term in asked], count)
 
@@ -215,10 +226,16 @@ class SqliteLexicalIndex(Commits):
         best = best_of(found, limit, every=query.every)
         return list(map(Hit, unpack_all(best.keys), best.scores))
 
+    def _documents(self, grain: Grain, seen: str, bindings: Mapping[str, str]) -> _RowCondition:
+        """Return a condition for the documents that the query *seen* selects; for all rows if *seen* is empty."""
+        # The scope is part of the query instead of a later filter, so a search returns up to *limit* hits.
+        key = lexical_tables(self._db)[grain].key
+        return _RowCondition(f"and {key} >> 20 in ({seen})", bindings) if seen else _ALL
+
     def _holding_every(self, terms: Sequence[Term], grain: Grain, among: _RowCondition) -> _RowCondition:
         """Return a condition for the rows that contain all of *terms*."""
         every = " AND ".join(map(_expression, terms))
-        sql = _EVERY.format(table=_table(grain), among=among.sql)
+        sql = _EVERY.format(table=table_name(grain), among=among.sql)
         keys = [key for (key,) in self._db.rows(sql, {**among.bindings, "every": every})]
         return _RowCondition(_AMONG_KEYS, {"keys": json.dumps(keys)}, tuple(terms) if among is _ALL else None)
 
@@ -232,7 +249,8 @@ class SqliteLexicalIndex(Commits):
     ) -> list[Matches]:
         def find(places: Sequence[int]) -> list[Matches]:
             asked = [terms[place] for place in places]
-            sql = _PARTS.format(table=_table(grain), title=TITLE_WEIGHT, among=among.sql)
+            table = lexical_tables(self._db)[grain]
+            sql = _PARTS.format(table=table.name, key=table.key, weights=table.weights, among=among.sql)
             rows = self._db.rows(sql, {**among.bindings, "terms": _expressions(asked)})
             found = [Matches(array("q"), array("d")) for _ in asked]
             for nth, of_term in groupby(rows, key=itemgetter(0)):
@@ -286,20 +304,10 @@ def ranking_fault(db: Database) -> str | None:
     return None if ranked else "full-text ranking does not work in this SQLite build (bm25 is constant)"
 
 
-def _table(grain: Grain) -> str:
-    return f"lexical_{grain.value}"
-
-
 def _fts5_rarity(entries: int, holding: int) -> float:
     """Return the IDF that FTS5's ``bm25()`` uses."""
     weight = math.log((entries - holding + 0.5) / (holding + 0.5))
     return weight if weight > 0 else _LEAST
-
-
-def _documents(seen: str, bindings: Mapping[str, str]) -> _RowCondition:
-    """Return a condition for the documents that the query *seen* selects; for all rows if *seen* is empty."""
-    # The scope is part of the query instead of a later filter, so a search returns up to *limit* hits.
-    return _RowCondition(f"and hits.rowid >> 20 in ({seen})", bindings) if seen else _ALL
 
 
 def _has_word(term: Term) -> bool:

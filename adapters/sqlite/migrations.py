@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 
+from clawmem.adapters.sqlite.abandoning import drop_without_extension, empty_fts_table
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.lexical_tables import create_tables, table_name
 from clawmem.ports.errors import (
     VaultError,
 )
+from clawmem.ports.records import Grain
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
-LATEST = 29
+LATEST = 30
+_VECTORS_ONCE = 30
 APPLICATION_ID = 0x434C414D  # "CLAM": distinguishes a vault from other SQLite files
 
 
@@ -62,12 +66,28 @@ def _step(db: Database, number: int, script: str) -> None:
         if version(db) >= number:  # another process has done this step
             return
         db.write(script)
+        if number == _VECTORS_ONCE:
+            _renew_indexes(db)
         if number == 1:
             import secrets
 
             db.write("insert into meta values ('vault_id', ?)", (secrets.token_hex(8),))
             db.write(f"pragma application_id = {APPLICATION_ID}")
         db.write(f"pragma user_version = {number}")
+
+
+def _renew_indexes(db: Database) -> None:
+    """
+    Drop the table of vectors, and make the tables of words anew if there are no documents.
+
+    The words of documents stay in tables of the earlier layout until `update` or `rebuild` reads the records again.
+    Those of sections are deleted: they have no weight in any answer.
+    """
+    drop_without_extension(db, "vector_vec0")
+    if db.value("select exists (select 1 from documents)"):
+        empty_fts_table(db, table_name(Grain.SECTION))
+    else:
+        create_tables(db)
 
 
 def foreign_database(path: str) -> NotAVault:

@@ -74,13 +74,12 @@ class QuantizedVectors(NamedTuple):
         return np.flatnonzero(np.isin(self.keys >> 20, np.fromiter(documents, np.int64, len(documents))))
 
 
-def rounded(chunks: Iterable[tuple[bytes, bytes, bytes]], number: int) -> QuantizedVectors | None:
+def rounded(chunks: Iterable[tuple[bytes, bytes]], number: int) -> QuantizedVectors | None:
     """
     Quantize the vectors of all *chunks*; None if there is none, or if there are not exactly *number*.
 
     Args:
-        chunks: Packed keys (int64), a validity bit per key (lowest bit first), and the vectors (float32) of
-            all keys, valid or not.
+        chunks: Packed keys (int64), and their vectors (float32).
         number: Number of vectors. It allocates the result once; concatenating would need twice the memory.
     """
     whole, filled, rows = None, 0, 0
@@ -105,10 +104,9 @@ def _room(number: int, like: QuantizedVectors) -> QuantizedVectors:
     return QuantizedVectors(*(np.empty((number, *part.shape[1:]), part.dtype) for part in like))
 
 
-def _rounded(rowids: bytes, validity: bytes, vectors: bytes) -> QuantizedVectors:
-    keys = np.frombuffer(rowids, "<i8")
-    there = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[: len(keys)].astype(bool)
-    given = np.frombuffer(vectors, "<f4").reshape(len(keys), -1)[there]
+def _rounded(packed: bytes, vectors: bytes) -> QuantizedVectors:
+    keys = np.frombuffer(packed, "<i8")
+    given = np.frombuffer(vectors, "<f4").reshape(len(keys), -1)
     # The fragments of a short note are the same text and are stored next to each other.
     _, firsts, rows = np.unique(given.view(f"V{given.strides[0]}"), return_index=True, return_inverse=True)
     units = given[firsts]
@@ -117,7 +115,7 @@ def _rounded(rowids: bytes, validity: bytes, vectors: bytes) -> QuantizedVectors
     codes = np.rint(units / steps[:, None]).astype(np.int8)
     off = np.linalg.norm(units - codes * steps[:, None], axis=1)
     shared = rows.ravel().astype(np.int32)
-    return QuantizedVectors(keys[there], shared, codes, steps.astype("f4"), off.astype("f4")[shared])
+    return QuantizedVectors(keys, shared, codes, steps.astype("f4"), off.astype("f4")[shared])
 
 
 def _unit(vector: Floats) -> Floats:

@@ -79,6 +79,12 @@ class ReaderPool:
                 connection.execute("commit")
                 self._take_back(connection)
 
+    def close_idle(self) -> None:
+        """Close the connections that no thread uses."""
+        with self._lock:
+            while self._idle:
+                self._idle.pop().close()
+
     def _take(self) -> apsw.Connection:
         with self._lock:
             if self._idle:

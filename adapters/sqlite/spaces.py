@@ -19,7 +19,7 @@ delete from spaces where state = ? and not exists (select 1 from space_vectors w
 # Texts are embedded in the order of their first fragments, so the last of these is the progress of the build.
 _REACHED = """
 update spaces set reached = max(reached, (select coalesce(max(first), 0) from (
-    select min(key) as first from fragments where text_hash in (select value from json_each(?)) group by text_hash)))
+    select min(key) as first from fragments where text_hash in (select unhex(value) from json_each(?)) group by text_hash)))
  where state = 'building'
 """
 

@@ -17,7 +17,7 @@ from clawmem.adapters.sqlite.relations import SqliteRelations
 from clawmem.adapters.sqlite.telemetry import SqliteReceipts, SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
 from clawmem.adapters.sqlite.vocabulary import unknown_words
-from clawmem.ports.errors import IndexDamaged, VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
+from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
 
 if TYPE_CHECKING:
     from clawmem.adapters.sqlite.captures import SqliteCaptures, SqliteUsage
@@ -56,6 +56,7 @@ class SqliteVault:
         try:
             migrate(self._db)
             if not read_only:
+                self._reclaim_pages()
                 self._self_test()
         except BaseException:
             self._db.close()
@@ -68,11 +69,6 @@ class SqliteVault:
         self.receipts = SqliteReceipts(self._db)
         self.relations = SqliteRelations(self._db)
         self.outbox = SqliteOutbox(self._db)
-        if not read_only and self._db.has_vectors:
-            # Without this step results are still right, only slower, so a failure does not prevent opening
-            # the vault.
-            with suppress(VaultLocked, VaultReadOnly, VaultFull, VaultDamaged, IndexDamaged):
-                self.vectors.catch_up()
 
     # Imported on first use, so that a cold lexical search does not pay for modules that it does not need.
 
@@ -195,11 +191,7 @@ class SqliteVault:
             raise RuntimeError("writing() is not reentrant")
         with self._db.atomic():
             yield
-        if self._db.has_lost_pages:
-            self._db.has_lost_pages = False
-            # Unused pages only cost space; the next repair or scrub removes them as well.
-            with suppress(VaultLocked, VaultFull, VaultDamaged):
-                self._db.vacuum()
+        self._reclaim_pages()
 
     @property
     def location(self) -> str:
@@ -223,10 +215,9 @@ class SqliteVault:
         if self._db.read_only:
             raise VaultReadOnly(self._db.path)
         with self._db.atomic():
-            # Deleted text and vectors stay in the index tables until these are rebuilt.
+            # Deleted text stays in the index tables until these are rebuilt.
             self.lexical.optimize()
             self._db.write("insert into entity_names (entity_names) values ('optimize')")
-            self.vectors.refill()
         self._db.vacuum()
 
     def scratch_lexical(self) -> LexicalIndex:
@@ -279,6 +270,13 @@ class SqliteVault:
 
     def close(self) -> None:
         self._db.close()
+
+    def _reclaim_pages(self) -> None:
+        """Rebuild the file if a table was dropped. Unused pages only cost space; a later repair or scrub removes them."""
+        if self._db.has_lost_pages:
+            self._db.has_lost_pages = False
+            with suppress(VaultLocked, VaultFull, VaultDamaged):
+                self._db.vacuum()
 
     def _self_test(self) -> None:
         if fault := ranking_fault(self._db):

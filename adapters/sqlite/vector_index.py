@@ -1,173 +1,168 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
+import threading
+from array import array
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from clawmem.adapters.sqlite.abandoning import broken_tables
+from clawmem.adapters.sqlite.abandoning import broken_tables, empty_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
 from clawmem.adapters.sqlite.embeddings import check_vector
 from clawmem.adapters.sqlite.keys import pack, span
-from clawmem.adapters.sqlite.scan_table import CanonicalScan, ScanTable, ranked
-from clawmem.adapters.sqlite.sqlite_errors import VirtualTableDamaged
-from clawmem.adapters.sqlite.vec0_table import Vec0Table
+from clawmem.adapters.sqlite.lru_cache import LruCache
+from clawmem.adapters.sqlite.scope import documents_in
+from clawmem.adapters.sqlite.vector_scan import RowFilter, batches, nearest, ranked, with_cosine
 from clawmem.ports.errors import VaultDamaged
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
 
-_RECORDED = """
-select key, vector from fragments join vectors using (text_hash) where key in (select value from json_each(?))
+if TYPE_CHECKING:
+    from clawmem.adapters.sqlite.quantized_vectors import QuantizedVectors
+
+_JOINED = "vector_entries as entry left join space_vectors as recorded on recorded.id = entry.record"
+_VECTOR = "coalesce(entry.vector, recorded.vector)"
+# The columns are named as the scan needs them; entries without a vector are damage, which `faults` counts.
+_ENTRIES = f"(select entry.key, {_VECTOR} as vector from {_JOINED} where {_VECTOR} is not null)"
+_LENGTH = f"select length({_VECTOR}) from {_JOINED} limit 1"
+_SCORES = f"select key, 1 - vec_distance_cosine(vector, :vector) from {_ENTRIES} where key in (select value from json_each(:keys))"
+_PUT = """
+insert or replace into vector_entries (key, record, vector)
+select :key, id, iif(id is null, :vector, null) from (select (
+    select recorded.id from fragments join space_vectors as recorded using (text_hash)
+     where key = :key and space = (select id from spaces where state = 'serving') and recorded.vector = :vector
+) as id)
+"""
+_WRONG = f"""
+select count(*) from {_JOINED} left join fragments on fragments.key = entry.key
+ where {_VECTOR} is null or recorded.text_hash <> fragments.text_hash
+    or entry.vector <> (select vector from vectors where vectors.text_hash = fragments.text_hash)
 """
 
+# Number of searches after which a process caches the vectors. Reading them takes as long as four searches.
+ASKED_OFTEN = 5
+MOST_CONTENTS = 100  # contents with a search count; above this number all counts restart
+MOST_KEPT = 40_000_000  # bytes, for the whole process
 
-class VectorTable(Protocol):
-    """A table of vectors by packed key in SQLite, with a search for the nearest vectors."""
-
-    name: str
-    table: str
-
-    def exists(self) -> bool:
-        """Whether the table exists."""
-
-    def length(self) -> int:
-        """Return the length of the vectors in bytes; 0 without vectors."""
-
-    def insert(self, rows: list[tuple[int, Vector]]) -> None:
-        """Add vectors, or replace those with the same keys."""
-
-    def delete(self, first: int, last: int) -> None:
-        """Delete the vectors with keys from *first* to *last*, inclusive."""
-
-    def nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]:
-        """Return the keys in scope nearest to *vector*, with their cosines."""
-
-    def count(self) -> int:
-        """Return the number of vectors."""
-
-    def vectors(self) -> Iterator[list[tuple[int, Vector]]]:
-        """Iterate over all keys and vectors in batches."""
-
-    def misplaced(self) -> int:
-        """Return the number of keys that some searches do not find, or not with their vector."""
-
-    def drop(self) -> None:
-        """Drop the table, even if it is damaged."""
+_ASKED: Counter[str] = Counter()
+_READING = threading.Lock()  # one thread reads the vectors; the others search without the cache until it has
+_QUICK: LruCache[QuantizedVectors | None] = LruCache(
+    MOST_KEPT, lambda quick: quick.size_bytes if quick else 0
+)
 
 
 class SqliteVectorIndex(Commits):
     """
-    ``VectorIndex`` in a ``vec0`` table, or in a plain table of blobs if the extension is missing.
+    ``VectorIndex`` in a table of keys, each with the record of its vector: exact search over the records.
 
-    Programs with and without the extension may share a vault. Each writes only its own table and records the
-    table's name. A table that missed writes of the other program is refilled from the canonical vectors
-    before the next write; until then searches scan the canonical vectors.
+    A vector is stored a second time only if no record has it. After several searches a process caches the
+    vectors quantized, and compares exactly only the candidates that may be among the nearest. The result is
+    the same, in a quarter of the time. The cache is valid for one content, which has a random id that every
+    change replaces.
     """
 
     in_process = True
+    tables = ("vector_entries",)
     _role = "vectors"
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
         self._db = db
-        self._own: VectorTable = Vec0Table(db) if db.has_vectors else ScanTable(db)
-        self._records = CanonicalScan(db)
-
-    @property
-    def tables(self) -> tuple[str, ...]:
-        """The tables of the index, without the shadow tables of `vec0`."""
-        return (self._own.table,)
 
     @property
     def method(self) -> str:
-        return self._table.name
-
-    def catch_up(self) -> None:
-        """Refill the own table if another table was written last."""
-        if not self._is_latest():
-            self.refill()
-
-    @blames_index
-    def refill(self) -> None:
-        """Rebuild the own table from the canonical vectors; an empty index that is up to date stays unchanged."""
-        if self._is_latest() and not self.count():
-            return
-        with self._db.atomic():
-            self._empty()
-            for batch in self._records.batches():
-                self._own.insert(batch)
+        return "sqlite-vec" if self._db.has_vectors else "exact scan"
 
     @blames_index
     def put(self, entries: Iterable[VectorEntry]) -> None:
-        rows = list({pack(entry.key): entry.vector for entry in entries}.items())
-        length = self._length() or (len(rows[0][1]) if rows else 0)
-        for _, vector in rows:
+        rows = {pack(entry.key): entry.vector for entry in entries}
+        length = self._length() or len(next(iter(rows.values()), b""))
+        for vector in rows.values():
             check_vector(vector, length)
         if rows:
             with self._db.atomic():
-                self.catch_up()
-                self._own.insert(rows)
+                self._db.write_many(_PUT, [{"key": key, "vector": vector} for key, vector in rows.items()])
+                self._rename()
 
     @blames_index
     def remove(self, document_id: int) -> None:
-        if not self._table.exists():
-            return
         with self._db.atomic():
-            self.catch_up()
-            if self._own.exists():
-                self._own.delete(*span(document_id))
+            self._db.write("delete from vector_entries where key between ? and ?", span(document_id))
+            if self._db.changes():
+                self._rename()
 
     @blames_index
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        length = self._length()
-        return ranked(vector, length, limit, lambda: self._table.nearest(vector, limit, scope))
+        return ranked(vector, self._length(), limit, lambda: self._nearest(vector, limit, scope))
 
     @blames_index
     def count(self) -> int:
-        table = self._table
-        return table.count() if table.exists() else 0
+        return int(self._db.value("select count(*) from vector_entries"))
 
     def clear(self) -> None:
         with self._db.atomic():
-            self._empty()
+            empty_table(self._db, "vector_entries")
+            self._rename()
             self._forget_marker()
 
     def optimize(self) -> None:
         """Do nothing: this index has nothing to optimize."""
 
     def faults(self) -> list[str]:
-        """Compare every vector with the record that it was built from."""
-        if not self._is_latest() or not self._own.exists():
-            return []
+        """Compare every entry with the record of its vector."""
         if broken := broken_tables(self._db, self.tables):
             return [f"{name} is broken" for name in broken]
         try:
-            differing = sum(map(self._differing, self._own.vectors()))
-            misplaced = self._own.misplaced()
-        except (VirtualTableDamaged, ArithmeticError, ValueError, LookupError):
-            return ["a table of the vectors is broken"]
+            wrong = int(self._db.value(_WRONG))
         except VaultDamaged:
             return []  # a table of the records is broken, which `Vault.check` reports
-        found = [f"{differing} vectors of its table differ from the records"] if differing else []
-        return [*found, f"{misplaced} vectors are not in their place"] if misplaced else found
-
-    def _differing(self, held: Sequence[tuple[int, Vector]]) -> int:
-        known: dict[int, Vector] = dict(self._db.rows(_RECORDED, (json.dumps([key for key, _ in held]),)))
-        return sum(known.get(key, vector) != vector for key, vector in held)
-
-    def _empty(self) -> None:
-        if self._own.exists():
-            self._own.drop()
-        if not self._is_latest():
-            self._db.write("insert or replace into meta values ('vector_table', ?)", (self._own.name,))
-
-    @property
-    def _table(self) -> VectorTable:
-        return self._own if self._is_latest() else self._records
-
-    def _is_latest(self) -> bool:
-        latest = self._db.meta("vector_table")
-        return (latest or Vec0Table.name) == self._own.name
+        return [f"{wrong} vectors of its table differ from the records"] if wrong else []
 
     def _length(self) -> int:
-        table = self._table
-        return table.length() if table.exists() else 0
+        return int(self._db.value(_LENGTH) or 0)
+
+    def _nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]:
+        quick = self._quick()
+        if quick is None:
+            return nearest(self._db, _ENTRIES, vector, limit, RowFilter(scope))
+        keys = json.dumps(quick.candidates(vector, limit, self._documents(scope)))
+        return with_cosine(self._db.rows(_SCORES, {"vector": vector, "keys": keys}))
+
+    def _rename(self) -> None:
+        self._db.write("insert or replace into meta values ('vector_content', hex(randomblob(8)))")
+
+    def _quick(self) -> QuantizedVectors | None:
+        """
+        Return all vectors, quantized, once this content has been searched often; None before, without content
+        id, or without the extension, which compares the candidates.
+        """
+        content = self._db.meta("vector_content")
+        if content is None or not self._db.has_vectors:
+            return None
+        if not _is_asked_often(content) or not _READING.acquire(blocking=False):
+            return None
+        try:
+            return _QUICK.get(content, self._rounded)
+        finally:
+            _READING.release()
+
+    def _rounded(self) -> QuantizedVectors | None:
+        from clawmem.adapters.sqlite.quantized_vectors import rounded  # also imports numpy
+
+        return rounded(self._chunks(), self.count())
+
+    def _chunks(self) -> Iterator[tuple[bytes, bytes]]:
+        for rows in batches(self._db, _ENTRIES):
+            yield array("q", [key for key, _ in rows]).tobytes(), b"".join(vector for _, vector in rows)
+
+    def _documents(self, scope: Scope) -> Collection[int] | None:
+        seen, bindings = documents_in(scope)
+        return [number for (number,) in self._db.rows(seen, bindings)] if seen else None
+
+
+def _is_asked_often(content: str) -> bool:
+    if len(_ASKED) > MOST_CONTENTS:
+        _ASKED.clear()
+    _ASKED[content] += 1
+    return _ASKED[content] > ASKED_OFTEN

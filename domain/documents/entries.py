@@ -1,4 +1,4 @@
-"""Entries of the lexical index: the words of a document at four granularities, each with the names of the document."""
+"""Entries of the lexical index: the words of a document at three granularities, each with the names of the document."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from clawmem.domain.documents.names import searchable_names, with_names
 from clawmem.domain.documents.tokens import index_text
 from clawmem.ports.records import Document, Fragment, FragmentKey, FragmentKind, Grain, LexicalEntry
 
+# Sections have no weight in any answer (`clawmem.domain.retrieval.grains`), so their words are not indexed.
 GRAIN_OF = {
     FragmentKind.LINE: Grain.LINE,
     FragmentKind.PASSAGE: Grain.PASSAGE,
-    FragmentKind.SECTION: Grain.SECTION,
     FragmentKind.DOCUMENT: Grain.DOCUMENT,
 }
 
 
 def lexical_entries(document: Document, fragments: Sequence[Fragment]) -> Iterator[LexicalEntry]:
     """
-    Yield an entry for each line, passage and section, and one for the whole document, which includes its front matter.
+    Yield an entry for each line and passage, and one for the whole document, which includes its front matter.
 
     The title field of an entry contains the title of the document, the headings above the text, and the words that
     the file name, the aliases and the folders add. That of a table row also contains the column names. A question

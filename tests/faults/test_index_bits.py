@@ -17,10 +17,10 @@ import pytest
 import sqlite_vec
 from command_line import Invoke
 
+from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.adapters.sqlite.lru_cache import LruCache
 
 EXAMPLES = Path(__file__).parents[2] / "examples/notes"
-PAGE = 4096
 SOUND = "Files, records and indexes agree.\n"
 ADVICE = re.compile(r"Run: clawmem ([a-z][a-z-]*)")
 TABLES = ("lexical_line", "lexical_passage", "lexical_section", "lexical_document", "entity_names")
@@ -62,8 +62,8 @@ class Home:
         pages = defaultdict(list)
         with self.connected() as connection:
             for name, number in connection.execute(INDEX_PAGES):
-                begin = (number - 1) * PAGE
-                if used := [place for place in range(begin, begin + PAGE) if self._content[place]]:
+                begin = (number - 1) * PAGE_SIZE
+                if used := [place for place in range(begin, begin + PAGE_SIZE) if self._content[place]]:
                     pages[name].append(used)
         while True:
             name = chance.choice(sorted(pages))
@@ -81,9 +81,13 @@ class Home:
         """Flip one bit of a stored value."""
         with self.connected() as connection:
             where = f"from {table} where {condition} limit 1"
-            value = bytearray(connection.execute(f"select {column} {where}").get)
-            value[place(value)] ^= 1 << bit
-            connection.execute(f"update {table} set {column} = ? where {condition}", (bytes(value),))
+            value = connection.execute(f"select {column} {where}").get
+            if isinstance(value, int):
+                changed: int | bytearray = value ^ 1 << bit
+            else:
+                changed = bytearray(value)
+                changed[place(value)] ^= 1 << bit
+            connection.execute(f"update {table} set {column} = ? where {condition}", (changed,))
             assert connection.changes() == 1
 
     def answers(self) -> str:
@@ -133,13 +137,9 @@ def questions(connection: apsw.Connection, notes: Path) -> Iterator[tuple[str, o
     for table in TABLES:
         yield f"select term, doc, col, offset from temp.{table}_places where ?", True
         yield from (
-            (f"select rowid, bm25({table}, 2, 1) from {table} where {table} match ?", one) for one in asked
+            (f"select rowid, bm25({table}, 1, 2) from {table} where {table} match ?", one) for one in asked
         )
-    vectors = connection.execute("select distinct vector from space_vectors order by vector").fetchall()
-    for (vector,) in vectors[::20]:  # each is compared with all
-        yield "select key, distance from vector_vec0 where embedding match ? and k = 2000", vector
-    for (key,) in connection.execute("select rowid from vector_vec0_rowids").fetchall():
-        yield "select embedding from vector_vec0 where key = ?", key
+    yield "select key, record, vector from vector_entries where ?", True
 
 
 @pytest.fixture
@@ -165,25 +165,28 @@ def last_place(value: bytes) -> int:
 
 
 RARE = f"instr(block, x'{SUFFIX.hex()}')"
-FROM_E = "term = (select min(term) from lexical_document_idx where hex(term) glob '3065*')"
+LAST_PAGE = "term = (select max(term) from lexical_document_idx)"
 LAST_NAMES = "id = (select max(id) from entity_names_data)"
 Place = Callable[[bytes], int]
 CHOSEN: dict[str, tuple[str, str, str, Place]] = {  # table, column, row and byte
     "term": ("lexical_document_data", "block", RARE, lambda value: value.index(SUFFIX)),
     "document": ("lexical_passage_data", "block", RARE, lambda value: after(value, 1) - 1),
     "place": ("lexical_line_data", "block", RARE, lambda value: after(value, 2)),
-    "tree of terms": ("lexical_document_idx", "term", FROM_E, lambda value: 1),
+    "tree of terms": ("lexical_document_idx", "term", LAST_PAGE, lambda value: 1),
     "length": (
         "lexical_line_docsize",
         "sz",
         "id = (select max(id) from lexical_line_docsize)",
         lambda value: 1,
     ),
-    "average length": ("lexical_section_data", "block", "id = 1", lambda value: 0),
+    "average length": ("lexical_passage_data", "block", "id = 1", lambda value: 0),
     "entity": ("entity_names_data", "block", LAST_NAMES, last_place),
-    "vector": ("vector_vec0_vector_chunks00", "vectors", "rowid = 1", lambda value: 2),
-    "validity of a vector": ("vector_vec0_chunks", "validity", "chunk_id = 1", lambda value: 0),
-    "key of a vector": ("vector_vec0_chunks", "rowids", "chunk_id = 1", lambda value: 0),
+    "record of a vector": (
+        "vector_entries",
+        "record",
+        "key = (select min(key) from vector_entries)",
+        lambda value: 0,
+    ),
 }
 
 

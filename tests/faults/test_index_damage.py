@@ -15,13 +15,13 @@ import pytest
 from command_line import Invoke
 from typer.testing import Result
 
+from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.adapters.sqlite.lru_cache import LruCache
 
 Damage = Callable[[bytes, random.Random], bytes | None]
 
 EXAMPLES = Path(__file__).parents[2] / "examples/notes/decisions"
 FORGOTTEN_FILE = "decisions/2026-04-28-pricing-tiers.md"
-PAGE = 4096
 OWN_PAGES = "select pageno from dbstat where name glob 'lexical_*' or name glob 'vector_*'"
 REWRITTEN = "latest_version_hint.json"  # LanceDB does without it, and neither reads it as true nor repairs it
 QUESTIONS = (("search", "queue"), ("vsearch", "queue"), ("query", "when did the queue leave redis"))
@@ -137,7 +137,7 @@ class Home:
         numbers = [number for (number,) in connection.execute(OWN_PAGES)]
         connection.close()
         return [
-            Damaged(self.vault, (number - 1) * PAGE, number * PAGE, damage)
+            Damaged(self.vault, (number - 1) * PAGE_SIZE, number * PAGE_SIZE, damage)
             for number in numbers
             for damage in (zeroed, noise)
         ]
@@ -194,7 +194,7 @@ def every_damage_is_repaired(home: Home, number: int) -> None:
     """Damage the index, look, follow the first advice, and look again; *number* times."""
     chance = random.Random(17)
     for _, damaged in zip(range(number), home.damages(chance), strict=False):
-        name = (damaged.file.name, damaged.begin // PAGE + 1, damaged.damage.__name__)
+        name = (damaged.file.name, damaged.begin // PAGE_SIZE + 1, damaged.damage.__name__)
         home.restore()
         damaged.inflict(chance)
         spoilt = content_of(damaged.file)

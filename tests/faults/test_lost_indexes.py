@@ -16,6 +16,7 @@ from command_line import Invoke
 from hook_process import ask
 from rest_world import world_at
 
+from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.app.services.maintenance.doctor import REBUILD
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ OWN_TABLES = [
     f"lexical_{grain}_{part}"
     for grain in ("line", "passage", "section", "document")
     for part in ("data", "idx", "docsize", "config")
-] + ["vector_vec0_chunks", "vector_vec0_rowids", "vector_vec0_vector_chunks00", "vector_vec0_info"]
+] + ["vector_entries"]
 
 
 DAMAGES = {"zeros": bytes, "noise": lambda size: random.Random(size).randbytes(size)}
@@ -246,7 +247,7 @@ def test_a_broken_page_of_the_vaults_own_index(world: World, invoke: Invoke, tab
         ((root,),) = connection.execute("select rootpage from sqlite_schema where name = ?", (table,))
     connection.close()
     content = bytearray(world.vault_file.read_bytes())
-    content[(root - 1) * 4096 : root * 4096] = DAMAGES[damage](4096)
+    content[(root - 1) * PAGE_SIZE : root * PAGE_SIZE] = DAMAGES[damage](PAGE_SIZE)
     world.vault_file.write_bytes(content)
 
     for verb, answer in before.items():

@@ -54,7 +54,7 @@ def pages(home: Home, number: int) -> Iterator[tuple[int, Damage]]:
     file = PageFile(str(home.vault))
     free = file.free()
     used = [page for page in range(1, file.count + 1) if page not in free]
-    chosen = random.Random(11).sample(used, min(number, len(used)))
+    chosen = random.Random(12).sample(used, min(number, len(used)))
     for turn, page in enumerate([1, *chosen]):
         is_empty = not any(file[page])  # zeros in the place of zeros are no damage
         yield page, noise if is_empty or turn % 2 else zeroed

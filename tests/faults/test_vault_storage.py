@@ -98,8 +98,8 @@ class TestFull:
         world.embed()
         assert world.verify() == []
 
-    @pytest.mark.parametrize(("extension", "step"), [(True, 10), (False, 3)])
-    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World], extension: bool, step: int) -> None:
+    @pytest.mark.parametrize("extension", [True, False])
+    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World], extension: bool) -> None:
         """Batches that were finished stay; the one that did not fit leaves nothing behind."""
         world = worlds("vault", extension=extension)
         for number in range(30):
@@ -107,7 +107,7 @@ class TestFull:
         world.update()
 
         failures = 0
-        for failure in pages_missing(world, world.embed, step=step):
+        for failure in pages_missing(world, world.embed, step=1):
             failures += 1
             assert failure.code == "VAULT_FULL"
             assert world.vault.vectors.count() == 0
@@ -142,6 +142,7 @@ class TestMigrations:
 
         assert vault.info().schema == LATEST
         assert vault.check() == []
+        vault.lexical.clear()  # its tables have the earlier layout until the next update
         assert schema(vault) == schema(SqliteVault(database.MEMORY))
         kept = vault.documents.at("notes", "old.md")
         assert (kept is not None) == (begun > 0)

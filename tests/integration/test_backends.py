@@ -112,8 +112,8 @@ class TestANewVault:
     @pytest.mark.parametrize(
         ("backend", "words", "vectors"),
         [
-            ("sqlite", "FTS5", "vec0"),
-            ("tantivy", "tantivy", "vec0"),
+            ("sqlite", "FTS5", "sqlite-vec"),
+            ("tantivy", "tantivy", "sqlite-vec"),
             ("lancedb", "lancedb", "lancedb exact scan"),
         ],
     )

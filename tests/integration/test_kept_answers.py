@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import struct
 import threading
 from array import array
 from collections.abc import Iterator
@@ -14,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clawmem.adapters.sqlite import vec0_table
+from clawmem.adapters.sqlite import vector_index
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, _best, _best_in_bulk
 from clawmem.adapters.sqlite.quantized_vectors import rounded
@@ -45,16 +44,10 @@ def found(vault: SqliteVault) -> list[int]:
     return [hit.key.document_id for hit in vault.lexical.search(QUESTION, Grain.PASSAGE, 10)]
 
 
-def chunk(vectors: list[bytes], first: int) -> tuple[bytes, bytes, bytes]:
-    """As vec0 keeps them, every other place empty."""
-    keys = [key for number in range(len(vectors)) for key in (0, first + number)]
-    there = sum(1 << place for place in range(1, len(keys), 2))
-    empty = bytes(len(vectors[0]))
-    return (
-        struct.pack(f"<{len(keys)}q", *keys),
-        there.to_bytes(-(-len(keys) // 8), "little"),
-        b"".join(half for vector in vectors for half in (empty, vector)),
-    )
+def chunk(vectors: list[bytes], first: int) -> tuple[bytes, bytes]:
+    """As the index reads them."""
+    keys = array("q", range(first, first + len(vectors)))
+    return keys.tobytes(), b"".join(vectors)
 
 
 MATCHES = st.lists(
@@ -158,9 +151,9 @@ class TestVectors:
             ids = [save(vault, f"v{n}.md", collection="notes" if n % 3 else "journal") for n in range(60)]
             vault.vectors.put(VectorEntry(FragmentKey(n, 0), v) for n, v in zip(ids, vectors, strict=True))
             for scope in (EVERYTHING, Scope(frozenset({"journal"})), Scope(frozenset({"nowhere"}))):
-                monkeypatch.setattr(vec0_table, "ASKED_OFTEN", 10**9)
+                monkeypatch.setattr(vector_index, "ASKED_OFTEN", 10**9)
                 exact = [vault.vectors.search(vector, 10, scope) for vector in vectors]
-                monkeypatch.setattr(vec0_table, "ASKED_OFTEN", 0)
+                monkeypatch.setattr(vector_index, "ASKED_OFTEN", 0)
                 assert [vault.vectors.search(vector, 10, scope) for vector in vectors] == exact
 
     @given(data=st.data())

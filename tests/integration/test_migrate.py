@@ -44,8 +44,8 @@ TIED = 1  # of the best, which another engine may rank just behind the next
 VERBS = ("search", "vsearch", "query")
 AGREED = "Files, records and indexes agree.\n"
 METHODS = {
-    "sqlite": ("FTS5", "vec0"),
-    "tantivy": ("tantivy", "vec0"),
+    "sqlite": ("FTS5", "sqlite-vec"),
+    "tantivy": ("tantivy", "sqlite-vec"),
     "lancedb": ("lancedb", "lancedb exact scan"),
 }
 
@@ -209,7 +209,7 @@ class TestMigrate:
             "before": "sqlite",
             "to": "tantivy",
             "lexical": "tantivy",
-            "vectors": "vec0",
+            "vectors": "sqlite-vec",
         }
 
     def test_progress(self, station: Station, bars: list[tuple[str, Steps]]) -> None:
@@ -322,7 +322,7 @@ class TestRebuild:
 
     def test_in_words(self, station: Station) -> None:
         """One line says what was made anew and what answers."""
-        assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; vec0).\n"
+        assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; sqlite-vec).\n"
 
     def test_unknown(self, station: Station) -> None:
         """An index that does not exist is refused with those that do."""

@@ -237,7 +237,7 @@ def keyword_agreements(judged: Judged, backend: str, grain: Grain) -> Iterator[f
 Make = Callable[[Judged, Path], AbstractContextManager[VectorIndex]]
 
 
-def by_vec0(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+def by_extension(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
     return nullcontext(judged.vaults["sqlite"].vectors)
 
 
@@ -290,7 +290,7 @@ class TestVectors:
     @pytest.mark.parametrize(
         ("make", "method"),
         [
-            (by_vec0, "vec0"),
+            (by_extension, "sqlite-vec"),
             (by_numpy, "exact scan"),
             (by_sidecar, "sidecar, exact"),
             (by_lancedb, "lancedb exact scan"),

@@ -144,7 +144,7 @@ def test_a_vault_from_before_there_were_spaces(tmp_path: Path) -> None:
 
         assert vault.embeddings.fingerprint() == ("hashing-turned" if stored else None)
         assert vault.embeddings.counts() == EmbeddingCounts(orphaned=len(stored))
-        assert dict(vault._db.rows("select text_hash, vector from vectors")) == stored
+        assert dict(vault._db.rows("select lower(hex(text_hash)), vector from vectors")) == stored
         vault.close()
 
 

@@ -12,6 +12,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.keys import pack
+from clawmem.adapters.sqlite.lexical_tables import lexical_tables
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.verify import Verify
@@ -222,8 +223,9 @@ class TestLexicalIndex:
     def test_a_missing_document(self, world: World, grain: Grain, path: str) -> None:
         """A document taken out of one grain is named with the grain, whatever its script, and counts differ."""
         document_id = world.id(path)
-        first, last = pack(FragmentKey(document_id, 0)), pack(FragmentKey(document_id + 1, 0)) - 1
-        world.vault._db.write(f"delete from lexical_{grain} where rowid between ? and ?", (first, last))
+        table = lexical_tables(world.vault._db)[grain]
+        rows = table.rows_of(document_id)[:2]
+        world.vault._db.write(f"delete from {table.name} where rowid between ? and ?", rows)
 
         found = world.verify()
 
@@ -260,7 +262,6 @@ class TestLexicalIndex:
     ) -> None:
         """Deactivated in the records alone, it is named for every index that still has it."""
         world.vault.documents.deactivate([world.id(path)], reason)
-        world.vault.embeddings.clean()
         (world.root / path).unlink()
 
         found = world.verify()
@@ -280,7 +281,7 @@ class TestLexicalIndex:
 
     def test_an_orphan_that_hides_a_missing_entry(self, world: World) -> None:
         """Equal counts prove nothing: one entry too many and one too few are both named."""
-        world.vault._db.write("delete from lexical_document where rowid = ?", (world.id("a.md") << 20,))
+        world.vault._db.write("delete from lexical_document where rowid = ?", (world.id("a.md"),))
         world.vault.lexical.put([LexicalEntry(FragmentKey(999, 0), Grain.DOCUMENT, "notes", "", "stray")])
 
         found = world.verify()

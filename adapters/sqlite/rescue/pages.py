@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from struct import Struct
 
+from clawmem.adapters.sqlite.connections import PAGE_SIZE
+
 _HEADER = Struct(">16sHBBBBBBIIII")  # the header up to the number of freelist pages
 _MAGIC = b"SQLite format 3\0"
-_USUAL_SIZE = 4096
+_SIZES = (4096, PAGE_SIZE)  # of vaults; those of earlier versions have smaller pages
+_TREE_PAGES = (2, 5, 10, 13)  # first byte
 _WAL_HEADER = Struct(">IIIIIIII")
 _WAL_FRAME = Struct(">IIIIII")
 _WAL_MAGIC = (0x377F0682, 0x377F0683)
@@ -29,7 +32,7 @@ class PageFile:
         magic, size, _, _, reserved, *_ = _HEADER.unpack_from(header)
         size = 65536 if size == 1 else size
         self.has_header = magic == _MAGIC and size >= 512 and size & (size - 1) == 0
-        self.size = size if self.has_header else _USUAL_SIZE
+        self.size = size if self.has_header else _likely_size(self._bytes)
         self._logged = dict(_logged(Path(f"{path}-wal"), self.size))
         first = self._logged.get(1, header)
         self.has_header |= first[:16] == _MAGIC
@@ -68,6 +71,19 @@ class PageFile:
             listed = range(8, min(8 + 4 * leaves, len(page) - 3), 4)
             found.update(_WORD.unpack_from(page, at)[0] for at in listed)
         return found
+
+
+def _likely_size(content: bytes) -> int:
+    """Return the page size of a vault without a header: of the smaller one, if trees have pages between the larger ones."""
+    smaller, larger = _SIZES
+    between = [content[at] for at in range(smaller, len(content), larger)]
+    at_ends = [content[at] for at in range(larger, len(content), larger)]
+    is_smaller = 2 * _share_of_trees(between) > _share_of_trees(at_ends)
+    return smaller if is_smaller else larger
+
+
+def _share_of_trees(starts: Sequence[int]) -> float:
+    return sum(first in _TREE_PAGES for first in starts) / max(1, len(starts))
 
 
 def _logged(wal: Path, size: int) -> Iterator[tuple[int, bytes]]:

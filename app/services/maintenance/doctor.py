@@ -148,15 +148,15 @@ class Doctor:
         if faults := self._vault.lexical.faults():
             return CheckResult(LEXICAL, False, "; ".join(map(without_remedy, faults)), REBUILD)
         expected = self._fragments_by_grain()
-        held = {grain: self._vault.lexical.count(grain) for grain in Grain}
+        held = {grain: self._vault.lexical.count(grain) for grain in GRAIN_OF.values()}
         wrong = [
             f"{grain}: the index holds {held[grain]}, the records {expected[grain]}"
-            for grain in Grain
+            for grain in held
             if held[grain] != expected[grain]
         ]
         if wrong:
             return CheckResult(LEXICAL, False, "; ".join(wrong), REBUILD)
-        return CheckResult(LEXICAL, True, ", ".join(f"{grain} {held[grain]}" for grain in Grain))
+        return CheckResult(LEXICAL, True, ", ".join(f"{grain} {count}" for grain, count in held.items()))
 
     def _fragments_by_grain(self) -> Counter[Grain]:
         counts: Counter[Grain] = Counter()

@@ -219,7 +219,7 @@ class Verify:
             yield [entry for document in page for entry in lexical_entries(document, fragments(document.id))]
 
     def _differing(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
-        lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in Grain}
+        lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in GRAIN_OF.values()}
         vectors = self._vectors(documents)
         for document in documents:
             parts = self._vault.documents.fragments(document.id)
