@@ -57,7 +57,8 @@ def _files(place: Path) -> Iterator[Path]:
     """Yield regular files, without those of hidden folders below *place*; symbolic links are not followed."""
     for folder, folders, names in os.walk(place):
         folders[:] = [one for one in folders if not one.startswith(".")]
-        yield from (path for path in (Path(folder) / name for name in names) if not path.is_symlink())
+        paths = (Path(folder) / name for name in names)
+        yield from (path for path in paths if path.is_file() and not path.is_symlink())
 
 
 def _note(tool: str, place: Path, path: Path) -> _NoteFile:

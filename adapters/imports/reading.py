@@ -77,6 +77,8 @@ def text_of(tool: str, file: Path) -> str:
         StoreUnreadable: It cannot be read, or has more than 64 MB.
     """
     try:
+        if file.exists() and not file.is_file():
+            raise StoreUnreadable(tool, str(file), "it is not a regular file")
         if file.stat().st_size > MOST_BYTES:
             raise StoreUnreadable(tool, str(file), f"it has more than {MOST_BYTES >> 20} MB")
         return file.read_text("utf-8-sig", "replace")

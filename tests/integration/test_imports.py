@@ -295,3 +295,17 @@ def test_an_unknown_tool_and_its_usual_place(invoke: Invoke, home: Path, vault_f
     mem0(home / ".mem0")
     assert read_json(invoke("--json", "import", "mem0"))["imported"] == 1
     assert "Name its store" in invoke("import", "pam").output
+
+
+def test_pipes_and_empty_paths(invoke: Invoke, tmp_path: Path) -> None:
+    """A pipe in a folder is left out, and one that is named is refused; an unset variable is not the current folder."""
+    folder = tmp_path / "store"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.md")
+    (folder / "kiln.md").write_text("# Kiln\n\nThe kiln fires on Mondays.\n", "utf-8")
+
+    assert "Would import 1 memory" in invoke("import", "basic-memory", folder, "--dry-run").stdout
+    assert "it is not a regular file" in invoke("import", "memory-jsonl", folder / "pipe.md").stderr
+    for command in (("import", "basic-memory", ""), ("mine", "--forget", ""), ("restore", "")):
+        done = invoke(*command)
+        assert (done.exit_code, "is empty. Give it a value" in done.stderr) == (2, True), command

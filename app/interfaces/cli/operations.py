@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
+from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Union, get_args, get_origin
 
@@ -208,8 +209,14 @@ def confirm(services: Services, operation: Operation[Any, Any], request: Request
 
 
 def _may_be_missing(field: FieldInfo) -> bool:
-    """Whether the parameter is a list on the command line, of words or values, that keeps its default if it is empty."""
-    return (_has_words(field) or _is_list(field.annotation)) and not field.is_required()
+    """Whether the parameter keeps its default if the command line has no value: a text, or a list of words or values."""
+    is_list = _has_words(field) or _is_list(field.annotation)
+    return (is_list and not field.is_required()) or _is_text_option(field)
+
+
+def _is_text_option(field: FieldInfo) -> bool:
+    """Whether the parameter is an option with a text that is empty by default, and must not be empty where it is given."""
+    return field.default == "" and not option_of(field).is_argument
 
 
 def _has_words(field: FieldInfo) -> bool:
@@ -221,6 +228,11 @@ def _has_words(field: FieldInfo) -> bool:
 def _is_list(annotation: Any) -> bool:
     """Whether *annotation* allows a list: its option may be repeated."""
     return get_origin(annotation) is list or any(map(_is_list, get_args(annotation)))
+
+
+def _is_path(annotation: Any) -> bool:
+    """Whether *annotation* allows a path; an empty one would be the current folder."""
+    return annotation is Path or any(map(_is_path, get_args(annotation)))
 
 
 def _typed(annotation: Any) -> Any:
@@ -241,7 +253,7 @@ def _annotated(name: str, field: FieldInfo, default: object) -> Any:
     if option.is_argument:
         metavar = option.metavar or name.upper()
         words: Any = list[str] if field.is_required() else list[str] | None
-        kind = words if _has_words(field) else field.annotation
+        kind = words if _has_words(field) else field.annotation if option.parser else _typed(field.annotation)
         return Annotated[
             kind, typer.Argument(metavar=metavar, help=about, show_default=False, parser=option.parser)
         ]
@@ -265,6 +277,8 @@ def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Reques
         has_words = _has_words(fields[name])
         if isinstance(value, list) and not has_words:
             _refuse_empty(_spelling(operation, name), value)
+        if isinstance(value, str) and (_is_text_option(fields[name]) or _is_path(fields[name].annotation)):
+            _refuse_empty(_spelling(operation, name), [value])
         if value is not None or not _may_be_missing(fields[name]):
             text = " ".join(value) if isinstance(value, list) and has_words else value
             is_dash = text == "-" and option_of(fields[name]).from_stdin
