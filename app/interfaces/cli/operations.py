@@ -98,6 +98,7 @@ def command_of(operation: Operation[Any, Any], command: Command) -> Any:
         if command.otherwise and any(given[name] is None for name in required):
             _answer(ctx, command.otherwise, command.otherwise.request())
             return
+        _refuse_empty_texts(operation, given)
         given = {**given, **command.fixed}
         if operation.documents:
             _list(ctx, operation, _request(operation, given), shape, opens=opens)
@@ -277,8 +278,6 @@ def _request(operation: Operation[Any, Any], given: Mapping[str, Any]) -> Reques
         has_words = _has_words(fields[name])
         if isinstance(value, list) and not has_words:
             _refuse_empty(_spelling(operation, name), value)
-        if isinstance(value, str) and (_is_text_option(fields[name]) or _is_path(fields[name].annotation)):
-            _refuse_empty(_spelling(operation, name), [value])
         if value is not None or not _may_be_missing(fields[name]):
             text = " ".join(value) if isinstance(value, list) and has_words else value
             is_dash = text == "-" and option_of(fields[name]).from_stdin
@@ -304,6 +303,13 @@ def _stdin() -> str:
             "INVALID_INPUT",
             f"stdin is not UTF-8 text (byte {error.start}). Convert it, for example with iconv.",
         ) from error
+
+
+def _refuse_empty_texts(operation: Operation[Any, Any], given: Mapping[str, Any]) -> None:
+    for name, field in operation.request.model_fields.items():
+        value = given.get(name)
+        if isinstance(value, str) and (_is_text_option(field) or _is_path(field.annotation)):
+            _refuse_empty(_spelling(operation, name), [value])
 
 
 def _refuse_empty(option: str, values: list[str]) -> None:
