@@ -10,6 +10,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.filters import IsRefused, span_of
+from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.tables import header_at
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.retrieval.chunk_choice import intent_terms
@@ -216,7 +217,7 @@ class Composer:
         """Return the whole note of *lines* if it is short, longer, by a known author and no row was found; else ``None``."""
         first = lines[0]
         body = self._vault.documents.body(first.candidate.document_id) or ""
-        start, end = text_range(body)
+        start, end = text_range(without_broken_head(body))
         if not first.text or not first.span or first.head.lead or end - start > FULL_CHARACTERS:
             return None
         if any(one.header for one in lines):
