@@ -254,7 +254,8 @@ def _annotated(name: str, field: FieldInfo, default: object) -> Any:
     if option.is_argument:
         metavar = option.metavar or name.upper()
         words: Any = list[str] if field.is_required() else list[str] | None
-        kind = words if _has_words(field) else field.annotation if option.parser else _typed(field.annotation)
+        is_text = _is_path(field.annotation) and not option.parser
+        kind = words if _has_words(field) else _typed(field.annotation) if is_text else field.annotation
         return Annotated[
             kind, typer.Argument(metavar=metavar, help=about, show_default=False, parser=option.parser)
         ]
