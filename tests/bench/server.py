@@ -64,8 +64,8 @@ class Endpoint(NamedTuple):
 WAYS = (
     Endpoint("GET /health", "/health"),
     Endpoint("GET /list", "/list"),
-    Endpoint("POST /search, keyword", "/search", lambda text: {"query": text, "mode": "keyword"}, 5),
-    Endpoint("POST /search, hybrid", "/search", lambda text: {"query": text, "mode": "hybrid"}, 15),
+    Endpoint("POST /search, keyword", "/search", lambda text: {"query": text, "mode": "keyword"}, 8),
+    Endpoint("POST /search, hybrid", "/search", lambda text: {"query": text, "mode": "hybrid"}, 20),
     Endpoint("keyword, each once", "/search", lambda text: {"query": text, "mode": "keyword"}, is_new=True),
     Endpoint("hybrid, each once", "/search", lambda text: {"query": text, "mode": "hybrid"}, is_new=True),
     Endpoint("POST /retrieve", "/retrieve", lambda text: {"query": text}),
