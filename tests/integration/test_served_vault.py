@@ -157,6 +157,20 @@ class TestWriting:
         assert (outside.lag(), outside.own_words(), outside.kept()) == (0, 0, 1)
         assert outside.verify() == []
 
+    def test_a_kill_between_the_commits(self, outside: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
+        """What the index outside holds leaves the vault's own table, though nobody recorded it."""
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            patch.setattr("clawmem.app.services.indexes.indexer.Indexer._seen", _killed)
+            outside.add({"comet.md": "A comet was seen over the quarry.\n"})
+            outside.vault.keep_up()
+        left = outside.lag(), outside.own_words() > 0
+        outside.vault.keep_up()
+
+        assert left == (0, True)
+        assert (outside.own_words(), outside.kept()) == (0, 1)
+        assert outside.verify() == []
+        assert outside.first("comet") == "comet.md"
+
     def test_questions_read_the_latest_state(self, outside: Shelf) -> None:
         """An external index changes on its own, so that a block of reads sees changes of the records as well."""
         other = outside.open()
@@ -165,6 +179,10 @@ class TestWriting:
             other.documents.deactivate([1], InactiveReason.REMOVED)
 
             assert outside.vault.outbox.head() != before
+
+
+def _killed(*args: object) -> None:
+    raise KeyboardInterrupt
 
 
 class TestChoiceOfVectors:

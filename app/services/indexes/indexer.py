@@ -102,6 +102,8 @@ class Indexer:
         marker = index.marker()
         if marker is None or not self._records.outbox.knows(marker):
             raise IndexDamaged(index.method, "it does not belong to the vault as it is now")
+        if marker.seq > record.since.seq:  # a killed process committed to the index and could not say so
+            self._seen(record, self._records.outbox.after(record.since, record.role).document_ids, marker)
         head = self._records.outbox.head()
         while marker.seq < head.seq:
             ids, upto = self._records.outbox.after(marker, record.role, BATCH)
