@@ -35,6 +35,10 @@ _NUMBERS = frozenset(
     cinq dois três quatro cinco dos tres cuatro
     """.split()
 )
+# A text in a language seldom names it.
+_LANGUAGES = frozenset(
+    "english german french spanish portuguese italian dutch japanese chinese korean deutsch français español".split()
+)
 _NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ]\w(?:[\w'’-]{0,40})")
 _COUNTED = AnyCase(r"\b(?:how many|wie ?viele|combien de|combien d|quant[oa]s|cuánt[oa]s)\s+(\w+)")
 
@@ -47,21 +51,29 @@ class Slot(NamedTuple):
         cues: Words and phrases of a question that ask for it.
         stands_for: Words of the question that a filler replaces.
         filler: Pattern of an answer.
+        beside: Pattern of a word that must stand near the filler: not every amount is a rent. Then, and for a count, no
+            filler of another slot will do.
         is_contact: Whether nothing else than this filler can answer.
     """
 
     cues: tuple[str, ...]
     stands_for: frozenset[str]
     filler: Pattern
+    beside: Pattern | None = None
     is_contact: bool = False
 
 
-def _slot(cues: str, stands_for: str, filler: str, *, is_contact: bool = False) -> Slot:
+def _slot(cues: str, stands_for: str, filler: str, *, beside: str = "", is_contact: bool = False) -> Slot:
     named = tuple(cue.strip() for cue in cues.split("|"))
     replaced = frozenset(f"{cues.replace('|', ' ')} {stands_for}".split())
-    return Slot(named, replaced, AnyCase(filler), is_contact)
+    return Slot(named, replaced, AnyCase(filler), AnyCase(beside) if beside else None, is_contact)
 
 
+# A number that may be an amount of money: no part of a date or time, no year, no length, weight, power or share.
+_AMOUNT = (
+    r"[€$£] ?\d|\d ?(?:[€$£]|eur\b|euros?\b|chf\b|francs?\b)|\dk\b|(?<![\w.:/-])(?!(?:19|20)\d\d\b)\d{2,9}(?![\d:/°%-])"
+    rf"(?! ?(?:%|mm|cm|km|kg|ml|min|kwh?|am|pm|[mglkwvh°]|hours?|minutes?|days?|weeks?|years?|pages?|degrees?)\b|[.]? ?{_MONTHS}\b)"
+)
 _COUNT = _slot(
     "how many|how old|how often|how long|how big|how large|how fast|wie viele|wie oft|wie lange|combien|quantos|quantas",
     "",
@@ -91,13 +103,27 @@ SLOTS = (
         is_contact=True,
     ),
     _slot(
-        "how much|price|cost|costs|charge|charges|charged|charging|bill|billing|fee|salary|earn|pay|pays|paid|rent|euro"
-        "|euros|franc|francs|kostet|kosten|preis|miete|gehalt|amount|rate|wie viel|wie hoch|damage",
+        "how much|price|cost|costs|charge|charges|charged|charging|bill|billing|pay|pays|paid|fee|euro"
+        "|euros|franc|francs|kostet|kosten|preis|amount|rate|wie viel|wie hoch|damage",
         "wants",
-        r"\d",
+        _AMOUNT,
     ),
     _slot(
-        "weigh|weighs|weight|heavy|gewicht|wiegt|schwer", "", r"\d\s?(?:kg|g|kilos?|grams?|tons?)\b|\bweigh"
+        "rent|miete|kaltmiete|loyer|renda|alquiler|pacht",
+        "",
+        _AMOUNT,
+        beside=r"\b(?:rent\b|rents|rented|rental|kaltmiet|warmmiet|miete|loyer|renda\b|alquiler|lease|pacht)",
+    ),
+    _slot(
+        "salary|earn|earns|wage|gehalt|lohn|salaire",
+        "",
+        _AMOUNT,
+        beside=r"\b(?:salar|earn|wage|gehalt|lohn|a month|a year|gross|net\b|brutto|netto)",
+    ),
+    _slot(
+        "weigh|weighs|weight|how heavy|gewicht|wiegt|wie schwer",
+        "",
+        r"\d\s?(?:kg|g|kilos?|grams?|tons?)\b|\bweigh",
     ),
     _slot(
         "how tall|how high|how deep|how wide|how far|height|depth",
@@ -136,6 +162,22 @@ class QuestionDemands(NamedTuple):
     slots: tuple[Slot, ...]
     every: frozenset[str]
     counted: str = ""
+
+    @property
+    def is_specific(self) -> bool:
+        """Whether a text can be tested for what is asked: a filler of a slot, a few names, or a number."""
+        return bool(self.slots or self.numbers or self._searched_names)
+
+    @property
+    def _searched_names(self) -> frozenset[str]:
+        """Names that a text is tested for; none if there are many, as each text is about some of them."""
+        names = self.names.intersection(self.words)
+        return names if len(names) <= MOST_NAMES else frozenset()
+
+    def is_missed_by(self, lacks: Shortfall) -> bool:
+        """Whether a text with this shortfall lacks a filler, a number, or every name."""
+        names = len(self._searched_names)
+        return lacks.slot > 0 or lacks.number > 0 or 0 < names <= lacks.names
 
 
 class Shortfall(NamedTuple):
@@ -181,7 +223,10 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
     return QuestionDemands(
         tuple(map(_plain, searched)),
         frozenset(
-            _plain(word) for name in _NAME.compiled.findall(text) for word in words(name) if word.isalpha()
+            _plain(word)
+            for name in _NAME.compiled.findall(text)
+            for word in words(name)
+            if word.isalpha() and word not in _LANGUAGES
         ),
         frozenset(_numbers(text)),
         frozenset(map(_plain, words(named_time))),
@@ -241,7 +286,8 @@ def _empty_slot(asked: QuestionDemands, filled: Sequence[Slot]) -> float:
     slots = asked.slots
     if len(asked.every) <= SHORT and any(slot.is_contact and slot not in filled for slot in slots):
         return NOTHING_ELSE
-    return float(bool(slots) and (not filled or (_COUNT in slots and _COUNT not in filled)))
+    decisive = [slot for slot in slots if slot.beside or slot is _COUNT]
+    return float(bool(slots) and not (filled and all(slot in filled for slot in decisive)))
 
 
 def least_unmet(some: Iterable[Shortfall]) -> Shortfall:
@@ -265,6 +311,8 @@ def _is_filled(asked: QuestionDemands, slot: Slot, near: str) -> bool:
         if places:
             around = (word for at in places for word in spoken[max(0, at - NEAR_NOUN) : at + NEAR_NOUN + 1])
             return any(_is_number(word) for word in around if word not in asked.every)
+    if slot.beside and not slot.beside.compiled.search(near):
+        return False
     return any(
         slot.is_contact or asked.every.isdisjoint(map(_plain, words(found[0])))
         for found in slot.filler.compiled.finditer(near)

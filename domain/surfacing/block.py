@@ -20,10 +20,10 @@ INSTRUCTION = (
 MOST_RELATIONS = 10
 PLAIN_TYPE = "note"
 
-_INSTRUCTION = f"<instruction>{INSTRUCTION}</instruction>"
+# Added if no note contains the number, the kind of value or the name that the prompt asks for.
+ONLY_TOPIC = "They are about the topic of the prompt; none of them seems to state what it asks for."
 # Lines of a text that look like the head of an entry, a separator or a lead sentence are indented by one space.
 _LIKE_GRAMMAR = Pattern(r"\A(?:\*\*|-{3,}[ \t]*$|Quoted from )")
-_OPENING = ("<vault-context>", _INSTRUCTION, "<facts>")
 _CLOSING = "</vault-context>"
 RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
@@ -99,9 +99,12 @@ def block(
     *,
     hint: str = "",
     nudge: str = "",
+    is_only_topic: bool = False,
 ) -> str:
     """
     Return the whole block; empty if there are no *entries*, even if other arguments are given.
+
+    With *is_only_topic* the instruction says that no entry seems to state what the prompt asks for.
 
     Every tag with content below it is on its own line, so that a client can truncate the block between lines. Empty
     elements are omitted.
@@ -111,7 +114,9 @@ def block(
     return "\n".join(
         [
             *([f"<vault-routing>{hint}</vault-routing>"] if hint else ()),
-            *_OPENING,
+            "<vault-context>",
+            f"<instruction>{INSTRUCTION}{f' {ONLY_TOPIC}' if is_only_topic else ''}</instruction>",
+            "<facts>",
             SEPARATOR.join(entries),
             "</facts>",
             *_element("relationships", relations),
@@ -122,9 +127,9 @@ def block(
     )
 
 
-def frame_tokens(hint: str = "", nudge: str = "") -> int:
+def frame_tokens(hint: str = "", nudge: str = "", *, is_only_topic: bool = False) -> int:
     """Return the number of tokens of a block without entries, including the hint and the reminder."""
-    return token_count(block([""], hint=hint, nudge=nudge))
+    return token_count(block([""], hint=hint, nudge=nudge, is_only_topic=is_only_topic))
 
 
 def _element(name: str, lines: Iterable[str]) -> list[str]:

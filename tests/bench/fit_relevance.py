@@ -45,6 +45,7 @@ OWN_VAULTS = {
     "examples": TESTS.parent / "examples" / "notes",
     "ownervault": TESTS / "data" / "ownervault",
     "householdvault": TESTS / "data" / "householdvault",
+    "obsidianvault": TESTS / "data" / "obsidianvault",
 }
 SEVERAL_SUBJECTS = ("locomo",)  # judged collections whose other documents do not answer the same questions
 TOP = 10  # places of a list that are judged
@@ -132,9 +133,15 @@ def own_questions(vault: str, notes: Path) -> Iterator[Asked]:
     for row in _rows("relevance_questions.jsonl"):
         if row["vault"] == vault:
             yield "document", row["text"], _judge(row, notes)
-    if (TESTS / "data" / f"{vault}_questions.jsonl").exists():
-        for row in _rows(f"{vault}_questions.jsonl")[1:]:
-            yield "document", row["text"], _judge(row, notes)
+    for kind in ("questions", "other_words"):
+        if (TESTS / "data" / f"{vault}_{kind}.jsonl").exists():
+            for row in _rows(f"{vault}_{kind}.jsonl"):
+                if "text" in row:
+                    yield "document", row["text"], _judge(row, notes)
+    for row in _rows("attribute_pairs.jsonl"):
+        if row["vault"] == vault:
+            yield "document", row["answered"], _judge(row, notes)
+            yield "document", row["unanswered"], None
 
 
 def _rows(name: str) -> list[dict[str, Any]]:

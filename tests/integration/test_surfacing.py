@@ -133,7 +133,7 @@ class TestWhatIsSaid:
         others = {f"{n}.md": f"Larch mast oil: lot {n}.\n" for n in range(9)}
         home.take_in(home.folder / "notes", {"best.md": best, **others})
 
-        shown = places(home.ask("larch mast oil brush varnish Bergen April", confidence=None))
+        shown = places(home.ask("larch mast oil brush varnish bergen april", confidence=None))
 
         assert shown[0] == "best.md"
         assert len(shown) == len(NOTE_SHARES)

@@ -122,6 +122,7 @@ class Work(NamedTuple):
     intent: Classification | None = None
     spans: Mapping[FragmentKey, Span] = MappingProxyType({})
     answered: float | None = None  # the probability that any candidate answers; None if no stage computed it
+    is_only_topic: bool = False  # whether no candidate seems to state what the question asks for
 
     def with_candidates(self, candidates: Sequence[Candidate]) -> Work:
         """Return this state with another list of candidates."""

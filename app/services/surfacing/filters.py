@@ -235,19 +235,21 @@ def wished(documents: DocumentStore) -> Stage:
     shown are moved, and only those from texts of the user and of assistants.
     """
 
-    def is_wish(candidate: Candidate) -> bool:
-        document = candidate.document
-        if document is None or not is_verified(document.origin):
-            return False
-        speaker = candidate.span.label if candidate.span else ""
-        return document.content_type == WISH or states_wish(text_of(documents, candidate), speaker)
-
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         best = max((c.score for c in work.candidates), default=0.0) or 1.0
 
         def rises(candidate: Candidate) -> bool:
-            return tier_of(candidate.score / best) is not Tier.COLD and is_wish(candidate)
+            return tier_of(candidate.score / best) is not Tier.COLD and is_wish(documents, candidate)
 
         return work.with_candidates(wishes_first(work.candidates, rises))
 
     return stage
+
+
+def is_wish(documents: DocumentStore, candidate: Candidate) -> bool:
+    """Whether the candidate is a preference that the user or an assistant stated."""
+    document = candidate.document
+    if document is None or not is_verified(document.origin):
+        return False
+    speaker = candidate.span.label if candidate.span else ""
+    return document.content_type == WISH or states_wish(text_of(documents, candidate), speaker)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from clawmem.app.services.retrieval.models import NO_MODELS, Models, comparison_stage
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -35,6 +35,7 @@ from clawmem.app.services.surfacing.filters import (
     visible,
     wished,
 )
+from clawmem.app.services.surfacing.stated import stated
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.embedder import Embedder
@@ -99,9 +100,11 @@ def _records_of_time(vault: SearchableDocuments) -> Stage:
     return stage
 
 
-def settling(
-    vault: DocumentsWithSessions, means: RetrievalDependencies, choices: Choices
-) -> dict[str, Stage]:
+class SettledStores(SearchableDocuments, DocumentsWithSessions, Protocol):
+    """Stores that the filters of a block read."""
+
+
+def settling(vault: SettledStores, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """Return the stages that filter and order the candidates for the block."""
     return {
         "score": score(vault.documents),
@@ -116,6 +119,7 @@ def settling(
         "wished": wished(vault.documents),
         "successors above": successors_above(vault),
         "cut": cut_by_note,
+        "stated": stated(vault),
         "guarded": guarded(vault.documents, means.is_refused),
     }
 

@@ -162,9 +162,10 @@ class SurfaceContext:
                 work, others, asked.request.limit, partial(text_of, self._vault.documents)
             )
         compose = Composer(self._vault, self._dressing.clean, self._dressing.redact, self._means.is_refused)
-        budget = asked.choices.profile.budget - frame_tokens(asked.hint, asked.nudge)
+        frame = frame_tokens(asked.hint, asked.nudge, is_only_topic=work.is_only_topic)
+        budget = asked.choices.profile.budget - frame
         shown = compose(work.candidates, asked.request, budget)
-        text = self._block(asked, shown)
+        text = self._block(asked, shown, is_only_topic=work.is_only_topic)
         answer = self._answer(asked.request, shown.candidates, trace, work.answered)
         return Surfaced(text, token_count(text), answer, asked.request, asked.watch.ms)
 
@@ -220,7 +221,7 @@ class SurfaceContext:
         except Exception:  # noqa: BLE001  the reminder is optional
             return ""
 
-    def _block(self, asked: _PromptState, shown: BlockContent) -> str:
+    def _block(self, asked: _PromptState, shown: BlockContent, *, is_only_topic: bool) -> str:
         budget = asked.choices.profile.facts_budget
         return block(
             shown.entries,
@@ -228,6 +229,7 @@ class SurfaceContext:
             self._facts(asked.request.question.text, budget) if shown.entries and budget else (),
             hint=asked.hint,
             nudge=asked.nudge,
+            is_only_topic=is_only_topic,
         )
 
     def _facts(self, prompt: str, budget: int) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from itertools import islice
 from types import MappingProxyType
@@ -11,22 +11,19 @@ from typing import NamedTuple
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.retrievers import PRECISE, VECTOR
+from clawmem.app.services.retrieval.shortfalls import shortfalls
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
-from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
-from clawmem.domain.retrieval.requested import Shortfall, least_unmet, requested, unmet
-from clawmem.domain.retrieval.temporal import is_within
-from clawmem.ports.documents import DocumentStore
+from clawmem.domain.retrieval.requested import Shortfall, least_unmet
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Grain
 from clawmem.ports.stores import SearchableDocuments
 
 MOST_PASSAGES = 3  # best candidates whose texts are compared with what the question asks for
-PASSAGE, NEAR = 800, 300  # characters before and after the best line, for words and for fillers of a slot
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
 
 
@@ -141,27 +138,6 @@ def evidence_of(lexical: LexicalIndex, work: Work, words: QuestionStatistics) ->
     )
 
 
-def _lacks(
-    store: DocumentStore, request: RetrievalRequest, work: Work, rarities: Sequence[float]
-) -> dict[int, Shortfall]:
-    """Return what the best passages lack of the question, by document."""
-    question, named = request.question, request.question.named_time
-    searched = question.forms.words[: len(rarities)]
-    asked = requested(question.text, searched, question.text[named.start : named.end] if named else "")
-    best = {c.document_id: c.best for c in reversed(work.candidates[:MOST_PASSAGES])}
-    documents, bodies, spans = store.many(best), store.bodies(best), store.spans(best.values())
-    found = {}
-    for number, document in documents.items():
-        body, span = bodies.get(number, ""), spans.get(best[number])
-        start, end = (span.start, span.end) if span else (0, 0)
-        names = " ".join((*searchable_names(document), *document.tags, document.front_matter))
-        text, near = (f"{body[max(0, start - reach) : end + reach]} {names}" for reach in (PASSAGE, NEAR))
-        is_in_time = named is not None and is_within(document.authored_at, named)
-        dated = f"{text} {document.authored_at[:10]}"
-        found[number] = unmet(asked, rarities, dated, near, is_in_time=is_in_time)
-    return found
-
-
 class QuestionStatistics(NamedTuple):
     """
     Statistics of the question's words in the vault.
@@ -180,7 +156,9 @@ class QuestionStatistics(NamedTuple):
 def statistics_of(vault: SearchableDocuments, request: RetrievalRequest, work: Work) -> QuestionStatistics:
     """Return the statistics of the question's words, and what the best candidates of *work* lack."""
     found = words_of(vault.lexical, request)
-    return found._replace(lacks=_lacks(vault.documents, request, work, found.rarities))
+    lacks = shortfalls(vault.documents, request, work.candidates[:MOST_PASSAGES], found.rarities)
+    best = reversed(work.candidates[:MOST_PASSAGES])
+    return found._replace(lacks={c.document_id: lacks[c.best] for c in best if c.best in lacks})
 
 
 def best_coverage(work: Work, words: QuestionStatistics) -> float:

@@ -1,0 +1,46 @@
+"""Parts of a question that the passages of candidates lack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.work import Candidate
+from clawmem.domain.documents.names import searchable_names
+from clawmem.domain.retrieval.requested import QuestionDemands, Shortfall, requested, unmet
+from clawmem.domain.retrieval.temporal import is_within
+from clawmem.ports.documents import DocumentStore
+from clawmem.ports.records import FragmentKey
+
+PASSAGE, NEAR = 800, 300  # characters before and after a line, for words and for fillers of a slot
+
+
+def demands_of(request: RetrievalRequest, words: int) -> QuestionDemands:
+    """Return what the question asks for, of its first searched *words*."""
+    question, named = request.question, request.question.named_time
+    time = question.text[named.start : named.end] if named else ""
+    return requested(question.text, question.forms.words[:words], time)
+
+
+def shortfalls(
+    store: DocumentStore,
+    request: RetrievalRequest,
+    candidates: Iterable[Candidate],
+    rarities: Sequence[float],
+) -> dict[FragmentKey, Shortfall]:
+    """Return what the passage around each candidate's line lacks; *rarities* are those of the searched words."""
+    asked, named = demands_of(request, len(rarities)), request.question.named_time
+    best = {c.best: c.document_id for c in candidates}
+    documents, bodies, spans = store.many(best.values()), store.bodies(best.values()), store.spans(best)
+    found = {}
+    for key, number in best.items():
+        if (document := documents.get(number)) is None:
+            continue
+        body, span = bodies.get(number, ""), spans.get(key)
+        start, end = (span.start, span.end) if span else (0, 0)
+        names = " ".join((*searchable_names(document), *document.tags, document.front_matter))
+        text, near = (f"{body[max(0, start - reach) : end + reach]} {names}" for reach in (PASSAGE, NEAR))
+        is_in_time = named is not None and is_within(document.authored_at, named)
+        dated = f"{text} {document.authored_at[:10]}"
+        found[key] = unmet(asked, rarities, dated, near, is_in_time=is_in_time)
+    return found

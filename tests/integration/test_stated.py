@@ -1,0 +1,52 @@
+"""Notes about the topic of a prompt that do not state what it asks for: at most two, and the block says so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from surfacing_home import Home, places
+
+from clawmem.domain.surfacing.block import ONLY_TOPIC
+
+LOFT = {
+    "loft.md": "# Loft\n\nThe loft is on the third floor of the old brewery.\n",
+    "light.md": "# Light\n\nThe loft has a rail with four spots.\n",
+    "heater.md": "# Heater\n\nThe heater of the loft takes an hour to warm it, with 12 kW.\n",
+    "move.md": "# Move\n\nWe carried the easels up to the loft on 14 May.\n",
+    "walls.md": "# Walls\n\nThe walls of the loft are white, two coats of paint.\n",
+    "class.md": "# Class\n\nThe drawing class in the loft costs 95 euros.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
+    made = Home(tmp_path_factory.mktemp("loft"))
+    made.take_in(made.folder / "loft", LOFT)
+    yield made
+    made.vault.close()
+
+
+def test_a_value_that_no_note_states(home: Home) -> None:
+    """Two of six notes about the loft are shown for its rent, which none of them states, and the block says so."""
+    said = home.ask("how much is the rent of the loft")
+
+    assert len(places(said)) == 2
+    assert ONLY_TOPIC in said.block
+
+
+def test_a_value_that_a_note_states(home: Home) -> None:
+    """The note with the price is shown, whatever its rank, and the block says nothing more."""
+    said = home.ask("how much does the loft cost us for the class")
+
+    assert "class.md" in " ".join(places(said))
+    assert len(places(said)) <= 3
+    assert ONLY_TOPIC not in said.block
+
+
+def test_a_question_for_no_kind_of_value(home: Home) -> None:
+    """Every note about the topic may answer."""
+    said = home.ask("what do we know about the loft")
+
+    assert len(places(said)) >= len(LOFT)
+    assert ONLY_TOPIC not in said.block
