@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.scope import conditions
@@ -9,6 +9,11 @@ from clawmem.ports.properties import Property, PropertyFilter
 from clawmem.ports.records import EVERYTHING, Scope
 
 _OF = "select name, value, coalesce(key, value) from properties where document_id = ? order by seq"
+_NAMED = """
+select document_id, name, value, coalesce(key, value) from properties
+  join documents on id = document_id and inactive is null
+ where name = ? collate nocase order by document_id, seq
+"""
 _NAMES = """
 select min(name), count(distinct document_id) from properties
   join documents on id = document_id and inactive is null
@@ -49,6 +54,12 @@ class SqliteProperties:
 
     def of(self, document_id: int) -> list[Property]:
         return [Property(*row) for row in self._db.rows(_OF, (document_id,))]
+
+    def named(self, name: str) -> Mapping[int, Sequence[Property]]:
+        found: dict[int, list[Property]] = {}
+        for document_id, *row in self._db.rows(_NAMED, (name,)):
+            found.setdefault(document_id, []).append(Property(*row))
+        return found
 
     def names(self) -> Mapping[str, int]:
         return dict(self._db.rows(_NAMES))
