@@ -32,6 +32,8 @@ class PropertyContract(VaultContract):
         vault.properties.put(one, [])
 
         assert vault.properties.of(one) == []
+        two = note(vault, "two.md", c="C")
+        assert vault.properties.many([one, two, UNKNOWN]) == {two: [Property("c", "C", "c")]}
         with pytest.raises(InvalidInput):
             vault.properties.put(UNKNOWN, [Property("a", "b", "b")])
 

@@ -42,6 +42,9 @@ class PropertyStore(Protocol):
     def of(self, document_id: int) -> list[Property]:
         """Return the properties of a document in the order in which they were put."""
 
+    def many(self, document_ids: Iterable[int]) -> Mapping[int, Sequence[Property]]:
+        """Return the properties of the documents that have any, as `of` does."""
+
     def named(self, name: str) -> Mapping[int, Sequence[Property]]:
         """Return the properties of each served document that are called *name*, in their order."""
 
