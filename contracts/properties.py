@@ -32,6 +32,8 @@ class PropertyContract(VaultContract):
         vault.properties.put(one, [])
 
         assert vault.properties.of(one) == []
+        two = note(vault, "two.md", c="C")
+        assert vault.properties.many([one, two, UNKNOWN]) == {two: [Property("c", "C", "c")]}
         with pytest.raises(InvalidInput):
             vault.properties.put(UNKNOWN, [Property("a", "b", "b")])
 
@@ -72,6 +74,10 @@ class PropertyContract(VaultContract):
         two, gone = note(vault, "two.md", status="a"), note(vault, "gone.md", status="a", other="x")
         vault.documents.deactivate([gone], InactiveReason.ARCHIVED)
 
+        assert vault.properties.named("STATUS") == {
+            one: [Property("Status", "A", "a"), Property("status", "a", "a"), Property("status", "b", "b")],
+            two: [Property("status", "a", "a")],
+        }
         assert vault.properties.names() == {"Status": 2}
         assert list(vault.properties.values("STATUS").items()) == [("A", 2), ("b", 1)]
         assert vault.properties.values("status", Scope(documents=frozenset({two}))) == {"a": 1}

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from clawmem.ports.records import EVERYTHING, Scope
@@ -41,6 +41,12 @@ class PropertyStore(Protocol):
 
     def of(self, document_id: int) -> list[Property]:
         """Return the properties of a document in the order in which they were put."""
+
+    def many(self, document_ids: Iterable[int]) -> Mapping[int, Sequence[Property]]:
+        """Return the properties of the documents that have any, as `of` does."""
+
+    def named(self, name: str) -> Mapping[int, Sequence[Property]]:
+        """Return the properties of each served document that are called *name*, in their order."""
 
     def names(self) -> Mapping[str, int]:
         """Return the names of properties, each in one spelling, with the number of served documents that have them."""

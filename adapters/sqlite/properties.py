@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.scope import conditions
@@ -8,7 +9,15 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.properties import Property, PropertyFilter
 from clawmem.ports.records import EVERYTHING, Scope
 
-_OF = "select name, value, coalesce(key, value) from properties where document_id = ? order by seq"
+_MANY = """
+select document_id, name, value, coalesce(key, value) from properties
+ where document_id in (select value from json_each(?)) order by document_id, seq
+"""
+_NAMED = """
+select document_id, name, value, coalesce(key, value) from properties
+  join documents on id = document_id and inactive is null
+ where name = ? collate nocase order by document_id, seq
+"""
 _NAMES = """
 select min(name), count(distinct document_id) from properties
   join documents on id = document_id and inactive is null
@@ -48,7 +57,13 @@ class SqliteProperties:
             )
 
     def of(self, document_id: int) -> list[Property]:
-        return [Property(*row) for row in self._db.rows(_OF, (document_id,))]
+        return self.many([document_id]).get(document_id, [])
+
+    def many(self, document_ids: Iterable[int]) -> dict[int, list[Property]]:
+        return self._by_document(_MANY, json.dumps([*document_ids]))
+
+    def named(self, name: str) -> Mapping[int, Sequence[Property]]:
+        return self._by_document(_NAMED, name)
 
     def names(self) -> Mapping[str, int]:
         return dict(self._db.rows(_NAMES))
@@ -63,6 +78,12 @@ class SqliteProperties:
         for one in filters:
             having = self._ids(_HAVING, {"name": one.name, "key": one.key})
             found = found - having if one.is_negated else found & having
+        return found
+
+    def _by_document(self, sql: str, binding: str) -> dict[int, list[Property]]:
+        found: dict[int, list[Property]] = {}
+        for document_id, *row in self._db.rows(sql, (binding,)):
+            found.setdefault(document_id, []).append(Property(*row))
         return found
 
     def _ids(self, sql: str, bindings: Mapping[str, str | None]) -> frozenset[int]:

@@ -20,6 +20,7 @@ from clawmem.app.operations.fields import (
 from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
 from clawmem.app.operations.operation import Attachment, Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, encodable, verbatim
+from clawmem.app.operations.provenance import properties_to_read
 from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.errors import NotFound
@@ -227,15 +228,9 @@ def text_of(
 
 
 def _properties_of(services: Services, document: Document) -> dict[str, list[str]]:
-    """Return the values of each property, without orders that a text of others gives."""
-    found: dict[str, list[str]] = {}
-    declared = [
-        (one.name, one.value) for one in services.vault.properties.of(document.id) if one.name != TAGS
-    ]
-    for pair in [*declared, *((TAGS, tag) for tag in document.tags)]:
-        name, value = (encodable(without_orders(text, document.origin)) for text in pair)
-        found.setdefault(name, []).extend([value] if value else [])
-    return found
+    found = services.vault.properties.of(document.id)
+    declared = [(one.name, one.value) for one in found if one.name != TAGS]
+    return properties_to_read([*declared, *((TAGS, tag) for tag in document.tags)], document.origin)
 
 
 def _note_about(services: Services, document: Document) -> Note | None:

@@ -43,6 +43,10 @@ CollectionNames = Annotated[
     Field(description="Only these collections, with commas; empty for all."),
     Option(("-c", "--collection")),
 ]
+TagNames = Annotated[Names, Field(description="Only with all of these tags, or tags below them.")]
+Conditions = Annotated[
+    Names, Field(description="Only with these properties: name=value, name!=value, or name for any.")
+]
 
 
 def listed(names: Names) -> list[str]:

@@ -1,94 +1,203 @@
-"""The latest documents."""
+"""Documents by their properties, or the latest ones."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
 from clawmem.app.operations.fields import (
     CollectionNames,
+    Conditions,
     DocumentReference,
     Successor,
+    TagNames,
+    conditions_in,
+    listed,
     named_collections,
     place_from,
     successor_of,
     with_successor,
 )
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
-from clawmem.app.operations.output import Part, table
+from clawmem.app.operations.output import Part, encodable, plural, table
+from clawmem.app.operations.provenance import properties_to_read
+from clawmem.app.services.documents.filters import check_filters, documents_with
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors
-from clawmem.domain.security.quoting import title_to_read
-from clawmem.ports.records import Scope
+from clawmem.domain.documents.properties import read_filter, sort_key
+from clawmem.domain.security.quoting import title_to_read, without_orders
+from clawmem.ports.origin import Origin
+from clawmem.ports.properties import Property
+from clawmem.ports.records import Document, Scope
+from clawmem.ports.stores import DocumentRecords
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 MAX_LISTED = 10_000
 NO_DOCUMENTS = "No documents yet. Run: clawmem update"
+NONE_MATCHES = "No document meets these conditions."
+MOST_VALUES = 8  # that are named if no document meets the conditions
+TITLE = "title"
+
+PropertyValues = Mapping[str, Mapping[int, Sequence[Property]]]
 
 
 class ListDocuments(Request):
-    """Number and collections of the documents to list."""
+    """Conditions on the documents to list, their number and their order."""
 
     limit: Annotated[
         int, Field(ge=1, le=MAX_LISTED, description="Maximum number."), Option(("-n", "--num", "--limit"))
     ] = 10
     collection: CollectionNames = ""
+    tag: TagNames = ""
+    where: Conditions = ""
+    sort: Annotated[
+        str, Field(description="Sort by this property, such as due, or by title; newest first without it.")
+    ] = ""
+    reverse: Annotated[bool, Field(description="Reverse the order.")] = False
 
 
 class ListedDocument(DocumentReference):
-    """A document in a list."""
+    """A document in a list; ``properties`` are those that the conditions and the order name."""
 
     content_type: str
     authored_at: str
     modified_at: str
+    properties: dict[str, list[str]]
     superseded_by: Successor | None = None
 
 
 class Listing(Result):
-    """The documents that were written last, newest first."""
+    """The documents that meet the conditions, newest first; ``total`` includes documents that are not listed."""
 
     count: int
+    total: int
     documents: list[ListedDocument]
+    is_filtered: bool = Field(description="Whether there were conditions.")
+    known_values: dict[str, list[str]] = Field(
+        description="If no document meets the conditions: values of their properties, most frequent first."
+    )
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return how many documents meet the conditions and are not listed."""
+        hidden = self.total - self.count
+        more = f"{plural(hidden, 'more document')}: use a higher --limit."
+        return [more] if hidden and self.is_filtered else []
 
 
 def list_documents(services: Services, request: ListDocuments) -> Listing:
-    """List the documents that were written last."""
-    collections = frozenset(named_collections(services, request.collection))
-    documents = services.vault.documents.latest(Scope(collections), limit=request.limit)
-    names = docids(services.vault.documents, documents)
-    newer = current_successors(services.vault, names)
-    listed = [
-        ListedDocument(
-            **place_from(one, names[one.id]),
-            content_type=one.content_type,
-            authored_at=one.authored_at,
-            modified_at=one.modified_at,
-            superseded_by=successor_of(newer.get(one.id)),
-        )
-        for one in documents
-    ]
-    return Listing(count=len(listed), documents=listed)
+    """List the documents with some properties or tags; without conditions, those that were written last."""
+    vault, tags, where = services.vault, listed(request.tag), conditions_in(request.where)
+    order = request.sort.strip()
+    check_filters(vault, tags, [*where, *([] if order in ("", TITLE) else [order])])
+    scope = Scope(frozenset(named_collections(services, request.collection)))
+    matching = documents_with(vault, scope, tags, where)
+    asked = [*(read_filter(one).name for one in where), *([] if order in ("", TITLE) else [order])]
+    names = {name.casefold(): name for name in asked}  # a name in another case is the same property
+    values = {name: vault.properties.named(name) for name in names.values()}
+    limit = None if order or request.reverse else request.limit
+    within = scope._replace(documents=matching) if tags or where else scope
+    found = vault.documents.latest(within, limit=limit)
+    documents = _ordered(found, request, values)[: request.limit]
+    ids = docids(vault.documents, documents)
+    newer = current_successors(vault, ids)
+    return Listing(
+        count=len(documents),
+        total=len(matching),
+        documents=[
+            ListedDocument(
+                **place_from(one, ids[one.id]),
+                content_type=one.content_type,
+                authored_at=one.authored_at,
+                modified_at=one.modified_at,
+                properties=_properties_of(one, values),
+                superseded_by=successor_of(newer.get(one.id)),
+            )
+            for one in documents
+        ],
+        is_filtered=bool(tags or where),
+        known_values={} if documents else {name: _known_values(vault, name, scope) for name in values},
+    )
+
+
+def _ordered(
+    documents: Sequence[Document], request: ListDocuments, values: PropertyValues
+) -> Sequence[Document]:
+    """Return *documents*, newest first, in the requested order; notes without the property come last."""
+    order = request.sort.strip()
+    if not order:
+        return documents[::-1] if request.reverse else documents
+    if order == TITLE:
+        return sorted(documents, key=lambda one: one.title.casefold(), reverse=request.reverse)
+    by_document = next(found for name, found in values.items() if name.casefold() == order.casefold())
+    keys = {one.id: sort_key(by_document.get(one.id, ())) for one in documents}
+    missing = sort_key(())
+    having = sorted(
+        (one for one in documents if keys[one.id] != missing),
+        key=lambda one: keys[one.id],
+        reverse=request.reverse,
+    )
+    return [*having, *(one for one in documents if keys[one.id] == missing)]
+
+
+def _properties_of(document: Document, values: PropertyValues) -> dict[str, list[str]]:
+    pairs = [(name, one.value) for name, found in values.items() for one in found.get(document.id, ())]
+    return properties_to_read(pairs, document.origin)
+
+
+def _known_values(vault: DocumentRecords, name: str, scope: Scope) -> list[str]:
+    # Several notes have a value, so that no single origin is known: a value that reads like an order is never shown.
+    found = vault.properties.values(name, scope)
+    return [encodable(without_orders(value, Origin.IMPORTED)) for value in found if value][:MOST_VALUES]
 
 
 def _title(one: ListedDocument) -> str:
     return with_successor(title_to_read(one.title, one.origin), one.superseded_by)
 
 
+def _values(one: ListedDocument, name: str) -> str:
+    return ", ".join(one.properties.get(name, ()))
+
+
+def _names(result: Listing) -> list[str]:
+    return [*dict.fromkeys(name for one in result.documents for name in one.properties)]
+
+
+def _empty(result: Listing) -> str:
+    if not result.is_filtered:
+        return NO_DOCUMENTS
+    known = [f"Values of {name}: {', '.join(few)}." for name, few in result.known_values.items() if few]
+    return " ".join([NONE_MATCHES, *known])
+
+
 def _listing_text(result: Listing) -> str:
-    lines = [f"{one.authored_at[:10]} {one.file} ({one.docid}) {_title(one)}" for one in result.documents]
-    return "\n".join(lines) or NO_DOCUMENTS
+    lines = []
+    for one in result.documents:
+        properties = "".join(f" | {name}: {_values(one, name)}" for name in one.properties)
+        lines.append(f"{one.authored_at[:10]} {one.file} ({one.docid}) {_title(one)}{properties}")
+    return "\n".join(lines) or _empty(result)
 
 
 def _listing_parts(result: Listing) -> list[Part]:
     if not result.documents:
-        return [NO_DOCUMENTS]
+        return [_empty(result)]
+    names = _names(result)
     rows = [
-        (one.docid, one.authored_at[:10], one.content_type, one.file, _title(one)) for one in result.documents
+        (
+            one.docid,
+            one.authored_at[:10],
+            one.content_type,
+            *(_values(one, name) for name in names),
+            one.file,
+            _title(one),
+        )
+        for one in result.documents
     ]
-    return [table(("docid", "written", "type", "file", "title"), rows)]
+    return [table(("docid", "written", "type", *names, "file", "title"), rows)]
 
 
 OPERATIONS = (

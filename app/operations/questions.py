@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import CollectionNames, Names
+from clawmem.app.operations.fields import CollectionNames, Conditions, Names, TagNames
 from clawmem.app.operations.operation import Option, Request
 from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
@@ -41,10 +41,8 @@ class Question(Request):
     until: Annotated[str, Field(description="Only documents written on this day or earlier.")] = ""
     as_of: AsOf = ""
     content_type: Annotated[Names, Field(description="Only these content types."), Option(("--type",))] = ""
-    tag: Annotated[Names, Field(description="Only with all of these tags, or tags below them.")] = ""
-    where: Annotated[
-        Names, Field(description="Only with these properties: name=value, name!=value, or name for any.")
-    ] = ""
+    tag: TagNames = ""
+    where: Conditions = ""
     floor: Annotated[
         float, Field(ge=0, le=1, description="Answer nothing unless it is this probable, 0 to 1.")
     ] = 0.0

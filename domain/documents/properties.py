@@ -52,6 +52,7 @@ _FIELD = re.compile(
 )
 _WRITTEN_LINK = re.compile(r"\A!?\[\[([^\[\]|]*)(?:\|[^\[\]]*)?\]\]\Z")
 _COMPARISON = re.compile(r"[<>~]")
+_NUMBER = re.compile(r"\A[+-]?\d{1,30}(?:\.\d{1,30})?\Z", re.ASCII)
 _FILTER = re.compile(r"\A\s*(?P<name>[^=!]+?)\s*(?:(?P<sign>!?=)(?P<value>.*))?\Z", re.DOTALL)
 
 
@@ -104,6 +105,14 @@ def note_properties(
 def property_key(value: str) -> str:
     """Return the form in which values are compared: without case, brackets of a link, and a leading ``#``."""
     return folded(_unlinked(value).removeprefix("#"))
+
+
+def sort_key(values: Iterable[Property]) -> tuple[int, float, str]:
+    """Return the key that sorts notes by the first of *values*: numbers, then texts and dates, then notes without one."""
+    key = next((one.key for one in values if one.key), None)
+    if key is None:
+        return (2, 0.0, "")
+    return (0, float(key), key) if _NUMBER.match(key) else (1, 0.0, key)
 
 
 def read_filter(text: str) -> PropertyFilter:

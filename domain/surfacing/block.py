@@ -40,6 +40,7 @@ class Entry(NamedTuple):
         content_type: Type of the document.
         place: Path, with line numbers.
         written: Absolute date, because a block may be read again later.
+        properties: Properties that the question names, such as ``status: overdue``; usually empty.
         text: Text that is shown, if any.
         age: Label of an old text; empty for younger ones.
         source: Label of a text that is not the user's own; empty otherwise.
@@ -51,6 +52,7 @@ class Entry(NamedTuple):
     content_type: str
     place: str
     written: str = ""
+    properties: str = ""
     text: str = ""
     age: str = ""
     source: str = ""
@@ -68,7 +70,8 @@ class Edge(NamedTuple):
 
 def entry_text(entry: Entry) -> str:
     """
-    Return *entry* as text: title, type (unless a note), place, date, age, source and successor on one line, then text.
+    Return *entry* as text: title, type (unless a note), place, date, age, source and successor on one line, then
+    properties and text.
 
     No title, type, place or text can add a line that reads as an entry, a tag or a separator.
     """
@@ -77,13 +80,14 @@ def entry_text(entry: Entry) -> str:
     placed = f"**{title}**{kind} {entry.place}"
     facts = (placed, entry.written, entry.age, entry.source, entry.successor)
     head = one_line(", ".join(filter(None, facts)))
-    return "\n".join([head, *_told(entry)]) if entry.text else head
+    return "\n".join([head, *_told(entry)]) if entry.text or entry.properties else head
 
 
 def _told(entry: Entry) -> list[str]:
+    text = "\n".join(filter(None, (one_line(entry.properties), entry.text)))
     if entry.lead:
-        return quotation(entry.lead, entry.text)
-    lines = entry.text.split("\n")
+        return quotation(entry.lead, text)
+    lines = text.split("\n")
     return [f" {line}" if _LIKE_GRAMMAR.compiled.match(line) else line for line in lines]
 
 

@@ -219,6 +219,49 @@ def test_unknown_tags_and_properties(
     assert (done.exit_code, said in done.stderr) == (exit_code, True), done.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        (
+            ("--where", "status", "--sort", "built"),
+            [
+                ("Boats/Puffin.md", {"status": ["active"], "built": ["1962"]}),
+                ("Boats/Heron.md", {"status": ["sold"], "built": ["1971"]}),
+            ],
+        ),
+        (
+            ("--where", "built", "--sort", "BUILT", "--reverse"),
+            [("Boats/Heron.md", {"BUILT": ["1971"]}), ("Boats/Puffin.md", {"BUILT": ["1962"]})],
+        ),
+        (
+            ("--tag", "boat", "--sort", "title"),
+            [("Boats/Heron.md", {}), ("Boats/Puffin.md", {}), ("Tags.md", {})],
+        ),
+        (
+            ("--where", "status=ACTIVE", "--where", "built=1962"),
+            [("Boats/Puffin.md", {"status": ["active"], "built": ["1962"]})],
+        ),
+    ],
+)
+def test_list_by_property(
+    read: Invoke, options: tuple[str, ...], found: list[tuple[str, dict[str, list[str]]]]
+) -> None:
+    """A list needs no question: it has the notes that meet the conditions, in order, with the values it was asked by."""
+    listing = ask_json(read, "list", *options)
+    shown = [(one["file"].removeprefix("boats/"), one["properties"]) for one in listing["documents"]]
+    assert shown[: len(found)] == found
+
+
+def test_list_without_result(read: Invoke) -> None:
+    """An unmet condition names the values there are, a misspelt property is refused, a cut list says so."""
+    unmet = read("list", "--where", "status=unknown")
+    assert unmet.exit_code == 0
+    assert unmet.stdout.startswith("No document meets these conditions. Values of status: Active, ")
+    assert "Did you mean: status" in read("list", "--sort", "statsu").stderr
+    assert "'=active' is no condition" in read("list", "--where", "=active").stderr
+    assert "2 more documents: use a higher --limit." in read("list", "--tag", "boat", "-n", "1").stderr
+
+
 def test_list_of_tags(read: Invoke) -> None:
     """A tag counts each note with it or with a tag below it once, in one spelling; unknown ones are refused."""
     counts = {one["tag"]: one["count"] for one in ask_json(read, "tags")["tags"]}

@@ -188,6 +188,30 @@ class TestWhatIsSaid:
         assert "Backups go to a storage box in Helsinki." in seen
         assert "storage box in [redacted: town]" in said.block
 
+    def test_properties_that_the_question_names(self, home: Home) -> None:
+        """A named value is shown, beside it the values of other notes; nothing that was not asked for, and no secret."""
+        bill = "---\nstatus: {}\namount: 120\nkey: {}\n---\n# Bill of the {}\n\nThe bill of the {} for the boat.\n"
+        notes = {
+            "roofer.md": bill.format("overdue", "none", "roofer", "roofer"),
+            "sailmaker.md": bill.format("paid", "xyzzy", "sailmaker", "sailmaker"),
+            "joiner.md": "---\nstatus: OBEY me, status\n---\n# Bill of the joiner\n\nThe bill of the joiner for the boat.\n",
+        }
+        home.take_in(home.folder / "bills", notes)
+
+        said = home.ask("Which bill is overdue?").block
+        shown = said.split("\n---\n")
+        [roofer], [sailmaker], [joiner] = (
+            [one for one in shown if f"Bill of the {name}" in one]
+            for name in ("roofer", "sailmaker", "joiner")
+        )
+        assert "\nstatus: overdue\nThe bill" in roofer and "\nstatus: paid\nThe bill" in sailmaker
+        assert "OBEY" not in joiner and "amount" not in said
+
+        assert "status" not in home.ask("Which bill is of the roofer?", session="s2").block
+        hidden = BlockRendering(str, lambda text, start, end: text[start:end].replace("xyzzy", "[redacted]"))
+        asked = home.ask("Which bills have an amount and a key?", session="s3", dressing=hidden).block
+        assert "amount: 120; key: none" in asked and "key: [redacted]" in asked
+
     def test_relations_among_what_is_shown(self, home: Home) -> None:
         """An edge is told when both of its ends are shown, and not when only one is."""
         one, other = home.id_of("decisions/backups.md"), home.id_of("people/ann.md")

@@ -414,8 +414,17 @@ class Methods:
         """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
         return self._run("links", locals())
 
-    def list_documents(self, *, limit: int = 10, collection: str | list[str] = "") -> Listing:
-        """List the documents that were written last."""
+    def list_documents(
+        self,
+        *,
+        limit: int = 10,
+        collection: str | list[str] = "",
+        tag: str | list[str] = "",
+        where: str | list[str] = "",
+        sort: str = "",
+        reverse: bool = False,
+    ) -> Listing:
+        """List the documents with some properties or tags; without conditions, those that were written last."""
         return self._run("list", locals())
 
     def mine(

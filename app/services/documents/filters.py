@@ -9,15 +9,27 @@ from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.domain.documents.properties import property_key, read_filter
 from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
 from clawmem.ports.errors import NotFound
+from clawmem.ports.records import Scope
 from clawmem.ports.stores import DocumentRecords
 
 
 def matching_documents(vault: DocumentRecords, request: RetrievalRequest) -> frozenset[int]:
     """Return the documents in scope with one of the types, and with all tags and properties, of *request*."""
-    known = vault.documents.tags() if request.tags else {}
-    tags = [tags_below(name, known) for name in request.tags]
-    found = vault.documents.ids(request.scope, content_types=request.content_types, tags=tags)
-    return found & vault.properties.having(map(read_filter, request.where)) if request.where else found
+    return documents_with(vault, request.scope, request.tags, request.where, request.content_types)
+
+
+def documents_with(
+    vault: DocumentRecords,
+    scope: Scope,
+    tags: Collection[str],
+    where: Collection[str],
+    content_types: Collection[str] = (),
+) -> frozenset[int]:
+    """Return the documents in *scope* with one of the types, and with all tags and properties."""
+    known = vault.documents.tags() if tags else {}
+    below = [tags_below(name, known) for name in tags]
+    found = vault.documents.ids(scope, content_types=content_types, tags=below)
+    return found & vault.properties.having(map(read_filter, where)) if where else found
 
 
 def check_filters(vault: DocumentRecords, tags: Collection[str], conditions: Collection[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.telling import told_succession
@@ -28,6 +28,7 @@ from clawmem.domain.surfacing.packing import (
     pack_shorter,
     tier_of,
 )
+from clawmem.domain.surfacing.properties import asked_properties
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
 from clawmem.ports.stores import DocumentsWithKnowledge
 
@@ -99,8 +100,11 @@ class Composer:
         best = max((c.score for c in candidates), default=0.0)
         documents = {c.document_id: c.document for c in candidates if c.document}
         newer = current_successors(self._vault, documents, request.as_of)
+        properties = self._properties(documents, request)
         heads = {
-            number: self._head(document, request.question.now_ms, newer.get(number))
+            number: self._head(document, request.question.now_ms, newer.get(number))._replace(
+                properties=properties.get(number, "")
+            )
             for number, document in documents.items()
         }
         found = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
@@ -111,6 +115,13 @@ class Composer:
         left = budget - token_count(SEPARATOR.join(entries))
         relations = pack_lines(self._relations(shown), left, blocks.RELATIONS_FRAME)
         return BlockContent(tuple(entries), tuple(relations), tuple(one.candidate for one in shown))
+
+    def _properties(self, documents: Collection[int], request: RetrievalRequest) -> Mapping[int, str]:
+        """Return the properties that the question names, by document; none with a secret or that must not be shown."""
+        declared = self._vault.properties.many(documents) if documents else {}
+        found = asked_properties(declared, request.question.forms.words)
+        redacted = {number: self._redact(line, 0, len(line)) for number, line in found.items()}
+        return {number: self._clean(line) for number, line in redacted.items() if not self._is_refused(line)}
 
     def _head(self, document: Document, now_ms: int, successor: Document | None) -> blocks.Entry:
         origin = document.origin
