@@ -205,7 +205,8 @@ class VaultFull(VaultError):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            path, f"The disk is full: {path} cannot be written, and nothing was. Free some space and repeat."
+            path,
+            f"The disk is full: {path} cannot be written. What was finished before is kept. Free some space and repeat.",
         )
 
 

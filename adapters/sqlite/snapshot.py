@@ -6,8 +6,9 @@ import apsw
 
 from clawmem.adapters.sqlite.connections import open_reader, open_writer
 from clawmem.adapters.sqlite.migrations import new_id
+from clawmem.adapters.sqlite.sqlite_errors import write_refusal
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull
+from clawmem.ports.errors import VaultDamaged, VaultError
 
 
 def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:
@@ -37,9 +38,9 @@ def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:
         finally:
             writer.close()
             reader.close()
-    except apsw.FullError as error:
-        raise VaultFull(target) from error
     except apsw.Error as error:
+        if refused := write_refusal(error, target):
+            raise refused from error
         raise VaultError(source, f"{source} cannot be copied to {target}: {error}") from error
 
 
