@@ -74,7 +74,7 @@ def write_refusal(error: Exception, path: str) -> VaultError | None:
     """Return the error of clawmem for a write to *path* that the system refused; ``None`` for any other *error*."""
     if isinstance(error, apsw.FullError) or _says(error, _FULL) or _is_disk_full(error, path):
         return VaultFull(path)
-    if isinstance(error, apsw.IOError) and error.extendedresult in _REFUSED:
+    if isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) in _REFUSED:
         why = "the system refused it. Check the disk, its quota and the limit for files (ulimit -f), then repeat."
         return VaultError(path, f"{path} cannot be written: {why}")
     return None
