@@ -183,6 +183,10 @@ class VaultLocked(VaultError):
         super().__init__(path, f"{path} is being written by another process. Try again in a moment.")
 
 
+class InterruptedAfterCommit(KeyboardInterrupt):
+    """An interrupt that arrived at the end of a transaction, whose changes are durable."""
+
+
 class VaultReadOnly(VaultError):
     """A write to a vault that was opened read-only or whose folder is not writable."""
 
@@ -201,7 +205,8 @@ class VaultFull(VaultError):
 
     def __init__(self, path: str) -> None:
         super().__init__(
-            path, f"The disk is full: {path} cannot be written, and nothing was. Free some space and repeat."
+            path,
+            f"The disk is full: {path} cannot be written. What was finished before is kept. Free some space and repeat.",
         )
 
 

@@ -60,11 +60,11 @@ class StoreUnreadable(ClawmemError):
     code = "STORE_UNREADABLE"
     exit_code = 5
 
-    def __init__(self, tool: str, place: str, reason: str) -> None:
+    def __init__(self, tool: str, place: str, reason: str, remedy: str = "") -> None:
         self.reason = reason
+        remedy = remedy or f"Name its store: clawmem import {tool} PATH"
         super().__init__(
-            f"No memories of {tool} can be read at {place}: {reason}. Nothing was imported. "
-            f"Name its store: clawmem import {tool} PATH"
+            f"No memories of {tool} can be read at {place}: {reason}. Nothing was imported. {remedy}"
         )
 
 

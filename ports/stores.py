@@ -172,6 +172,7 @@ class Transactions(Protocol):
             VaultLocked: another process kept writing past the busy time-out.
             VaultReadOnly: the vault was opened read-only.
             VaultFull: the disk is full; the transaction was rolled back.
+            InterruptedAfterCommit: Ctrl-C arrived during the commit or after it. Any other interrupt rolls back.
         """
 
 

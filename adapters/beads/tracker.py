@@ -85,6 +85,10 @@ class BeadsTracker:
                 else:
                     one = _issue(record)
                     issues[one.id] = one
+        if not files:
+            problems.append(
+                f"bd gave no list, and {project / FOLDER} has no file of issues. Install bd, or run: bd export"
+            )
         named = ", ".join(f"{FOLDER}/{file.name}" for file in files)
         return IssueList(list(issues.values()), problems, named or "no file")
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import at_place, database, found_in, text, words
-from clawmem.ports.imports import ForeignMemory, ForeignStore, Unmatched
+from clawmem.adapters.imports.reading import database, found_in, store_of, text, words
+from clawmem.ports.imports import ForeignMemory, Unmatched
 
 TOOL = "claude-mem"
 
@@ -62,4 +62,4 @@ def _summary(row: Mapping[str, Any]) -> ForeignMemory:
     )
 
 
-STORES = (ForeignStore(TOOL, (".claude-mem",), at_place(read)),)
+STORES = (store_of(TOOL, (".claude-mem",), read),)

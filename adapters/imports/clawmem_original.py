@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import at_place, database, found_in, share, text, words
-from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, ForeignStore, Unmatched
+from clawmem.adapters.imports.reading import database, found_in, share, store_of, text, words
+from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation, Unmatched
 
 TOOL = "clawmem"
 
@@ -78,4 +78,4 @@ def _relation(row: Mapping[str, Any]) -> ForeignRelation:
     return ForeignRelation(str(row["target_id"]), text(row, "relation_type"), share(row["weight"], 1.0))
 
 
-STORES = (ForeignStore(TOOL, (".cache/clawmem",), at_place(read)),)
+STORES = (store_of(TOOL, (".cache/clawmem",), read),)

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import at_place, found_in, json_of, share, text, text_of, words
+from clawmem.adapters.imports.reading import found_in, json_of, share, store_of, text, text_of, words
 from clawmem.ports.imports import (
     ForeignFact,
     ForeignMemory,
     ForeignRelation,
-    ForeignStore,
     StoreUnreadable,
     Unmatched,
 )
@@ -135,7 +134,7 @@ def _object(one: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 
 
 STORES = (
-    ForeignStore(PAM, (), at_place(_pam)),
-    ForeignStore(LINES, (), at_place(_lines)),
-    ForeignStore(LETTA, (), at_place(_letta)),
+    store_of(PAM, (), _pam),
+    store_of(LINES, (), _lines),
+    store_of(LETTA, (), _letta),
 )

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.adapters.imports.reading import at_place, text_of
-from clawmem.ports.imports import ForeignMemory, ForeignRelation, ForeignStore, StoreUnreadable, Unmatched
+from clawmem.adapters.imports.reading import store_of, text_of
+from clawmem.ports.imports import ForeignMemory, ForeignRelation, StoreUnreadable, Unmatched
 
 _FENCE = "---\n"
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -119,7 +119,7 @@ def _is_openclaw(path: Path) -> bool:
 
 
 STORES = tuple(
-    ForeignStore(tool, usual, at_place(partial(_read, tool, selects)))
+    store_of(tool, usual, partial(_read, tool, selects))
     for tool, usual, selects in (
         ("basic-memory", ("basic-memory",), _is_any),
         ("memsearch", (".memsearch/memory",), _is_any),

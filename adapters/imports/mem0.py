@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import at_place, database, found_in, text
-from clawmem.ports.imports import ForeignMemory, ForeignStore, Unmatched
+from clawmem.adapters.imports.reading import database, found_in, store_of, text
+from clawmem.ports.imports import ForeignMemory, Unmatched
 
 TOOL = "mem0"
 
@@ -88,4 +88,4 @@ def _point(content: bytes) -> dict[str, Any]:
         return {}
 
 
-STORES = (ForeignStore(TOOL, (".mem0",), at_place(read)),)
+STORES = (store_of(TOOL, (".mem0",), read),)

@@ -7,8 +7,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import at_place, database, found_in, share, text
-from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignStore, Unmatched
+from clawmem.adapters.imports.reading import database, found_in, share, store_of, text
+from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
 
 TOOL = "mempalace"
 
@@ -88,4 +88,4 @@ def _span(one: ForeignFact) -> str:
     return f"{since} until {one.valid_to}" if one.valid_to else since
 
 
-STORES = (ForeignStore(TOOL, (".mempalace/palace", ".local/share/mempalace/palace"), at_place(read)),)
+STORES = (store_of(TOOL, (".mempalace/palace", ".local/share/mempalace/palace"), read),)

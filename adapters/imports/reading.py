@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
+from zipfile import is_zipfile
 
 import apsw
 
-from clawmem.ports.imports import ForeignMemory, StoreUnreadable, Unmatched
+from clawmem.ports.imports import ForeignMemory, ForeignStore, StoreUnreadable, Unmatched
 
 MOST_BYTES = 64 << 20  # of one file of text
 Row = dict[str, Any]
@@ -104,11 +106,26 @@ def found_in(tool: str, place: Path, *names: str) -> Path:
     raise StoreUnreadable(tool, str(place), f"the folder has no {' or '.join(names)}")
 
 
-def at_place(
-    read: Callable[[Path], Iterator[ForeignMemory | Unmatched]],
-) -> Callable[[str], Iterator[ForeignMemory | Unmatched]]:
-    """Return *read* for a place that is given as text."""
-    return lambda place: read(Path(place))
+def store_of(
+    tool: str, usual: tuple[str, ...], read: Callable[[Path], Iterator[ForeignMemory | Unmatched]]
+) -> ForeignStore:
+    """Return the store of *tool* with *read*, which refuses a ZIP file."""
+
+    def unpacked(place: str) -> Iterator[ForeignMemory | Unmatched]:
+        _refuse_archive(tool, Path(place))
+        return read(Path(place))
+
+    return ForeignStore(tool, usual, unpacked)
+
+
+def _refuse_archive(tool: str, place: Path) -> None:
+    if not (place.is_file() and is_zipfile(place)):
+        return
+    remedy = (
+        f"Unpack it, and name the store in it: clawmem import {tool} PATH. If it holds conversations, run: "
+        f"clawmem mine {shlex.quote(str(place))}"
+    )
+    raise StoreUnreadable(tool, str(place), "it is a ZIP file", remedy)
 
 
 def words(value: object) -> tuple[str, ...]:

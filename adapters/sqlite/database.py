@@ -26,7 +26,7 @@ from clawmem.adapters.sqlite.connections import (
 )
 from clawmem.adapters.sqlite.readers import ReaderPool, ReadSnapshot, readers_of
 from clawmem.adapters.sqlite.sqlite_errors import explained
-from clawmem.ports.errors import VaultLocked
+from clawmem.ports.errors import InterruptedAfterCommit, VaultLocked
 from clawmem.ports.vault_errors import NotAVault
 
 Made = TypeVar("Made")
@@ -181,15 +181,19 @@ class Database:
         if self._main.in_transaction:
             yield
             return
-        # a deferred transaction that becomes a writer later cannot wait for the lock; it fails
-        self.write("begin immediate")
+        is_ending = False
         try:
+            # a deferred transaction that becomes a writer later cannot wait for the lock; it fails
+            self.write("begin immediate")
             yield
+            is_ending = True
             self.write("commit")
-        except BaseException:
+        except BaseException as error:
             # After some errors, such as a full disk, SQLite has already rolled back.
             if self._main.in_transaction:
                 self._main.execute("rollback")
+            elif is_ending and isinstance(error, KeyboardInterrupt):
+                raise InterruptedAfterCommit from error
             raise
 
     @contextmanager

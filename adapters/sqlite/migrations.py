@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import nullcontext
 
 from clawmem.adapters.sqlite.abandoning import drop_without_extension, empty_fts_table
@@ -69,11 +69,25 @@ def _step(db: Database, number: int, script: str) -> None:
         if number == _VECTORS_ONCE:
             _renew_indexes(db)
         if number == 1:
-            import secrets
-
-            db.write("insert into meta values ('vault_id', ?)", (secrets.token_hex(8),))
+            for sql, values in new_id():
+                db.write(sql, values)
             db.write(f"pragma application_id = {APPLICATION_ID}")
         db.write(f"pragma user_version = {number}")
+
+
+def new_id() -> Iterator[tuple[str, Mapping[str, str]]]:
+    """
+    Yield the statements that give a vault an id of its own, with their parameters.
+
+    A copy of a vault needs one, so that they share no index in an object store. Markers of indexes inside the vault name
+    its id.
+    """
+    import secrets
+
+    own = {"id": secrets.token_hex(8)}
+    before = "select value from meta where name = 'vault_id'"
+    yield f"update meta set value = replace(value, ({before}), :id) where name like 'marker%'", own
+    yield "insert or replace into meta values ('vault_id', :id)", own
 
 
 def _renew_indexes(db: Database) -> None:

@@ -7,14 +7,14 @@ from contextlib import closing
 from pathlib import Path
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import bring_to, migrate, version
+from clawmem.adapters.sqlite.migrations import bring_to, migrate, new_id, version
 from clawmem.adapters.sqlite.rescue.layout import record_tables
 from clawmem.adapters.sqlite.rescue.mending import UNUSED_ENTITIES, IndexClues, drop_dangling, mend
 from clawmem.ports.bundle import RecordTable
 
 # A register of this machine, and a cache
 _OF_THIS_MACHINE = frozenset({"indexes", "model_answers"})
-_PORTABLE = "name in ('vault_id', 'sketches_of')"  # the others are stamps of indexes, and failures of models
+_PORTABLE = "name = 'sketches_of'"  # the others are the id, stamps of indexes, and failures of models
 _HISTORY = ("recalls", "sessions", "capture_cursors", "maintenance_runs", "model_costs", "replacements")
 _PAIRS = {"relations": ("source", "target"), "co_activations": ("one", "other")}
 _NO_CLUES = IndexClues({}, {}, {}, knows_served=False)
@@ -82,7 +82,7 @@ def load_records(
     target: Path, schema: int, tables: Iterable[RecordTable], sequences: Mapping[str, int]
 ) -> None:
     """
-    Fill the new vault *target*, of an earlier or the present *schema*, and migrate it.
+    Fill the new vault *target*, of an earlier or the present *schema*, and migrate it. It gets an id of its own.
 
     Raises:
         ValueError: A table or a column does not exist.
@@ -104,6 +104,8 @@ def load_records(
                 db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
         migrate(db)
         with db.without_rules(), db.atomic():
+            for sql, values in new_id():
+                db.write(sql, values)
             mend(db, _NO_CLUES)
 
 

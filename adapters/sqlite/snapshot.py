@@ -5,16 +5,19 @@ from contextlib import closing
 import apsw
 
 from clawmem.adapters.sqlite.connections import open_reader, open_writer
+from clawmem.adapters.sqlite.migrations import new_id
+from clawmem.adapters.sqlite.sqlite_errors import write_refusal
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull
+from clawmem.ports.errors import VaultDamaged, VaultError
 
 
 def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:
     """
     Copy the vault *source* to the new file *target* as one consistent snapshot; *source* is opened read-only.
 
-    The copy is one file without a write-ahead log. A *detached* copy has no external indexes, so that it does not share
-    those in an object store. Return whether it lost some: the indexes in its file are then to be rebuilt.
+    The copy is one file without a write-ahead log. It shares no index in an object store, because it gets an id of its
+    own; a *detached* copy has no external indexes instead. Return whether it lost some: the indexes in its file are then
+    to be rebuilt.
 
     Raises:
         VaultFull: the disk of *target* is full.
@@ -28,13 +31,16 @@ def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:
             writer.pragma("journal_mode", "delete")
             if detached:
                 writer.execute("delete from indexes")
-            return detached and writer.changes() > 0
+                return writer.changes() > 0
+            for sql, values in new_id():
+                writer.execute(sql, values)
+            return False
         finally:
             writer.close()
             reader.close()
-    except apsw.FullError as error:
-        raise VaultFull(target) from error
     except apsw.Error as error:
+        if refused := write_refusal(error, target):
+            raise refused from error
         raise VaultError(source, f"{source} cannot be copied to {target}: {error}") from error
 
 

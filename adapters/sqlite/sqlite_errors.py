@@ -32,6 +32,8 @@ _BROKEN = (
 # Texts of errors about the schema, and about vectors that are stored as records.
 _RECORDS_BROKEN = ("vec0 constructor error", "vtable constructor failed", "vector BLOB length")
 
+_REFUSED = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_TRUNCATE)
+
 _HEADER = b"SQLite format 3\0"
 _LARGEST = 2**63 - 1  # the largest integer that SQLite stores
 
@@ -50,8 +52,8 @@ def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
         return InvalidInput("OUT_OF_BOUNDS", f"A number is larger than {_LARGEST}. Give a smaller one.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return VaultLocked(path)
-    if isinstance(error, apsw.FullError) or _says(error, _FULL) or _is_disk_full(error, path):
-        return VaultFull(path)
+    if refused := write_refusal(error, path):
+        return refused
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError):
         return VaultReadOnly(path)
     if isinstance(error, apsw.CantOpenError):
@@ -66,6 +68,16 @@ def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
     if broken:
         return VaultDamaged(path, "it is not a SQLite database, or a broken one")
     return VaultError(path, f"{path} cannot be used: {error}. Look at it, or choose another --vault.")
+
+
+def write_refusal(error: Exception, path: str) -> VaultError | None:
+    """Return the error of clawmem for a write to *path* that the system refused; ``None`` for any other *error*."""
+    if isinstance(error, apsw.FullError) or _says(error, _FULL) or _is_disk_full(error, path):
+        return VaultFull(path)
+    if isinstance(error, apsw.IOError) and getattr(error, "extendedresult", 0) in _REFUSED:
+        why = "the system refused it. Check the disk, its quota and the limit for files (ulimit -f), then repeat."
+        return VaultError(path, f"{path} cannot be written: {why}")
+    return None
 
 
 def _unopened(path: str, *, read_only: bool) -> VaultError:

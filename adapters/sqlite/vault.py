@@ -17,7 +17,14 @@ from clawmem.adapters.sqlite.relations import SqliteRelations
 from clawmem.adapters.sqlite.telemetry import SqliteReceipts, SqliteTelemetry
 from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
 from clawmem.adapters.sqlite.vocabulary import unknown_words
-from clawmem.ports.errors import VaultDamaged, VaultError, VaultFull, VaultLocked, VaultReadOnly
+from clawmem.ports.errors import (
+    InterruptedAfterCommit,
+    VaultDamaged,
+    VaultError,
+    VaultFull,
+    VaultLocked,
+    VaultReadOnly,
+)
 
 if TYPE_CHECKING:
     from clawmem.adapters.sqlite.captures import SqliteCaptures, SqliteUsage
@@ -191,7 +198,10 @@ class SqliteVault:
             raise RuntimeError("writing() is not reentrant")
         with self._db.atomic():
             yield
-        self._reclaim_pages()
+        try:
+            self._reclaim_pages()
+        except KeyboardInterrupt as interruption:
+            raise InterruptedAfterCommit from interruption
 
     @property
     def location(self) -> str:

@@ -1,4 +1,4 @@
-"""New files in a folder: all of them get their names together, and none replaces another file."""
+"""New files in a folder: all of them get their names together."""
 
 from __future__ import annotations
 
@@ -9,18 +9,22 @@ from pathlib import Path
 from clawmem.app.environment.private_files import draft_path, private_umask, sweep_drafts
 from clawmem.ports.errors import InvalidInput
 
+_REPLACED = ".replaced"
 _NAMED = 3  # files that a refusal names
 
 
 @contextmanager
-def draft_of_folder(target: Path) -> Iterator[Path]:
+def draft_of_folder(target: Path, *, replaces: bool = False) -> Iterator[Path]:
     """
     Yield an empty folder, whose files get their names in *target* after the block.
 
-    A file that *target* has with the same bytes stays. If the block or a step after it fails, *target* has no new file.
+    A file that *target* has with the same bytes stays. If the block or a step after it fails, *target* is as before.
+
+    Args:
+        replaces: Whether other files of these names are replaced; folders and links never are.
 
     Raises:
-        InvalidInput: Other files have these names.
+        InvalidInput: Something else has one of these names.
         OSError: A file cannot be written.
     """
     from shutil import rmtree  # not needed by other users of this package
@@ -35,7 +39,7 @@ def draft_of_folder(target: Path) -> Iterator[Path]:
             if place == target:
                 draft.replace(_without_file(target))
             else:
-                _move_files(draft, target)
+                _move_files(draft, target, replaces=replaces)
     finally:
         rmtree(draft, ignore_errors=True)
 
@@ -46,37 +50,46 @@ def _without_file(target: Path) -> Path:
     return target
 
 
-def _move_files(draft: Path, target: Path) -> None:
+def _move_files(draft: Path, target: Path, *, replaces: bool) -> None:
     names = sorted(one.relative_to(draft) for one in draft.rglob("*") if not one.is_dir())
-    if taken := [name for name in names if not _is_free(draft / name, target / name, target)]:
+    others = [name for name in names if not _has_same(draft / name, target / name)]
+    if taken := [name for name in others if not _is_free(target / name, target, replaces=replaces)]:
         more = f" and {len(taken) - _NAMED} more" if len(taken) > _NAMED else ""
+        remedy = "Choose another folder." if replaces else "Choose another folder, or add --force."
         raise InvalidInput(
             "FILE_EXISTS",
             f"{target} has other files of these names: {', '.join(map(str, taken[:_NAMED]))}{more}. Nothing was "
-            "changed. Choose another folder.",
+            f"changed. {remedy}",
         )
     made: list[Path] = []
+    replaced = draft / _REPLACED
     try:
-        for name in names:
+        for name in others:
             place = target / name
             missing = [one for one in reversed(place.parents) if not one.exists()]
             place.parent.mkdir(parents=True, exist_ok=True)
             made += missing
-            if not place.exists():
-                (draft / name).rename(place)
-                made.append(place)
-    except OSError:
+            if place.exists():
+                (replaced / name).parent.mkdir(parents=True, exist_ok=True)
+                place.rename(replaced / name)
+            made.append(place)
+            (draft / name).rename(place)
+    except BaseException:
         for one in reversed(made):
+            before = replaced / one.relative_to(target)
             with suppress(OSError):
-                one.rmdir() if one.is_dir() else one.unlink()
+                before.replace(one) if before.is_file() else one.rmdir() if one.is_dir() else one.unlink()
         raise
 
 
-def _is_free(new: Path, place: Path, target: Path) -> bool:
-    """Whether *place* below *target* has no file, or the same one as *new*, and each folder above can be used."""
+def _has_same(new: Path, place: Path) -> bool:
+    """Whether *place* is a file with the bytes of *new*."""
+    return place.is_file() and not place.is_symlink() and place.read_bytes() == new.read_bytes()
+
+
+def _is_free(place: Path, target: Path, *, replaces: bool) -> bool:
+    """Whether *place* below *target* has nothing, or a file if *replaces*, and each folder above can be used."""
     folders = [one for one in place.parents if one.is_relative_to(target) and one != target]
     if any(one.is_symlink() or (one.exists() and not one.is_dir()) for one in folders):
         return False
-    if place.is_symlink() or (place.exists() and not place.is_file()):
-        return False
-    return not place.exists() or place.read_bytes() == new.read_bytes()
+    return not place.is_symlink() and (not place.exists() or (replaces and place.is_file()))

@@ -14,6 +14,8 @@ from clawmem.app.operations.output import plural
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
+INCOMPLETE = 1  # exit code
+
 
 class BeadsProject(Request):
     """The project."""
@@ -43,6 +45,11 @@ class SyncedIssues(Result):
     )
     new_doc_ids: list[int]
     problems: list[str]
+
+    @property
+    def exit_code(self) -> int:
+        """Return 1 where a part of the list could not be read, or documents of an empty list are kept."""
+        return INCOMPLETE if self.problems else 0
 
     @property
     def remarks(self) -> Sequence[str]:

@@ -148,6 +148,11 @@ def lag_sentences(lagging: Mapping[str, str]) -> list[str]:
     ]
 
 
+def model_failed(report: EmbedReport | None) -> bool:
+    """Whether texts got no vectors because the model failed."""
+    return report is not None and bool(report.stopped or report.failed)
+
+
 def embed_line(report: EmbedReport | Embedded) -> str:
     """Return the result of one embedding run as a line."""
     failed = f", {report.failed} attempts failed ({report.error})" if report.failed else ""

@@ -15,6 +15,7 @@ from clawmem.app.operations.embedding import (
     embed_quickly,
     embed_texts,
     lagging_indexes,
+    model_failed,
     pending_texts,
 )
 from clawmem.app.operations.enriching import Enriched, EnrichRequest, enrich, enriched_text
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
 
-PULL_FAILED = 1
+INCOMPLETE = 1  # exit code
 NO_COLLECTIONS = "No collections yet. Run: clawmem collection add PATH"
 SOURCES_SHOWN = 5  # files with rules that the summary of a pass names
 PERSON = "cli"  # the interface whose user may name any folder
@@ -100,8 +101,9 @@ class Reading(Upkeep):
 
     @property
     def exit_code(self) -> int:
-        """Return 1 where a collection was skipped."""
-        return PULL_FAILED if self.failed else 0
+        """Return 1 where a collection was skipped, a file or folder could not be read, or the model failed."""
+        is_whole = not self.failed and not any(one.unread for one in self.collections)
+        return 0 if is_whole and not model_failed(self.embed) else INCOMPLETE
 
     @property
     def remarks(self) -> Sequence[str]:

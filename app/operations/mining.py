@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.environment.places import session_folders
-from clawmem.app.operations.embedding import Upkeep, embed_line, embed_quickly, embed_texts, lagging_indexes
+from clawmem.app.operations.embedding import (
+    Upkeep,
+    embed_line,
+    embed_quickly,
+    embed_texts,
+    lagging_indexes,
+    model_failed,
+)
 from clawmem.app.operations.fields import Confirm
 from clawmem.app.operations.forgetting import BYTES_REMAIN, TRACE_FOUND
 from clawmem.app.operations.forgotten_sources import ForgottenSource, counted, forget_source, forgotten_text
@@ -111,11 +118,17 @@ class Mined(Upkeep):
 
     @property
     def exit_code(self) -> int:
-        """Return 1 where a file was not read completely or bytes remain, 7 where a probe found a trace."""
+        """
+        Return 1 where a file was not read completely, no file holds a conversation, a model failed or bytes remain.
+
+        7 where a probe found a trace.
+        """
         if self.forgotten:
             found = any(self.forgotten.probes.values())
             return TRACE_FOUND if found else BYTES_REMAIN if self.forgotten.left else 0
-        return PARTLY_READ if self.faults else 0
+        is_foreign = bool(self.foreign) and not (self.sources or self.skipped)
+        failed = model_failed(self.embed) or bool(self.synthesis and self.synthesis.llmFailures)
+        return PARTLY_READ if self.faults or is_foreign or failed else 0
 
 
 class Source(Result):

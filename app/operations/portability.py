@@ -107,7 +107,7 @@ def export(services: Services, request: ExportRequest) -> Export:
         services, request.output or Path(_NAMES[request.form]), force=request.force, is_folder=is_folder
     )
     if is_folder:
-        documents = _export_folder(services, chosen, target)
+        documents = _export_folder(services, chosen, target, force=request.force)
     elif request.form == "bundle":
         documents = _export_bundle(services, chosen, target, receipts=request.receipts)
     else:
@@ -125,11 +125,11 @@ def _moment(since: str) -> str:
     return iso_utc(moment) if since else ""
 
 
-def _export_folder(services: Services, chosen: Selection, target: Path) -> int:
-    """Write Markdown files to the folder *target*; nothing remains of them if one cannot be written."""
+def _export_folder(services: Services, chosen: Selection, target: Path, *, force: bool) -> int:
+    """Write Markdown files to the folder *target*; it is as before if one cannot be written."""
     count = 0
     try:
-        with draft_of_folder(target) as draft:
+        with draft_of_folder(target, replaces=force) as draft:
             for _, file in selected_files(services.vault, chosen):
                 place = draft / file.name
                 place.parent.mkdir(parents=True, exist_ok=True)

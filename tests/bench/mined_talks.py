@@ -165,11 +165,12 @@ def _item(candidate: object) -> str:
     return f"{document.display_path.removesuffix('.md')}:{span.start_line}-{span.end_line}"
 
 
-def main(arguments: Sequence[str]) -> None:
-    folder, every = Path(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1
-    sources = arguments[2].split(",") if len(arguments) > 2 else SOURCES
+def recalls(
+    folder: Path, sources: Sequence[str], every: int = 1
+) -> Iterator[tuple[str, int, Mapping[str, float]]]:
+    """Yield each of *sources*, the number of its documents, and its measures."""
     collection = load_collection(folder, turns=True)
-    for source in (*DIRECT, *sources):
+    for source in sources:
         with tempfile.TemporaryDirectory() as place:
             settings = load_settings(vault=Path(place) / "vault.sqlite")
             with open_services(settings) as services:
@@ -180,8 +181,15 @@ def main(arguments: Sequence[str]) -> None:
                     judged = mined(services, collection, folder, source)
                 services.embed()
                 documents = sum(services.vault.documents.collections().values())
-                sys.stdout.write(f"{source}: {documents} documents, {recall(services, judged, every)}\n")
-                sys.stdout.flush()
+                yield source, documents, recall(services, judged, every)
+
+
+def main(arguments: Sequence[str]) -> None:
+    folder, every = Path(arguments[0]), int(arguments[1]) if len(arguments) > 1 else 1
+    sources = arguments[2].split(",") if len(arguments) > 2 else SOURCES
+    for source, documents, measures in recalls(folder, (*DIRECT, *sources), every):
+        sys.stdout.write(f"{source}: {documents} documents, {measures}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

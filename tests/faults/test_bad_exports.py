@@ -252,7 +252,9 @@ def test_a_text_that_begins_with_a_time_is_a_chat(invoke: Invoke, tmp_path: Path
     write_notes(tmp_path, {"chat.txt": "\n".join(lines), "list.json": "[[1, 2], [3]]", "a.md": "[A](b)\n"})
 
     assert mined(invoke, tmp_path / "chat.txt")["sources"]["text"]["messages"] == 4
-    said = invoke("mine", "--no-embed", tmp_path / "a.md", tmp_path / "list.json").stdout
+    done = invoke("mine", "--no-embed", tmp_path / "a.md", tmp_path / "list.json")
+    said = done.stdout
+    assert done.exit_code == 1
     assert "2 files without a conversation" in said
     assert "four turns" in said
 

@@ -152,9 +152,11 @@ def test_cycles_and_dependencies_on_nothing(
 def test_broken_lines_withdraw_nothing(project: Project, sync: Callable[[Path], Any], invoke: Invoke) -> None:
     """The rest is taken over, and an issue that may be in a broken line stays."""
     sync(project(KILN, CLAY))
-    made = sync(project(KILN, more='{"id": "bd-2", "tit\n[1]\n{"title": "no id"}\n\xff\n'))
+    folder = project(KILN, more='{"id": "bd-2", "tit\n[1]\n{"title": "no id"}\n\xff\n')
+    done = invoke("beads", "sync", folder, "--json")
+    made = json.loads(done.stdout)
 
-    assert (made["synced"], made["removed"], len(made["problems"])) == (1, 0, 4)
+    assert (done.exit_code, made["synced"], made["removed"], len(made["problems"])) == (1, 1, 0, 4)
     assert "line 2" in made["problems"][0]
     assert "Blue clay" in invoke("get", "beads/_clawmem/beads/bd-2.md").output
 
@@ -165,12 +167,16 @@ def test_an_emptied_list_keeps_the_issues(
     """The file may have been lost: the answer says how to remove the issues, and --allow-empty does."""
     sync(project(KILN, CLAY))
     folder = project()
-    made = sync(folder)
-    assert (made["removed"], len(made["problems"])) == (0, 1)
+    done = invoke("beads", "sync", folder, "--json")
+    made = json.loads(done.stdout)
+    assert (done.exit_code, made["removed"], len(made["problems"])) == (1, 0, 1)
     assert f"clawmem beads sync {folder} --allow-empty" in made["problems"][0]
     assert "Blue clay" in invoke("get", "beads/_clawmem/beads/bd-2.md").output
 
     assert ask_json(invoke, "beads", "sync", folder, "--allow-empty")["removed"] == 2
+    (folder / ".beads/issues.jsonl").unlink()
+    done = invoke("beads", "sync", folder)
+    assert (done.exit_code, "bd gave no list" in done.stderr) == (1, True)
 
 
 def test_names_secrets_and_times(project: Project, sync: Callable[[Path], Any], vault_file: Path) -> None:

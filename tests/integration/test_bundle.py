@@ -173,6 +173,31 @@ def test_indexes_outside_of_the_vault(
     assert invoke("verify").exit_code == 0
 
 
+@pytest.mark.parametrize("way", ["restore", "backup"])
+def test_a_copy_beside_its_original(invoke: Invoke, notes: Path, home: Path, way: str) -> None:
+    """Where indexes have a common place, each vault has its own: a note that one forgets is still found in the other."""
+    pytest.importorskip("lancedb")
+    config, shared, other = home / ".config/clawmem/config.yaml", home / "shared", home / "other.sqlite"
+    config.parent.mkdir(parents=True)
+    config.write_text(f"backend: lancedb\nbackend_options:\n  uri: {shared}\n", "utf-8")
+    assert invoke("bootstrap", notes).exit_code == 0
+    answer = ask_json(invoke, "query", QUESTION)["results"]
+    before = {one.name for one in shared.iterdir()}
+
+    if way == "restore":
+        assert invoke("export", "-o", home / "all.zip").exit_code == 0
+        assert invoke("--vault", other, "restore", home / "all.zip").exit_code == 0
+    else:
+        assert invoke("backup", other).exit_code == 0
+        assert invoke("--vault", other, "rebuild").exit_code == 0
+    assert invoke("--vault", other, "forget", REDIS, "--yes").exit_code == 0
+
+    assert REDIS not in str(ask_json(invoke, "--vault", other, "query", QUESTION)["results"])
+    assert ask_json(invoke, "query", QUESTION)["results"] == answer
+    assert REDIS in str(answer)
+    assert before < {one.name for one in shared.iterdir()}
+
+
 def test_a_forgotten_text_is_in_no_part(sample: Path) -> None:
     assert not any(b"ticket machines" in part for part in parts_of(sample).values())
 

@@ -8,10 +8,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import ask_json
+from command_line import ask_json, write_notes
 
+from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings.model import load_settings
+from clawmem.ports.errors import SourceUnreadable
 from tests.integration.conftest import Invoke
 
 
@@ -178,6 +180,30 @@ def test_an_empty_folder_keeps_its_documents(invoke: Invoke, many: Path) -> None
     assert collections(invoke) == {"many": 100}
     assert "100 removed" in invoke("update", "--allow-empty").stdout
     assert collections(invoke) == {"many": 0}
+
+
+@pytest.mark.parametrize("verb", ["update", "reindex", "bootstrap"])
+def test_a_file_or_folder_that_cannot_be_read_is_in_the_exit_code(
+    remembered: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    """The rest is read, also of other folders; the next pass without a fault ends with 0."""
+    write_notes(notes, {"closed.md": "# Closed\n\nThe ferry.\n", "open.md": "# Open\n\nThe ferry.\n"})
+    read = DiskFiles.read
+
+    def refused(self: DiskFiles, root: str, path: str) -> bytes:
+        if path == "closed.md":
+            raise SourceUnreadable(path, "permission denied")
+        return read(self, root, path)
+
+    words = (verb, *[str(notes)] * (verb == "bootstrap"))
+    with monkeypatch.context() as patch:
+        patch.setattr(DiskFiles, "read", refused)
+        done = remembered(*words)
+    assert (done.exit_code, "permission denied" in done.stdout, "1 added" in done.stdout) == (1, True, True)
+    assert remembered(*words).exit_code == 0
+
+    notes.rename(notes.with_name("away"))
+    assert remembered("update").exit_code == 1
 
 
 def test_a_few_documents_of_an_empty_folder_are_removed(remembered: Invoke, notes: Path) -> None:

@@ -58,10 +58,17 @@ def test_a_folder_with_other_files(remembered: Invoke, notes: Path, home: Path) 
     (out / HARUKA).write_text("# Another person\n", "utf-8")
     (out / POSTGRES).unlink()
     before = {file: file.stat().st_mtime_ns for file in out.rglob("*")}
-    refused = remembered("export", "--format", "markdown", "-o", out, "--force")
+    refused = remembered("export", "--format", "markdown", "-o", out)
     assert (refused.exit_code, HARUKA in refused.output, POSTGRES in refused.output) == (2, True, False)
     assert {file: file.stat().st_mtime_ns for file in out.rglob("*")}.items() >= before.items()
     assert not (out / POSTGRES).exists()
+    assert remembered("export", "--format", "markdown", "-o", out, "--force").exit_code == 0
+    assert (out / HARUKA).read_bytes() == (notes / HARUKA.removeprefix("notes/")).read_bytes()
+    assert ((out / POSTGRES).exists(), (out / "mine.md").read_text("utf-8")) == (True, "# Mine\n")
+    (out / HARUKA).unlink()
+    (out / HARUKA).mkdir()
+    assert remembered("export", "--format", "markdown", "-o", out, "--force").exit_code == 2
+    assert not [*home.glob(".*draft*"), *out.glob(".*")]
 
     refused = remembered("export", "--format", "markdown", "-o", notes)
     assert (refused.exit_code, "belongs to the collection notes" in refused.output) == (2, True)

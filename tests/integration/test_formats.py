@@ -114,3 +114,21 @@ def test_documents_without_a_file(remembered: Invoke) -> None:
     assert done.stdout == ""
     assert f"{entry} is in no folder of the config file" in done.stderr
     assert file_of("work/notes/a.md", {"work": "/w", "work/notes": "/n"}) == "/n/a.md"
+
+
+@pytest.mark.parametrize("asked", [("search", "crane"), ("list", "-n", "2")])
+def test_names_with_line_breaks(remembered: Invoke, notes: Path, asked: tuple[str, ...]) -> None:
+    """A line is a path that exists; a name with a line break is left out, with a sentence."""
+    names = {
+        "two\nlines.md": "# Crane\n\nThe crane is red.\n",
+        "a tab and\tspaces.md": "# Crane\n\nThe crane is blue.\n",
+    }
+    write_notes(notes, names)
+    assert remembered("update").exit_code == 0
+
+    done = remembered(*asked, "--format", "paths")
+
+    assert "two lines.md was left out" in done.stderr
+    shown = done.stdout.splitlines()
+    assert all(Path(line).exists() for line in shown)
+    assert (asked[0] == "list") or shown == [f"{notes}/a tab and\tspaces.md"]

@@ -12,6 +12,7 @@ from typing import Any
 
 import apsw
 import pytest
+from chat_exports import write_zip
 from command_line import Invoke, ask_json, read_json, write_notes
 from foreign_stores import OLD, STORES, TEXT, USUAL, mem0, pam, sqlite
 
@@ -280,7 +281,9 @@ def test_what_is_no_store(tool: str, invoke: Invoke, tmp_path: Path, vault_file:
     empty.mkdir()
     other.write_bytes(b"SQLite format 3\x00" + b"\xff" * 5_000)
     sqlite(database, "create table unrelated (a); create table observations (b); create table content (hash)")
-    for wrong in (tmp_path / "missing", empty, other, database):
+    packed = write_zip(tmp_path / "packed.zip", {"agent.af": "{}"})
+    assert "Unpack it" in invoke("import", tool, packed).stderr
+    for wrong in (tmp_path / "missing", empty, other, database, packed):
         refused = invoke("import", tool, wrong)
         assert refused.exit_code == 5, refused.output
         assert str(wrong) in refused.output.replace("\n", "")

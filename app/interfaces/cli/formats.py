@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from inspect import Parameter
 from io import StringIO
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -76,12 +77,30 @@ def parts_in(shape: str, documents: Documents, roots: Mapping[str, str]) -> tupl
         roots: The folder of each collection by name.
     """
     if shape == "paths":
-        files = {one.file: file_of(one.file, roots) for one in documents}
-        absent = [name for name, file in files.items() if file is None]
-        asides = [f"{name} is in no folder of the config file and was left out." for name in absent]
-        return [Verbatim(file) for file in files.values() if file], asides
+        files = {one.file: file_of(_name(one), roots) for one in documents}
+        lines = {name: file for name, file in files.items() if file and _is_line(file)}
+        asides = [
+            f"{name} is in no folder of the config file and was left out."
+            if file is None
+            else f"{name} was left out: a line cannot hold the control characters in the name of its file."
+            for name, file in files.items()
+            if name not in lines
+        ]
+        return [*map(Verbatim, lines.values())], asides
     written = _WRITERS[shape](documents)
     return written, [] if documents else ["Nothing found."]
+
+
+def _name(one: DocumentReference) -> str:
+    """Return the collection and path of a document; the name for display has no line breaks."""
+    path = getattr(one, "path", None)
+    return f"{getattr(one, 'collection', None)}/{path}" if path else one.file
+
+
+def _is_line(file: str) -> bool:
+    """Whether *file* can stand on a line, and was not changed for display, as in the records of a list."""
+    is_shown = one_line(file) == file.replace("\t", " ")
+    return is_shown and (Path(file).exists() or not {" ", "\ufffd"}.intersection(file))
 
 
 def file_of(name: str, roots: Mapping[str, str]) -> str | None:

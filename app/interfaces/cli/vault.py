@@ -57,6 +57,7 @@ def bootstrap(
         show_json({"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)})
     else:
         show(with_vault("\n".join(lines), chosen_by(ctx).vault))
+    raise typer.Exit(result.exit_code)
 
 
 def _remembered(settings: Settings, path: Path, name: str | None) -> str:

@@ -12,7 +12,7 @@ from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.maintenance.index_choice import wants_sidecar
-from clawmem.ports.errors import IndexBusy, IndexDamaged, LeaseLost
+from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import LexicalEntry, Role
 from clawmem.ports.vault import DelegatingVault, RecordVault
@@ -84,7 +84,10 @@ class ServedVault(DelegatingVault):
         for outside in (self._words, self._meaning):
             record = outside.record()
             if record and self.outbox.head().seq - record.since.seq > LAG:
-                self._carry(outside)
+                try:
+                    self._carry(outside)
+                except KeyboardInterrupt as interruption:
+                    raise InterruptedAfterCommit from interruption
 
     def info(self) -> VaultInfo:
         """Return `clawmem.ports.vault.Vault.info`; the size includes index files next to the vault."""

@@ -13,6 +13,7 @@ from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import note_names
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.display import one_line
+from clawmem.ports.errors import InterruptedAfterCommit
 from clawmem.ports.links import Link
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, Fragment, InactiveReason
@@ -36,7 +37,7 @@ def apply_in_chunks(
     Yield the result of *apply* for each item after its transaction was committed.
 
     A transaction ends with the first item that takes it past *chunk_s*. An interrupted caller keeps what
-    was committed before. The caller must exhaust the iterator.
+    was committed before, and gets those results before the interrupt. The caller must exhaust the iterator.
 
     Raises:
         VaultError: the transaction under way was rolled back.
@@ -44,10 +45,14 @@ def apply_in_chunks(
     waiting = deque(items)
     while waiting:
         results: list[Result] = []
-        with vault.writing():
-            ends = monotonic() + chunk_s
-            while waiting and (not results or monotonic() < ends):
-                results.append(apply(waiting.popleft()))
+        try:
+            with vault.writing():
+                ends = monotonic() + chunk_s
+                while waiting and (not results or monotonic() < ends):
+                    results.append(apply(waiting.popleft()))
+        except InterruptedAfterCommit:
+            yield from results
+            raise
         yield from results
 
 

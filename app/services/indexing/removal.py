@@ -38,6 +38,7 @@ class Removal:
         self._clock = clock
         self._folder = folder
         self._allow_empty = allow_empty
+        self.keeps_all = False  # whether the folder has no file any more, and its documents stay
 
     def __call__(
         self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions
@@ -49,6 +50,7 @@ class Removal:
         problems: list[str] = []
         if len(gone) > MOST_REMOVED_AT_ONCE and not self._allow_empty and self._is_empty(scan):
             problems.append(self._kept(len(gone)))
+            self.keeps_all = True
             missing = [one for one in missing if reasons[one.path]]
         missing = self._still_missing(missing, exclusions)
         removed = apply_in_chunks(self._vault, missing, self._remove)

@@ -42,6 +42,7 @@ class PassReport:
     """
     Counts of one pass; ``problems`` are sentences about files that were not indexed, or about their references.
 
+    ``unread`` files and folders could not be read, or have lost all files; their documents are kept.
     ``excluded`` are the files and folders that were left out, by the file or setting with the rule.
     """
 
@@ -50,6 +51,7 @@ class PassReport:
     updated: int = 0
     unchanged: int = 0
     removed: int = 0
+    unread: int = 0
     excluded: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
 
@@ -182,12 +184,12 @@ class _Pass:
         exclusions = self._exclusions = Exclusions(self._files, self._folder)
         scan = scan_folder(self._files, self._folder, exclusions=exclusions)
         if not scan.root_exists:
-            self._complain(f"{self._folder.root} is not there; its documents are kept as they are.")
+            self._miss(f"{self._folder.root} is not there; its documents are kept as they are.")
             return
         for path in scan.unreadable:
-            self._complain(f"{exclusions.why_unreadable(path)}; what is below is kept.")
+            self._miss(f"{exclusions.why_unreadable(path)}; what is below is kept.")
         for path in scan.misnamed:
-            self._complain(misnamed_sentence(path))
+            self._miss(misnamed_sentence(path))
         self._moves.expect(self._removal.missing(scan, known, exclusions))
         for done, file in enumerate(scan.files, start=1):
             self._visit(file, known.get(file.path))
@@ -202,6 +204,7 @@ class _Pass:
         removed, problems = self._removal(scan, known, exclusions)
         self.report.removed += removed
         self.report.problems += problems
+        self.report.unread += self._removal.keeps_all
         record_trust(self._vault, known.values(), self._folder.origin)
         aim_links(self._vault)
         for fault in aimed_claims(self._vault, self._folder.name):
@@ -234,7 +237,7 @@ class _Pass:
                 is_same = past.hash == parsed.document.hash
                 self._moved.setdefault(past.id, []).append(MovedFile(file, known, is_same))
         except SourceUnreadable as error:
-            self._complain(str(error))
+            self._miss(str(error))
 
     def _visit_moved(self) -> None:
         """
@@ -255,7 +258,7 @@ class _Pass:
         try:
             data = self._files.read(self._folder.root, file.path)
         except SourceUnreadable as error:
-            self._complain(str(error))
+            self._miss(str(error))
             return
         parsed = self._parse(file, data, known)
         past = self._past(parsed, known) if is_only_one else None
@@ -370,6 +373,11 @@ class _Pass:
 
     def _version(self, path: str) -> FileVersion | None:
         return version_of(self._vault.documents.at(self._folder.name, path))
+
+    def _miss(self, problem: str) -> None:
+        """Report a file or folder that could not be read."""
+        self.report.unread += 1
+        self._complain(problem)
 
     def _complain(self, problem: str) -> None:
         self.report.problems.append(problem)
