@@ -178,7 +178,7 @@ class TestHooks:
             "import os, sys\n"
             "leave, already = os._exit, {*sys.modules}\n"
             "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
-            "sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
+            "sys.argv = ['clawmem', 'hook', 'UserPromptSubmit']\n"
             "from clawmem.app.main import main\n"
             "main()\n"
         )
@@ -196,14 +196,20 @@ class TestHooks:
             "clawmem.app.main",
             "clawmem.app.environment.places",
             "clawmem.app.version",
-            "clawmem.app.interfaces.hooks.protocol",
-            "clawmem.app.client.hook_registry",
-            "clawmem.app.interfaces.hooks.runner",
+            "clawmem.app.interfaces.hooks.process",
             "clawmem.app.client.request",
             "clawmem.app.client.announcement",
         }
-        heavy = {"apsw", "sqlite3", "asyncio", "http", "email", "ssl", "dataclasses", "inspect", "subprocess"}
-        assert not loaded & heavy
+        assert not loaded & {
+            "collections",
+            "contextlib",
+            "json",
+            "pathlib",
+            "re",
+            "socket",
+            "threading",
+            "typing",
+        }
 
     def test_one_request_for_an_event(self, world: World, server: ServerProcess) -> None:
         """The server runs the hooks of the event that the caller's options enable, in order."""
