@@ -28,7 +28,7 @@ def _run() -> None:
     _start_light()
     _fill_standard_streams()
     if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["drain"], ["--help"], ["-h"]):
-        from clawmem.app.interfaces.hooks.runner import run_process
+        from clawmem.app.interfaces.hooks.process import run_process
 
         run_process(sys.argv[2:])  # separate, because a hook never fails and every prompt waits for it
     from clawmem.app.environment.places import complete

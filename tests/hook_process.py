@@ -16,7 +16,8 @@ from command_process import COMMAND, run_process, start_process
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.client.hook_registry import HookCall, call_named
 from clawmem.app.environment.private_files import state_folder
-from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT, PRINTS_STDOUT
+from clawmem.app.interfaces.hooks.process import PRINTS_STDOUT
+from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT
 from clawmem.ports.telemetry import Recall
 
 SLACK_S = 10.0  # beyond a client's patience, where the machine has other things to do

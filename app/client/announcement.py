@@ -6,17 +6,19 @@ Every hook imports this module first, so it imports only a few fast modules of t
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
+# `typing` is not imported: it takes as long as a request to the server (decision 6).
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 _MOST_BYTES = 1 << 16  # of an announcement; servers write a few hundred
 _LAST_PORT, _LAST_PID = 65535, 2**31 - 1
 _SERVER, _TOKEN = ".server", ".token"  # suffixes of the name of the vault file
+_ENCODING = "utf-8", "surrogateescape"  # a path need not be text
+_FIELDS = {"pid", "holder", "host", "port", "version", "vault", "vault_id", "variables"}
 
 # Variables that determine where a process looks for settings, models and topics. A server serves only clients with the
 # same values.
@@ -36,9 +38,12 @@ APART = frozenset(
 )
 
 
-class Announcement(NamedTuple):
+class Announcement:
     """
-    Announcement of a server that runs, or has run.
+    Announcement of a server that runs, or has run: one line ``NAME=VALUE`` per field, which is read without a parser.
+
+    Args:
+        fields: The text of each attribute, and of each variable of `PLACES` that is set.
 
     Attributes:
         pid: Process id.
@@ -50,17 +55,31 @@ class Announcement(NamedTuple):
         vault_id: Id stored in the vault.
         places: Variables of `PLACES` that the server was started with.
         variables: Digest of its other variables, from `variables_in`.
+
+    Raises:
+        KeyError, ValueError: A field is missing or unknown, or its value is invalid; the content of a file is untrusted.
     """
 
-    pid: int
-    holder: str
-    host: str
-    port: int
-    version: str
-    vault: str
-    vault_id: str
-    places: Mapping[str, str]
-    variables: str
+    def __init__(self, fields: Mapping[str, str]) -> None:
+        own = {name: value for name, value in fields.items() if name not in PLACES}
+        if own.keys() != _FIELDS:
+            raise ValueError("These are not the fields of an announcement.")
+        self.pid, self.port = _number(own["pid"], _LAST_PID), _number(own["port"], _LAST_PORT)
+        self.holder, self.host = own["holder"], own["host"]
+        self.version, self.variables = own["version"], own["variables"]
+        self.vault, self.vault_id = own["vault"], own["vault_id"]
+        self.places = places_in(fields)
+        self._fields = fields
+
+    def as_bytes(self) -> bytes:
+        """Return the content of the announcement file."""
+        return "\n".join(f"{name}={value}" for name, value in self._fields.items()).encode(*_ENCODING)
+
+
+def _number(text: str, most: int) -> int:
+    if not 0 < int(text) <= most:
+        raise ValueError(text)
+    return int(text)
 
 
 def announcement_file(vault: Path) -> Path:
@@ -77,26 +96,12 @@ def announced(vault: Path | str) -> Announcement | None:
     """Return the announcement next to *vault*, which may be stale; ``None`` if there is no valid one for this vault."""
     try:
         with open(f"{vault}{_SERVER}", "rb") as file:  # noqa: PTH123
-            told = Announcement(**json.loads(file.read(_MOST_BYTES)))
-    except (OSError, ValueError, TypeError, RecursionError):
+            lines = file.read(_MOST_BYTES).decode(*_ENCODING).split("\n")
+        told = Announcement({name: value for name, _, value in (line.partition("=") for line in lines)})
+    except (OSError, ValueError, KeyError):
         return None
-    if not _is_well_formed(told):
-        return None
-    # A copied folder contains the announcement of the original vault.
-    return told if told.vault == os.path.realpath(vault) else None
-
-
-def _is_well_formed(told: Announcement) -> bool:
-    """Whether every field of *told* has a valid type and value; the content of the file is untrusted."""
-    texts = (told.holder, told.host, told.version, told.vault, told.vault_id, told.variables)
-    numbers = (told.pid, told.port)
-    return (
-        all(isinstance(text, str) and text.isprintable() and "\0" not in text for text in texts)
-        and all(type(number) is int and number > 0 for number in numbers)
-        and told.port <= _LAST_PORT
-        and told.pid <= _LAST_PID
-        and isinstance(told.places, dict)
-    )
+    # The host becomes part of a request. A copied folder contains the announcement of the original vault.
+    return told if told.host.isprintable() and told.vault == os.path.realpath(vault) else None
 
 
 def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
@@ -127,5 +132,6 @@ def variables_in(environ: Mapping[str, str]) -> str:
     if not chosen:
         return ""
     import hashlib
+    import json
 
     return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()

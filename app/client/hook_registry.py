@@ -6,11 +6,7 @@ from typing import NamedTuple
 
 _OWN_RESERVE_S = 1.0  # subtracted from the client's timeout, for start-up and for answering
 
-MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
 SESSION_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CLAUDE_SESSION_ID", "CLAWMEM_SESSION_ID")
-
-OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
-"""Names the optional hooks that run with their event, separated by commas."""
 
 
 class HookRegistration(NamedTuple):
@@ -110,3 +106,8 @@ def call_named(name: str, optional: str = "") -> HookCall | None:
         one for one, hook in HOOKS.items() if hook.event == event and (hook.is_default or one in also)
     )
     return HookCall(name, tuple(of_event))
+
+
+def deadline_s(name: str, optional: str = "") -> float:
+    """Return the deadline of `call_named`; that of a call without hooks for an unknown name."""
+    return (call_named(name, optional) or HookCall("", ())).deadline_s

@@ -8,23 +8,27 @@ does the work itself, and no work is done twice.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from contextlib import closing
 from time import monotonic
-from typing import TYPE_CHECKING
 
-from clawmem.app.client.announcement import Announcement, announced, places_in, token_of
-from clawmem.app.client.hook_registry import OPTIONAL_HOOKS_VARIABLE
+from clawmem.app.client.announcement import announced, places_in, token_of
 from clawmem.app.environment.places import vault_place
 
+# `typing` is not imported: it takes as long as a request to the server (decision 6).
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket
+    from collections.abc import Mapping, Sequence
+
+    from clawmem.app.client.announcement import Announcement
 
 PATIENCE_S = 0.1  # for the connection, and again for the first response of the server
+MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
 LONGEST_HEAD = 4_000  # bytes
 MOST_AT_ONCE = 1 << 20  # bytes
 END_OF_HEAD = b"\r\n\r\n"
+
+OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
+"""Names the optional hooks that run with their event, separated by commas."""
 
 # Variables that a client may set for its own call; all others are the server's.
 CHOICES = (
@@ -45,7 +49,7 @@ OPTIONS_HEADER = "clawmem-options"
 """Its value is a JSON object of `CHOICES`."""
 
 
-def ask(name: str, event: str, environ: Mapping[str, str], version: str) -> str:
+def ask(name: str, event: bytes, environ: Mapping[str, str], version: str) -> str:
     """
     Return the server's answer to *event* for the hooks that *name* names; empty if they must run here.
 
@@ -55,13 +59,21 @@ def ask(name: str, event: str, environ: Mapping[str, str], version: str) -> str:
     server = announced(vault)
     if server is None or not serves(server, environ, version):
         return ""
-    options = json.dumps({name: environ[name] for name in CHOICES if environ.get(name)})
-    body = event.encode("utf-8", "replace")
+    options = ", ".join(f'"{name}": {_json_text(environ[name])}' for name in CHOICES if environ.get(name))
     try:
         token = token_of(vault, environ)
-        return posted(server, f"/hooks/{name}", token, body, f"{OPTIONS_HEADER}: {options}")
+        return posted(server, f"/hooks/{name}", token, event, f"{OPTIONS_HEADER}: {{{options}}}")
     except (OSError, UnicodeError):
         return ""
+
+
+def _json_text(text: str) -> str:
+    """Return *text* as a JSON string; most are ids, and importing ``json`` for the others takes a millisecond."""
+    if text.isascii() and text.replace("-", "").isalnum():
+        return f'"{text}"'
+    from json import dumps
+
+    return dumps(text)
 
 
 def posted(
@@ -112,15 +124,11 @@ def _head(server: Announcement, path: str, token: str, length: int, headers: Seq
 
 
 def _exchange(server: Announcement, head: bytes, body: bytes, first_s: float, answer_s: float | None) -> str:
-    from _socket import (
-        AF_INET,
-        AF_INET6,
-        SOCK_STREAM,
-        socket,
-    )  # importing `socket` takes 1 ms and adds only names
+    # Importing `socket` takes 2 ms and adds only names.
+    from _socket import AF_INET, AF_INET6, SOCK_STREAM, socket
 
-    family = AF_INET6 if ":" in server.host else AF_INET
-    with closing(socket(family, SOCK_STREAM)) as connection:
+    connection = socket(AF_INET6 if ":" in server.host else AF_INET, SOCK_STREAM)
+    try:
         connection.settimeout(first_s)
         connection.connect((server.host, server.port))
         connection.sendall(head)
@@ -130,6 +138,8 @@ def _exchange(server: Announcement, head: bytes, body: bytes, first_s: float, an
         connection.settimeout(answer_s)
         connection.sendall(body)
         return _line_in(more + _received(connection, answer_s))
+    finally:
+        connection.close()
 
 
 def _received(connection: socket, seconds: float | None, most_head: int = 0) -> bytes:

@@ -7,12 +7,12 @@ The functions on the path of a prompt return text, because importing ``pathlib``
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, MutableMapping
-from contextlib import suppress
 from stat import S_ISREG
-from typing import TYPE_CHECKING
 
+# `typing` is not imported: it takes as long as a request to the server (decision 6).
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, MutableMapping
     from pathlib import Path
 
 CURATOR_REPORT = "curator-report.json"  # next to the vault
@@ -29,7 +29,7 @@ def complete(env: MutableMapping[str, str]) -> None:
     note to another server or to another vault.
     """
     # A missing or non-text file, or an unknown home folder, must not stop a hook.
-    with suppress(OSError, RuntimeError, ValueError):
+    try:
         text = text_in(f"{config_place(env)}/.env")
         from io import StringIO
 
@@ -38,6 +38,8 @@ def complete(env: MutableMapping[str, str]) -> None:
         for key, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
             if value is not None:
                 env.setdefault(key, value)
+    except (OSError, RuntimeError, ValueError):
+        return
 
 
 def config_folder(env: Mapping[str, str]) -> Path:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.bootstrap.resident import CachedModels, WarmVault
-from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS_VARIABLE, call_named
-from clawmem.app.client.request import CHOICES
+from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
+from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer, joined, read_event

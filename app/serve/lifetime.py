@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
@@ -185,8 +184,19 @@ def _announcement(
 
     host, port = listener.getsockname()[:2]
     found_at, real = EVERYWHERE.get(host, host), os.path.realpath(vault)
-    where = os.getpid(), holder_id(), found_at, port
-    return Announcement(*where, VERSION, real, vault_id, places_in(environ), variables_in(environ))
+    return Announcement(
+        {
+            "pid": str(os.getpid()),
+            "holder": holder_id(),
+            "host": found_at,
+            "port": str(port),
+            "version": VERSION,
+            "vault": real,
+            "vault_id": vault_id,
+            "variables": variables_in(environ),
+            **places_in(environ),
+        }
+    )
 
 
 def _answer(
@@ -205,7 +215,7 @@ def _answer(
     vault = settings.vault
 
     def appear() -> None:
-        write_whole(announcement_file(vault), json.dumps(here._asdict()).encode())
+        write_whole(announcement_file(vault), here.as_bytes())
         Path(start_note(vault)).unlink(missing_ok=True)
         tell(url_of(here))
 

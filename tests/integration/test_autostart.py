@@ -22,6 +22,7 @@ from waiting import eventually
 
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.client.autostart import RETRY_S, is_automatic, is_running, log_file, start_note
+from clawmem.app.version import VERSION
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -178,7 +179,7 @@ def test_a_server_of_another_version_is_left_alone(here: Home) -> None:
     """It ends when it is idle; until then no second one is tried."""
     with serving(here.environ, here.home):
         file = here.vault.with_name("index.sqlite.server")
-        file.write_text(json.dumps({**json.loads(file.read_text()), "version": "0.0.9"}))
+        file.write_text(file.read_text().replace(f"version={VERSION}", "version=0.0.9"))
 
         assert "Redis for 14 days" in here.prompt().context
         assert not here.note.exists()

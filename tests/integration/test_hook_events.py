@@ -120,12 +120,12 @@ def test_a_hook_that_fails_costs_the_others_nothing(
     """An error is logged, a hook that hangs is left at its own deadline, and the others are answered."""
     code = f"""
 from clawmem.app.client import hook_registry
-from clawmem.app.interfaces.hooks import briefing, runner
+from clawmem.app.interfaces.hooks import briefing, process
 def run(event, context):
     {fault}
 briefing.curator_nudge = run
 hook_registry.HOOKS["curator-nudge"] = hook_registry.HOOKS["curator-nudge"]._replace(patience_s=2)
-runner.run_process(["SessionStart", "--with", "staleness-check"])
+process.run_process(["SessionStart", "--with", "staleness-check"])
 """
     done = subprocess.run(
         [sys.executable, "-c", code],

@@ -16,7 +16,7 @@ from hook_process import ask, command, transcript
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
-from clawmem.app.interfaces.hooks.protocol import PRINTS_STDOUT
+from clawmem.app.interfaces.hooks.process import PRINTS_STDOUT
 from clawmem.app.version import VERSION
 
 TURNS = (
@@ -89,14 +89,14 @@ def test_what_a_hook_prints_is_not_its_answer(environ: dict[str, str], home: Pat
     """A library that prints, a hook that leaves, one that offers and then hangs: one object each time."""
     code = """
 import os, sys
-from clawmem.app.interfaces.hooks import briefing, runner
+from clawmem.app.interfaces.hooks import briefing, process
 from clawmem.app.interfaces.hooks.protocol import HookOutput
 def run(event, here):
     print("noise"); os.write(1, b"more noise")
     here.offer(HookOutput("so far"))
     {}
 briefing.pretool_inject = run
-runner.run_process(["pretool-inject"])
+process.run_process(["pretool-inject"])
 """
     for what, context in (
         ("sys.exit(2)", ""),
@@ -225,7 +225,7 @@ def loaded(environ: dict[str, str], home: Path, name: str, told: dict[str, Any])
 
 
 def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Path) -> None:
-    """JSON, threads and three modules of ours; not even paths."""
+    """JSON, threads and a few modules of ours; not even paths."""
     modules = loaded(environ, home, "no-such-hook", {})
 
     assert not modules & (HEAVY | {"apsw", "dataclasses", "pathlib", "inspect", "subprocess", "socket"})
@@ -236,8 +236,11 @@ def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Pa
         "clawmem.app.environment.places",
         "clawmem.app.version",
         "clawmem.app.client",
+        "clawmem.app.client.announcement",
         "clawmem.app.client.hook_registry",
+        "clawmem.app.client.request",
         "clawmem.app.interfaces.hooks",
+        "clawmem.app.interfaces.hooks.process",
         "clawmem.app.interfaces.hooks.protocol",
         "clawmem.app.interfaces.hooks.runner",
     }

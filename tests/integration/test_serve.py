@@ -178,15 +178,18 @@ class TestHooks:
             "import os, sys\n"
             "leave, already = os._exit, {*sys.modules}\n"
             "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
-            "sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
+            "sys.argv = ['clawmem', 'hook', 'UserPromptSubmit']\n"
             "from clawmem.app.main import main\n"
             "main()\n"
         )
-        done = subprocess.run(
-            [sys.executable, "-c", code], check=True, capture_output=True, cwd=world.home, env=world.environ,
-            input=json.dumps(prompted(QUESTION, "modules")).encode(),
-        )  # fmt: skip
-        loaded = set(done.stderr.decode().split())
+        for number in range(5):  # on a busy machine the hook does not wait for the server, and answers alone
+            done = subprocess.run(
+                [sys.executable, "-c", code], check=True, capture_output=True, cwd=world.home, env=world.environ,
+                input=json.dumps(prompted(QUESTION, f"modules {number}")).encode(),
+            )  # fmt: skip
+            loaded = set(done.stderr.decode().split())
+            if "clawmem.app.interfaces.hooks.runner" not in loaded:
+                break
         ours = {name for name in loaded if name.startswith("clawmem.")}
         packages = {name.rpartition(".")[0] for name in ours}
 
@@ -196,14 +199,20 @@ class TestHooks:
             "clawmem.app.main",
             "clawmem.app.environment.places",
             "clawmem.app.version",
-            "clawmem.app.interfaces.hooks.protocol",
-            "clawmem.app.client.hook_registry",
-            "clawmem.app.interfaces.hooks.runner",
+            "clawmem.app.interfaces.hooks.process",
             "clawmem.app.client.request",
             "clawmem.app.client.announcement",
         }
-        heavy = {"apsw", "sqlite3", "asyncio", "http", "email", "ssl", "dataclasses", "inspect", "subprocess"}
-        assert not loaded & heavy
+        assert not loaded & {
+            "collections",
+            "contextlib",
+            "json",
+            "pathlib",
+            "re",
+            "socket",
+            "threading",
+            "typing",
+        }
 
     def test_one_request_for_an_event(self, world: World, server: ServerProcess) -> None:
         """The server runs the hooks of the event that the caller's options enable, in order."""

@@ -102,7 +102,7 @@ class TestLife:
 
         def answer(vault: Path, version: str = VERSION, **variables: str) -> str:
             environ = {**world.environ, "INDEX_PATH": str(vault), **variables}
-            return server_request.ask("pretool-inject", "{}", environ, version)
+            return server_request.ask("pretool-inject", b"{}", environ, version)
 
         eventually(lambda: bool(answer(world.vault)))  # a machine that has much to do may be late once
         assert not answer(copy / "index.sqlite")

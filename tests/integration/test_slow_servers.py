@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import subprocess
@@ -67,9 +66,12 @@ def ask(
     """A question to a server that does as it is told."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         vault = default_vault(environ)
-        found = os.path.realpath(vault), "", places_in(environ), variables_in(environ)
-        told = Announcement(os.getpid(), holder_id(), *listener.getsockname(), VERSION, *found)
-        announcement_file(vault).write_text(json.dumps(told._asdict()), "utf-8")
+        host, port = listener.getsockname()
+        told = {
+            "pid": str(os.getpid()), "holder": holder_id(), "host": host, "port": str(port), "version": VERSION,
+            "vault": os.path.realpath(vault), "vault_id": "", "variables": variables_in(environ), **places_in(environ),
+        }  # fmt: skip
+        announcement_file(vault).write_bytes(Announcement(told).as_bytes())
         yield lambda behave: _asked(listener, behave, environ, home)
 
 

@@ -22,9 +22,6 @@ MOST_CHARACTERS = 9_500
 # For other events a client rejects `hookSpecificOutput`, or takes it for a reason to continue the turn.
 CARRY_CONTEXT = frozenset({"UserPromptSubmit", "SessionStart", "PreToolUse", "BeforeAgent"})
 
-# For these events a client discards the answer, but prints it in the user's terminal.
-PRINTS_STDOUT = frozenset({"PreCompact", "PostCompact"})
-
 MOST_NAME = 4096  # characters of a path, an id or another name; longer values are ignored
 
 PEOPLE = frozenset({"", "user", "sdk"})  # sources of prompts that are not timers or the client itself

@@ -14,7 +14,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from clawmem.app.client.hook_registry import MOST_INPUT
+from clawmem.app.client.request import MOST_INPUT
 from clawmem.app.interfaces.rest.errors import Refusal, refuse
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")

@@ -31,7 +31,7 @@ def hook(
     hooks
     """
     if name != "drain":
-        from clawmem.app.interfaces.hooks.runner import run_process
+        from clawmem.app.interfaces.hooks.process import run_process
 
         run_process([name, "--vault", str(settings_of(ctx).vault)])
     _drain(ctx)
