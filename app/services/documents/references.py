@@ -14,6 +14,7 @@ from clawmem.domain.documents.reference import (
     Place,
     document_keys,
     is_path_of,
+    is_whole_path_of,
     reference_key,
     reference_places,
     reference_readings,
@@ -44,7 +45,7 @@ class ReferenceResolver:
     """
     Finds the note that an address in another note names; exact matches only.
 
-    Paths go before titles, file names and aliases, the collection of the note before the rest of the vault, and
+    Paths go before titles, file names and aliases, whole paths before ends of paths, the collection of the note before the rest of the vault, and
     notes of the user and of assistants before those of others. A note never names itself. Use an instance for one pass only: it caches the names of all notes.
     """
 
@@ -96,6 +97,7 @@ class ReferenceResolver:
                     if one.id != note.id and within in ("", one.collection)
                 ]
                 is_called = name_matcher(address)
+                yield verified_if_any([one for one in found if is_whole_path_of(address, one)])
                 yield verified_if_any([one for one in found if is_path_of(address, one)])
                 yield verified_if_any([one for one in found if is_called(one)])
 
