@@ -107,6 +107,7 @@ class LinkContract(VaultContract):
         assert [(link.document_id, link.link.target) for link in vault.links.doubtful()] == [
             (one, "three"), (two, "one"), (other, "three"),
         ]  # fmt: skip
+        assert vault.links.with_most(1) == [two, one, other] and vault.links.with_most(2) == [one]
         assert [link.document_id for link in vault.links.doubtful(Scope(frozenset({"other"})))] == [other]
 
     def test_names_of_served_documents(self, vault: Vault) -> None:

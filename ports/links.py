@@ -123,5 +123,8 @@ class LinkStore(Protocol):
         Ordered by collection, path and number.
         """
 
+    def with_most(self, least: int) -> list[int]:
+        """Return the ids of the served documents with at least *least* links, lowest first."""
+
     def count(self) -> int:
         """Return the number of links of served documents."""

@@ -8,13 +8,13 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clawmem.adapters.models.token_cache import TokenCache
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import Vector
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from tokenizers import Tokenizer
 
     Floats = npt.NDArray[np.float32]
     Ints = npt.NDArray[np.int64]
@@ -146,8 +146,7 @@ class StaticEmbedder:
 
     def _ids(self, texts: list[str]) -> list[list[int]]:
         """Return the token ids of each text."""
-        encode = self._tokenizer.encode_batch_fast  # the fast variant omits offsets
-        return [encoding.ids for encoding in encode(texts, add_special_tokens=False)]
+        return self._tokens.ids(texts)
 
     def _embed(self, texts: list[str]) -> Iterator[Vector]:
         return (vector.tobytes() for vector in _unit(self.token_sums(texts)))
@@ -157,7 +156,9 @@ class StaticEmbedder:
         import numpy as np
 
         sums = np.zeros((len(lengths), DIMENSIONS), dtype=np.float32)
-        known, nth = np.unique(tokens, return_inverse=True)
+        known = np.flatnonzero(np.bincount(tokens, minlength=1))
+        nth = np.empty(ROWS, dtype=np.int64)  # the place of each token in known
+        nth[known] = np.arange(len(known))
         # once per distinct token instead of per occurrence, which halves the time
         rows = self._weights.rows(known)
         texts, starts = _pieces(lengths)
@@ -165,7 +166,7 @@ class StaticEmbedder:
         first = 0
         while first < len(starts):
             last = int(np.searchsorted(ends, starts[first] + _SLICE, side="right"))
-            gathered = rows[nth[starts[first] : ends[last - 1]]]
+            gathered = rows[nth[tokens[starts[first] : ends[last - 1]]]]
             parts = np.add.reduceat(gathered, starts[first:last] - starts[first], axis=0)
             # two pieces of one text never share a slice, because all but its last piece fill a slice
             sums[texts[first:last]] += parts
@@ -177,13 +178,13 @@ class StaticEmbedder:
         return weights_in(self.weights_path)
 
     @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return _tokenizer_in(self.tokenizer_path)
+    def _tokens(self) -> TokenCache:
+        return _tokens_in(self.tokenizer_path)
 
 
 # Cached per process: embedding of queries and comparison of words use the same files.
 @cache
-def _tokenizer_in(path: Path) -> Tokenizer:
+def _tokens_in(path: Path) -> TokenCache:
     from tokenizers import Tokenizer
 
     try:
@@ -192,7 +193,7 @@ def _tokenizer_in(path: Path) -> Tokenizer:
         raise missing(f"{path} is damaged or has another format") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return tokenizer
+    return TokenCache(tokenizer)
 
 
 def _package() -> Path:

@@ -3,7 +3,8 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import Database
@@ -241,8 +242,8 @@ class SqliteEmbeddings:
         while len(first) < limit and (row := next(rows, None)):
             first.setdefault(row[1], row[0])
         del rows  # an unfinished query would keep its read snapshot open
-        texts = _FragmentTexts(self._db)
-        return [PendingText(text_hash.hex(), texts.of(key)) for text_hash, key in first.items()]
+        texts = _fragment_texts(self._db, first.values())
+        return [PendingText(text_hash.hex(), texts[key]) for text_hash, key in first.items() if key in texts]
 
     def _serving(self, fingerprint: str, has_vectors: bool) -> EmbeddingSpace | None:
         """Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store."""
@@ -297,22 +298,19 @@ def invalid_vectors(db: Database) -> list[int]:
     return spoilt
 
 
-class _FragmentTexts:
-    """Texts of fragments. Reads each document once, because SQLite's substr scans a body from its start each time."""
-
-    def __init__(self, db: Database) -> None:
-        self._db = db
-        self._document_id = 0
-        self._body = ""
-
-    def of(self, key: int) -> str:
-        sql = 'select start, "end", context, own_text from fragments where key = ?'
-        start, end, context, own = self._db.rows(sql, (key,))[0]
-        text = self._body_of(unpack(key).document_id)[start:end] if own is None else own
-        return embedding_text(context, text)
-
-    def _body_of(self, document_id: int) -> str:
-        if document_id != self._document_id:
-            sql = "select body from content join documents using (hash) where id = ?"
-            self._document_id, self._body = document_id, self._db.value(sql, (document_id,)) or ""
-        return self._body
+def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
+    """Return the texts of fragments. Each body is read once: SQLite's substr scans it from its start each time."""
+    sql = """
+    select fragments.key, start, "end", context, own_text from json_each(?) as asked
+      join fragments on fragments.key = asked.value
+    """
+    rows = db.rows(sql, (json.dumps([*keys]),))
+    texts: dict[int, str] = {}
+    for document_id, several in groupby(sorted(rows), key=lambda row: unpack(row[0]).document_id):
+        body = (
+            db.value("select body from content join documents using (hash) where id = ?", (document_id,))
+            or ""
+        )
+        for key, start, end, context, own in several:
+            texts[key] = embedding_text(context, body[start:end] if own is None else own)
+    return texts

@@ -11,8 +11,14 @@ from clawmem.app.operations.fields import ADDRESS, DocumentReference, Names, nam
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.operations.provenance import provenance_of
-from clawmem.app.services.documents.references import FoundLink, broken_links, links_of, links_to
-from clawmem.domain.documents.links import written_link
+from clawmem.app.services.documents.references import (
+    FoundLink,
+    broken_links,
+    links_of,
+    links_to,
+    omitted_links_of,
+)
+from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.links import LinkKind
@@ -77,13 +83,21 @@ class Links(Result):
     links: list[LinkRecord]
     backlink_count: int
     backlinks: list[LinkRecord]
+    omitted: int = Field(
+        default=0, description=f"Links of the note after its first {MAX_LINKS}; they are not read."
+    )
     only_broken: bool = Field(default=False, description="Whether only broken links are listed.")
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return how many links were not listed."""
+        """Return how many links were not listed, and how many were not read."""
         hidden = self.count + self.backlink_count - len(self.links) - len(self.backlinks)
-        return [f"{plural(hidden, 'more link')}: use a higher --limit."] if hidden else []
+        unlisted = f"{plural(hidden, 'more link')}: use a higher --limit."
+        unread = (
+            f"Only the first {MAX_LINKS} links of a note are read, {plural(self.omitted, 'more link')} "
+            f"of this one {'is' if self.omitted == 1 else 'are'} not. Split the note to index all of them."
+        )
+        return [*([unlisted] if hidden else []), *([unread] if self.omitted else [])]
 
 
 def find_links(services: Services, request: LinksRequest) -> Links:
@@ -98,11 +112,13 @@ def find_links(services: Services, request: LinksRequest) -> Links:
         )
     document = services.lookup.find(request.file)
     links = links_of(services.vault, document)
+    omitted = omitted_links_of(services.vault, document) if len(links) >= MAX_LINKS else 0
     reference = DocumentReference(**place_of(services, document))
     if request.broken:
         found = _listed(reference, [one for one in links if one.problem], [], request.limit)
-        return found.model_copy(update={"only_broken": True})
-    return _listed(reference, links, links_to(services.vault, document), request.limit)
+        return found.model_copy(update={"only_broken": True, "omitted": omitted})
+    found = _listed(reference, links, links_to(services.vault, document), request.limit)
+    return found.model_copy(update={"omitted": omitted})
 
 
 def backlinks_of(services: Services, document: Document) -> dict[str, Any]:

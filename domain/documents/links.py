@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import cached_property
+from itertools import islice
 
 from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.blocks import blocks
@@ -54,10 +55,18 @@ def note_links(body: str, first_line: int = 1, front_matter: str = "") -> list[L
     Args:
         first_line: Line of the file on which *body* begins; *front_matter* begins on line 2.
     """
-    if front_matter and "[[" not in front_matter:
-        front_matter = ""
-    found = [*_links_in(front_matter, 2, by_line=True), *_links_in(body, first_line)]
-    return found[:MAX_LINKS]
+    return [*islice(_every_link(body, first_line, front_matter), MAX_LINKS)]
+
+
+def omitted_links(body: str, front_matter: str = "") -> int:
+    """Return the number of links that `note_links` leaves out."""
+    return max(0, sum(1 for _ in _every_link(body, 1, front_matter)) - MAX_LINKS)
+
+
+def _every_link(body: str, first_line: int, front_matter: str) -> Iterator[Link]:
+    if "[[" in front_matter:
+        yield from _links_in(front_matter, 2, by_line=True)
+    yield from _links_in(body, first_line)
 
 
 def note_names(document: Document, body: str) -> list[NoteName]:

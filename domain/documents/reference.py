@@ -57,6 +57,11 @@ def is_path_of(address: Address, document: Document) -> bool:
     return any(is_place_end(document, path.lstrip("/")) for path in address.paths)
 
 
+def is_whole_path_of(address: Address, document: Document) -> bool:
+    """Whether *address* is the document's path from the root of its collection; case does not count."""
+    return folded(document.path) in {folded(path.lstrip("/")) for path in address.paths}
+
+
 def reference_key(address: Address) -> tuple[str, str]:
     """Return the two keys by which `document_keys` lists every document that *address* may name."""
     return folded(address.name), folded(file_name(address.name.replace("\\", "/")))

@@ -300,12 +300,17 @@ def test_a_changed_name_moves_links(invoke: Invoke, tmp_path: Path) -> None:
 
 
 def test_many_links_in_one_note(invoke: Invoke, tmp_path: Path) -> None:
-    """Ten thousand links are read; a generated list with more keeps the first ten thousand."""
+    """Ten thousand links are read; of a generated list with more the first ones are, and every check says so."""
     lines = "\n".join(f"- [[Leaf {number}]]" for number in range(10_050))
     write_notes(tmp_path / "notes", {"List.md": lines, "Leaf 7.md": "A leaf.\n"})
     invoke("collection", "add", tmp_path / "notes")
-    assert invoke("update").exit_code == 0
+    updated = invoke("update")
+    assert updated.exit_code == 0
+    assert "notes/List.md: its first 10000 links are read, 50 more are not." in updated.output
 
     found = ask_json(invoke, "links", "List.md", "--limit", "1")
-    assert (found["count"], len(found["links"])) == (10_000, 1)
+    assert (found["count"], len(found["links"]), found["omitted"]) == (10_000, 1, 50)
+    assert "50 more links of this one are not" in invoke("links", "List.md", "-n", "1").stderr
+    assert "its first 10000 links are read" in invoke("why-not", tmp_path / "notes" / "List.md").stdout
+    assert "more are in notes/List.md" in " ".join(invoke("doctor").stdout.split())
     assert ask_json(invoke, "get", "Leaf 7")["backlinks"][0]["line"] == 8

@@ -57,13 +57,47 @@ def test_equals_the_packages_own_embedding(embedder: StaticEmbedder) -> None:
 def test_long_texts_are_not_rounded_away(embedder: StaticEmbedder) -> None:
     """A hundred thousand tokens, added in float32, stay within a millionth of the exact mean."""
     text = "a much longer one, " * 20_000
-    ids = embedder._tokenizer.encode(text, add_special_tokens=False).ids
+    [ids] = embedder._ids([text])
     exact = np.bincount(ids, minlength=32_000) @ embedder._weights.table.astype(np.float64)
 
     (vector,) = array([embedder.embed_query(text)])
 
     assert len(ids) > 100_000
     np.testing.assert_allclose(vector, exact / np.linalg.norm(exact), rtol=0, atol=1e-6)
+
+
+def test_words_have_the_tokens_of_the_whole_text(embedder: StaticEmbedder) -> None:
+    """The ids of a text do not depend on the words that were encoded before, whatever stands between the words."""
+    from tokenizers import Tokenizer
+
+    tokenizer = Tokenizer.from_file(str(embedder.tokenizer_path))
+    odd = [
+        "",
+        " ",
+        "  a  b ",
+        "\n\n x",
+        " \n \n",
+        "\n",
+        "a\n b\n\n- c",
+        "▁a b▁ c",
+        "é\u3000日本 語\n語",
+        "a\tb\r\nc",
+    ]
+    odd += [
+        "x\x00y",
+        "🙂 🙂🙂",
+        "<s> a</s>",
+        "<0x0A> b",
+        "y" * 300 + " z",
+        "the the\nthe",
+        "e\u0301 \u00a0 e",
+    ]
+    notes = sorted((Path(__file__).parents[1] / "data" / "obsidianvault").rglob("*.md"))
+    texts = [*odd, *(note.read_text("utf-8", "replace") for note in notes), *TEXTS]
+    whole = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+
+    assert embedder._ids(texts) == whole
+    assert embedder._ids(texts[::-1]) == whole[::-1]
 
 
 def test_the_batch_does_not_matter(embedder: StaticEmbedder) -> None:

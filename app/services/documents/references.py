@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from clawmem.app.services.documents.candidates import CandidateSearch
 from clawmem.domain.documents.address import Address, name_matcher
-from clawmem.domain.documents.links import is_attachment, part_line
+from clawmem.domain.documents.links import MAX_LINKS, is_attachment, omitted_links, part_line
 from clawmem.domain.documents.reference import (
     Place,
     document_keys,
     is_path_of,
+    is_whole_path_of,
     reference_key,
     reference_places,
     reference_readings,
@@ -44,7 +45,7 @@ class ReferenceResolver:
     """
     Finds the note that an address in another note names; exact matches only.
 
-    Paths go before titles, file names and aliases, the collection of the note before the rest of the vault, and
+    Paths go before titles, file names and aliases, whole paths before ends of paths, the collection of the note before the rest of the vault, and
     notes of the user and of assistants before those of others. A note never names itself. Use an instance for one pass only: it caches the names of all notes.
     """
 
@@ -96,6 +97,7 @@ class ReferenceResolver:
                     if one.id != note.id and within in ("", one.collection)
                 ]
                 is_called = name_matcher(address)
+                yield verified_if_any([one for one in found if is_whole_path_of(address, one)])
                 yield verified_if_any([one for one in found if is_path_of(address, one)])
                 yield verified_if_any([one for one in found if is_called(one)])
 
@@ -133,6 +135,17 @@ class FoundLink(NamedTuple):
 def links_of(vault: DocumentRecords, document: Document) -> list[FoundLink]:
     """Return the links of *document* in the order of its text."""
     return _found(vault.documents, vault.links.outgoing([document.id]))
+
+
+def omitted_links_of(vault: DocumentRecords, document: Document) -> int:
+    """Return the number of links of *document* that are not read, because it has more than `MAX_LINKS`."""
+    return omitted_links(vault.documents.body(document.id) or "", document.front_matter)
+
+
+def notes_with_omitted_links(vault: DocumentRecords) -> list[Document]:
+    """Return the documents of whose links not all are read, by path."""
+    found = vault.documents.many(vault.links.with_most(MAX_LINKS)).values()
+    return sorted((one for one in found if omitted_links_of(vault, one)), key=lambda one: one.display_path)
 
 
 def links_to(vault: DocumentRecords, document: Document) -> list[FoundLink]:

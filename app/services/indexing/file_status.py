@@ -142,7 +142,10 @@ class ExplainFile:
             return FileStatus(
                 FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
             )
-        return _standing(known, is_current=is_current(known, source_hash(data)))
+        status = _standing(known, is_current=is_current(known, source_hash(data)))
+        if status.state is FileState.INDEXED and parsed.complaint:
+            return status._replace(reason=f"It is indexed, but: {parsed.complaint}.")
+        return status
 
 
 def _standing(known: Document | None, *, is_current: bool) -> FileStatus:

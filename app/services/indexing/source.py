@@ -10,7 +10,7 @@ from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
 from clawmem.domain.documents import content_type, encoding, frontmatter, identity, quality, times, title
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.ignoring import Exclusion
-from clawmem.domain.documents.links import note_links
+from clawmem.domain.documents.links import MAX_LINKS, note_links, omitted_links
 from clawmem.domain.documents.markup import without_comments
 from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.properties import inline_fields, note_properties
@@ -203,12 +203,15 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     parts = replace(parts, body=without_comments(parts.body))
     facts, fields = frontmatter.facts(raw), inline_fields(parts.body)
     tags, aliases = note_tags((*facts.tags, *fields.tags), parts.body), (*facts.aliases, *fields.aliases)
+    links = note_links(parts.body, parts.body_line, parts.text)
+    omitted = omitted_links(parts.body, parts.text) if len(links) == MAX_LINKS else 0
+    too_many = f"its first {MAX_LINKS} links are read, {omitted} more are not" if omitted else None
     declared = Declarations(
         Claims(facts.supersedes, facts.superseded_by),
-        note_links(parts.body, parts.body_line, parts.text),
+        links,
         note_properties(raw, fields, tags, aliases),
     )
-    complaints = "; ".join(filter(None, (warning, complaint)))
+    complaints = "; ".join(filter(None, (warning, complaint, too_many)))
     return _ReadText(parts, replace(facts, tags=tags, aliases=aliases), declared, complaints or None)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 
-from clawmem.app.services.documents.references import broken_links
+from clawmem.app.services.documents.references import broken_links, notes_with_omitted_links
 from clawmem.app.services.indexing.claims import circular_claims, unresolved_claims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.exclusions import Exclusions
@@ -24,7 +24,7 @@ from clawmem.app.services.maintenance.finding import (
 )
 from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
 from clawmem.domain.documents.entries import GRAIN_OF
-from clawmem.domain.documents.links import written_link
+from clawmem.domain.documents.links import MAX_LINKS, written_link
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -216,6 +216,10 @@ class Doctor:
         detail = f"{total} between notes"
         if broken:
             detail += f", {len(broken)} broken: {listed(broken)}. List them with: clawmem links --broken"
+        if crowded := [one.display_path for one in notes_with_omitted_links(self._vault)]:
+            detail += (
+                f". Only the first {MAX_LINKS} links of a note are read, and more are in {listed(crowded)}"
+            )
         return CheckResult(LINKS, True, detail)
 
     def _content_types(self) -> CheckResult:
