@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from threading import Event, Timer
 from typing import Any, NoReturn
 
-from clawmem.app.conformance.comparison import shortened
+from clawmem.app.conformance.judging import shortened
 from clawmem.ports.errors import InvalidInput
 
 LONGEST_LINE = 16_000_000  # bytes; protects against a line that never ends

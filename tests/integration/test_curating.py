@@ -12,7 +12,7 @@ from hook_process import ask
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.briefing.reflecting import reflect
+from clawmem.app.services.briefing.profile import reflect
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.lifecycle.archiving import Archiving
 from clawmem.app.services.lifecycle.examining import Duplicates

@@ -24,9 +24,18 @@ from clawmem.app.interfaces.cli.session import (
     tell,
     wants_json,
 )
-from clawmem.app.operations.operation import Command, Flag, Operation, Option, Request, Result, option_of
+from clawmem.app.operations.operation import (
+    Command,
+    Flag,
+    Operation,
+    Option,
+    Request,
+    Result,
+    option_of,
+    parameters_of,
+    with_signature,
+)
 from clawmem.app.operations.refusals import refusal_of
-from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import operations_in
 from clawmem.ports.errors import InvalidInput
 

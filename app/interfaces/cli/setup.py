@@ -18,7 +18,7 @@ from clawmem.app.interfaces.cli.connecting import (
     vault_options,
 )
 from clawmem.app.interfaces.cli.session import one_of, wants_json
-from clawmem.app.services.setup.client_names import CLIENT_TITLES
+from clawmem.app.services.setup.parts import CLIENT_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,18 +10,24 @@ from clawmem.app.services.documents.candidates import candidates_of
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.lifecycle.forgetting import Forgetting
+from clawmem.app.services.lifecycle.status import surfaced_stats
 from clawmem.app.settings.sections import LifecycleSettings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good
+from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.address_errors import NotServed
+from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.telemetry import Telemetry
 
 
 def read_policy(section: LifecycleSettings | None) -> ArchivePolicy | None:
@@ -199,3 +205,76 @@ class RestoreArchived:
         scan = scan_folder(self._files, folder, of_folder.keys())
         here = {file.path for file in scan.files}
         return [number for path, number in of_folder.items() if scan.root_exists and path not in here]
+
+
+MOST = 5  # proposals of each kind, as a person has to read them
+
+
+class Proposals(NamedTuple):
+    """Served documents that are neither pinned nor snoozed, most surfaced first."""
+
+    pin: tuple[Document, ...] = ()
+    snooze: tuple[Document, ...] = ()
+
+
+class Propose:
+    """Reads the retained record of surfaced documents; changes nothing."""
+
+    def __init__(self, documents: DocumentStore, telemetry: Telemetry, clock: Clock) -> None:
+        self._documents = documents
+        self._telemetry = telemetry
+        self._clock = clock
+
+    def __call__(self) -> Proposals:
+        """Return up to `MOST` documents of each kind."""
+        stats, now = surfaced_stats(self._telemetry), iso_utc(self._clock.now_ms())
+        known = self._documents.many(stats).values()
+        free = [
+            one for one in known if one.inactive is None and not one.is_pinned and not one.is_snoozed(now)
+        ]
+
+        def chosen(fits: Callable[[RecallStats], bool]) -> tuple[Document, ...]:
+            found = [one for one in free if fits(stats[one.id])]
+            return tuple(sorted(found, key=lambda one: (-stats[one.id].recalls, one.display_path))[:MOST])
+
+        return Proposals(chosen(is_pin_candidate), chosen(is_snooze_candidate))
+
+
+class SweepOutcome(NamedTuple):
+    """
+    Archived and permanently forgotten documents of a sweep; in a preview those that would be, with proposals.
+
+    ``left`` is the reason why bytes of forgotten documents may remain in free space; empty if none do.
+    """
+
+    is_preview: bool
+    archived: list[Document]
+    purged: list[Document]
+    proposals: Proposals = Proposals()
+    left: str = ""
+
+
+class Sweep:
+    """Archives and purges by a policy. It ignores ``only_previews``: the caller decides whether to preview."""
+
+    def __init__(self, archiving: Archiving, forgetting: Forgetting, propose: Propose) -> None:
+        self._archiving = archiving
+        self._forgetting = forgetting
+        self._propose = propose
+
+    def preview(self, policy: ArchivePolicy) -> SweepOutcome:
+        """Return the effects of a sweep; nothing is changed."""
+        archiving = self._archiving
+        return SweepOutcome(True, archiving.due(policy), archiving.due_for_good(policy), self._propose())
+
+    def __call__(self, policy: ArchivePolicy, by: str) -> SweepOutcome:
+        """
+        Archive and purge the documents that are due.
+
+        Raises:
+            VaultError: nothing was archived, or nothing more was forgotten.
+        """
+        due_for_good = self._archiving.due_for_good(policy)
+        archived = self._archiving.sweep(policy, by)
+        left = self._forgetting(due_for_good, by, "archived for long", Act.PURGE).left
+        return SweepOutcome(False, archived, due_for_good, left=left)

@@ -21,6 +21,19 @@ from clawmem.app.services.setup.mcp import command_of, is_ours, own_servers
 from clawmem.app.services.setup.settings_file import Document
 from clawmem.ports.errors import ConfigError
 
+CLIENT_TITLES = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "opencode": "OpenCode",
+    "openclaw": "OpenClaw",
+    "hermes": "Hermes",
+    "vscode": "VS Code",
+    "cursor": "Cursor",
+    "zed": "Zed",
+    "windsurf": "Windsurf",
+}
+
 
 class ConfiguredCommand(NamedTuple):
     """A command that a client starts: a line for a shell, or words. ``is_server`` says that it speaks MCP."""
