@@ -54,7 +54,7 @@ def server_entry(
     ctx: typer.Context, tools: ToolSet | str = "clawmem", *, starts_clean: bool = False
 ) -> Mapping[str, Any]:
     """Return the entry of the MCP server with *tools*; complete for a client that passes no variables on."""
-    from clawmem.app.services.setup.mcp import entry_of, with_environment
+    from clawmem.app.services.setup.hooks import entry_of, with_environment
 
     options = [] if tools == "clawmem" else ["--tools", str(tools)]
     entry = entry_of([*start_of_command(), "mcp", *vault_options(ctx), *options])

@@ -13,9 +13,9 @@ import typer
 from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli import formats
-from clawmem.app.interfaces.cli.advice import advised, with_vault
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.dialogues import CONFIRM, OPTIONS, run_confirmed
+from clawmem.app.interfaces.cli.overview import advised, with_vault
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     command_group,

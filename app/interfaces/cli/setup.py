@@ -258,7 +258,7 @@ def _told_of_curator(change: Change) -> str:
 
 
 def _own_servers(settings: Mapping[str, Any]) -> dict[str, Any]:
-    from clawmem.app.services.setup.mcp import SERVERS, own_servers
+    from clawmem.app.services.setup.hooks import SERVERS, own_servers
 
     return own_servers(settings.get(SERVERS, {}))
 

@@ -16,13 +16,16 @@ from clawmem.app.services.setup.hooks import (
     CODEX_STYLE,
     GEMINI_STYLE,
     PROFILE,
+    SERVERS,
     VAULT,
     WITH,
+    Entry,
     Group,
     Style,
+    as_list,
+    entry_of,
     hook_groups,
 )
-from clawmem.app.services.setup.mcp import SERVERS, Entry, as_list, entry_of
 from clawmem.app.services.setup.parts import (
     CLIENT_TITLES,
     ConfiguredCommand,
