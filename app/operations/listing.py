@@ -25,7 +25,7 @@ from clawmem.app.operations.output import Part, encodable, plural, table
 from clawmem.app.operations.provenance import properties_to_read
 from clawmem.app.services.documents.filters import check_filters, documents_with
 from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.documents.timeline import current_successors
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.properties import read_filter, sort_key
 from clawmem.domain.security.quoting import title_to_read, without_orders
 from clawmem.ports.origin import Origin

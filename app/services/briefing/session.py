@@ -9,7 +9,7 @@ from typing import Any
 from clawmem.app.services.briefing.profile import PATH as PROFILE
 from clawmem.app.services.briefing.profile import is_sound
 from clawmem.app.services.briefing.telling import is_told, without_replaced
-from clawmem.app.services.documents.timeline import current_successors
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.briefing.current import current_rank, is_current, is_stale
 from clawmem.domain.briefing.packing import block, packed, section
 from clawmem.domain.capture.handoff import is_empty

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clawmem.app.services.documents.timeline import current_successors, succession_mark
+from clawmem.app.services.documents.succession import current_successors, succession_mark
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.visible import is_private
 from clawmem.ports.records import Document

@@ -11,7 +11,7 @@ from io import StringIO
 from clawmem.app.services.documents.candidates import is_near_name
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressedDocuments, AddressResolver
-from clawmem.app.services.documents.timeline import current_successors
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
 from clawmem.domain.security.quoting import shown_title

@@ -3,84 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import first_after
 from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION
-from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
-from clawmem.domain.retrieval.succession import last_successors, successor_label
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session, SessionStore
-from clawmem.ports.stores import DocumentRecords, DocumentsWithSessions
-from clawmem.ports.succession import Succession, SuccessionStore
-
-
-def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
-    """Return all successions that start at these documents, transitively."""
-    pairs: set[Succession] = set()
-    asked, known = set(document_ids), set[int]()
-    while asked:
-        known |= asked
-        found = successions.direct(asked)
-        pairs |= found
-        asked = {pair.newer for pair in found} - known
-    return pairs
-
-
-def known_by(store: DocumentStore, pairs: set[Succession], as_of: str | None) -> set[Succession]:
-    """Return the successions between documents written before *as_of*: later notes supersede nothing yet."""
-    if as_of is None or not pairs:
-        return pairs
-    documents = store.many({number for pair in pairs for number in (pair.older, pair.newer)})
-    known = {number for number, document in documents.items() if document.authored_at < as_of}
-    return {pair for pair in pairs if pair.older in known and pair.newer in known}
-
-
-def current_successors(
-    vault: DocumentRecords, document_ids: Iterable[int], as_of: str | None = None
-) -> Mapping[int, Document]:
-    """
-    Return the current successor of each superseded document; other documents are left out.
-
-    Of several successors it is the last written one. Documents written at *as_of* or later are ignored.
-    """
-    pairs = known_by(vault.documents, successions_from(vault.successions, document_ids), as_of)
-    if not pairs:
-        return {}
-    last = last_successors(pairs)
-    documents = vault.documents.many({number for found in last.values() for number in found})
-    return {
-        older: max((documents[number] for number in found), key=lambda one: (one.authored_at, one.id))
-        for older, found in last.items()
-    }
-
-
-def moved_documents(documents: DocumentStore, document: Document) -> list[Document]:
-    """
-    Return the served document of a moved file, if *document* is the record at its former path; else nothing.
-
-    It has the same text, or the same title and most of the text; there may be several.
-    """
-    if document.inactive is not InactiveReason.REMOVED or document.stamp is not None:
-        return []
-    unchanged = [one for one in documents.holding(document.hash) if one.inactive is None]
-    if unchanged:
-        return unchanged
-    text = documents.body(document.id) or ""
-    titled = (one for one in documents.latest() if one.title == document.title)
-    return [one for one in titled if likeness(text, documents.body(one.id) or "") >= LEAST_LIKENESS]
-
-
-def succession_mark(successor: Document | None) -> str:
-    """Return ``superseded by PATH (DATE)``; empty without a successor."""
-    return successor_label(successor.display_path, successor.authored_at) if successor else ""
-
+from clawmem.ports.stores import DocumentsWithSessions
 
 LOOKED_AT = 50  # sessions among which those with an outcome are searched
 

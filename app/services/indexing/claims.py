@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.documents.references import Reference, ReferenceResolver
-from clawmem.app.services.documents.timeline import successions_from
+from clawmem.app.services.documents.succession import successions_from
 from clawmem.domain.documents.link_targets import link_target
 from clawmem.domain.retrieval.succession import circles
 from clawmem.ports.links import NamedNote, StoredLink

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.documents.timeline import current_successors
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, Trace
 from clawmem.domain.documents.names import document_names

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.briefing.telling import told_succession
-from clawmem.app.services.documents.timeline import current_successors
+from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate
 from clawmem.app.services.surfacing.filters import IsRefused, span_of

@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from clawmem.app.services.documents.timeline import known_by, successions_from
+from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import scope_within
 from clawmem.app.services.retrieval.stages.versions_in_order import of_the_series
