@@ -72,7 +72,7 @@ class Adapters:
 
     def local_embedder(self, fingerprint: str) -> Embedder | None:
         """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
-        from clawmem.app.bootstrap.models import embedder_of
+        from clawmem.app.bootstrap.known_models import embedder_of
 
         return embedder_of(fingerprint, self._settings.models)
 
@@ -83,7 +83,7 @@ class Adapters:
 
     def installed_models(self) -> InstalledModels:
         """Return the models that can run in this process."""
-        from clawmem.app.bootstrap.models import known_models
+        from clawmem.app.bootstrap.known_models import known_models
         from clawmem.app.services.maintenance.models import Models
 
         return Models(known_models(self._settings.models), self._selection().name)
@@ -201,7 +201,7 @@ class Adapters:
 
     def _embedder(self) -> Embedder:
         if self._embeds_by_catalogue:
-            from clawmem.app.bootstrap.models import embedder_named
+            from clawmem.app.bootstrap.known_models import embedder_named
 
             return embedder_named(self._settings.embedder, self._settings.models)
         found: Embedder = self._chosen_embedder().required
@@ -233,7 +233,7 @@ class Adapters:
         return chosen(ModelRole.RERANKER, told, self.local_models(), self._surroundings())
 
     def _selection(self) -> Selection:
-        from clawmem.app.bootstrap.models import selected
+        from clawmem.app.bootstrap.known_models import selected
 
         return selected(self._settings.embedder, self._settings.models)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from clawmem.adapters.http.addresses import shown
-from clawmem.adapters.models import catalogue
-from clawmem.adapters.models.catalogue import Selection
 from clawmem.app.bootstrap.adapters import needs_extra
 from clawmem.app.services.models.watching import (
     Choice,
@@ -22,61 +20,8 @@ from clawmem.app.services.models.watching import (
     the_only,
 )
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ConfigError, NotFound
+from clawmem.ports.errors import ConfigError
 from clawmem.ports.model_records import ModelFailures, ModelRole
-
-if TYPE_CHECKING:
-    from clawmem.app.services.maintenance.models import LocalModel
-    from clawmem.ports.embedder import Embedder
-
-
-def known_models(folder: Path | str) -> list[LocalModel]:
-    """Return the known models, small ones first; installed models are stored below *folder*."""
-    from clawmem.adapters.llama.gguf_model import GgufModel
-    from clawmem.adapters.llama.published import ALL
-
-    return [*catalogue.known_models(folder), *(GgufModel(one, Path(folder)) for one in ALL)]
-
-
-def selected(wanted: str, folder: Path | str) -> Selection:
-    """
-    Return the selection of the model *wanted*; ``auto`` selects the best installed small model.
-
-    A large model must be selected by name: a question waits about a second until the model is loaded.
-    """
-    return catalogue.selected(wanted, folder)
-
-
-def embedder_named(wanted: str, folder: Path | str) -> Embedder:
-    """
-    Return the embedder of `selected`; it loads its weights with the first text, and never downloads them.
-
-    Raises:
-        NotFound: There is no model of that name.
-        EmbeddingError, ConfigError: The model was selected by name and is not installed.
-        ExtraMissing: The model was selected by name and its runtime is not installed.
-    """
-    name = selected(wanted, folder).name
-    if name in (catalogue.STATIC, catalogue.MINILM):
-        return catalogue.embedder_named(name, folder)
-    large = {model.name: model for model in known_models(folder) if model.role == catalogue.EMBED}
-    if name not in large:
-        raise NotFound("model", name, suggestions=sorted(model.name for model in known_models(folder)))
-    return cast("Embedder", large[name].opened())
-
-
-def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
-    """Return the known embedder whose vectors have this fingerprint; ``None`` if there is none."""
-    if small := catalogue.embedder_of(fingerprint, folder):
-        return small
-    from clawmem.adapters.llama.published import EMBEDDER
-
-    if fingerprint.startswith(f"llama.cpp:{EMBEDDER.name}:"):
-        with suppress(ConfigError):  # the model or its runtime is not installed
-            large = embedder_named(EMBEDDER.name, folder)
-            return large if large.fingerprint == fingerprint else None
-    return None
-
 
 Server = Mapping[str, Any]
 """The settings of a server, by name; empty if no server is configured."""
