@@ -205,7 +205,7 @@ class Archiving:
                 body = self._vault.documents.body(document.id) or ""
                 pieces = self._vault.documents.fragments(document.id)
                 publish(self._vault, document, body, pieces, declared=None)
-                self._vault.usage.note({document.id: True}, self._now())
+                self._vault.usage.note([document.id], self._now())
         return archived
 
     def named(self, lookup: Lookup, address: str) -> Document:
