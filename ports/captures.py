@@ -83,13 +83,6 @@ class CaptureStore(Protocol):
         """
 
 
-class Utility(NamedTuple):
-    """Counts of how often a document was surfaced without request, and how often the conversation used it."""
-
-    surfaced: int = 0
-    referenced: int = 0
-
-
 class RecallStats(NamedTuple):
     """
     Statistics over the times at which one document was surfaced.
@@ -113,16 +106,13 @@ class RecallStats(NamedTuple):
 class UsageStore(Protocol):
     """Use of documents after they were surfaced: accesses, and pairs of documents used together."""
 
-    def note(self, surfaced: Mapping[int, bool], at: str) -> None:
+    def note(self, used: Iterable[int], at: str) -> None:
         """
-        Record that documents were surfaced, and for each whether the conversation used it.
+        Record that the conversation used documents.
 
-        Each used document gets one more access, at *at*; each pair of used documents gets one more joint use.
+        Each document gets one more access, at *at*; each pair of them gets one more joint use.
         Ids that the vault does not know are ignored.
         """
-
-    def utility(self, document_id: int) -> Utility:
-        """Return the counts of one document; zeros if none are recorded."""
 
     def partners(self, document_id: int) -> Mapping[int, int]:
         """Return the documents used together with this one and how often, most frequent first, then by id."""

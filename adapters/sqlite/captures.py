@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.captures import Cursor, RecallStats, Sighting, Utility
+from clawmem.ports.captures import Cursor, RecallStats, Sighting
 
 _COLUMNS = ", ".join(Sighting._fields)
 _CURSOR = 'select line, "offset", turns from capture_cursors where session_id = ? and reader = ?'
@@ -58,11 +58,6 @@ class SqliteCaptures:
         return self._db.changes()
 
 
-_SURFACED = """
-insert into utility (document_id, surfaced, last_surfaced) values (:id, 1, :at)
-    on conflict do update set surfaced = surfaced + 1, last_surfaced = :at
-"""
-_REFERENCED = "update utility set referenced = referenced + 1, last_referenced = :at where document_id = :id"
 _ACCESSED = """
 update documents set access_count = access_count + 1, last_accessed_at = :at where id = :id
 """
@@ -83,24 +78,17 @@ _PUT_STATS = (
 
 
 class SqliteUsage:
-    """``UsageStore`` in three tables of the vault, and in the access columns of documents."""
+    """``UsageStore`` in two tables of the vault, and in the access columns of documents."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def note(self, surfaced: Mapping[int, bool], at: str) -> None:
+    def note(self, used: Iterable[int], at: str) -> None:
         with self._db.atomic():
-            known = self._known(surfaced)
-            used = [number for number in known if surfaced[number]]
-            self._db.write_many(_SURFACED, [{"id": number, "at": at} for number in known])
-            for sql in (_REFERENCED, _ACCESSED):
-                self._db.write_many(sql, [{"id": number, "at": at} for number in used])
-            pairs = combinations(used, 2)
+            known = self._known(used)
+            self._db.write_many(_ACCESSED, [{"id": number, "at": at} for number in known])
+            pairs = combinations(known, 2)
             self._db.write_many(_TOGETHER, [{"one": a, "other": b, "at": at} for a, b in pairs])
-
-    def utility(self, document_id: int) -> Utility:
-        row = self._db.row("select surfaced, referenced from utility where document_id = ?", (document_id,))
-        return Utility(*row) if row else Utility()
 
     def partners(self, document_id: int) -> Mapping[int, int]:
         return dict(self._db.rows(_PARTNERS, {"id": document_id}))
@@ -116,6 +104,6 @@ class SqliteUsage:
         rows = self._db.rows(f"select {_USES} from recall_stats order by document_id")
         return {row[0]: RecallStats(*row) for row in rows}
 
-    def _known(self, surfaced: Mapping[int, bool]) -> list[int]:
+    def _known(self, used: Iterable[int]) -> list[int]:
         sql = "select id from documents where id in (select value from json_each(?)) order by id"
-        return [row[0] for row in self._db.rows(sql, (json.dumps(list(surfaced)),))]
+        return [row[0] for row in self._db.rows(sql, (json.dumps(list(used)),))]

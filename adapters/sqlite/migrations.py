@@ -14,7 +14,7 @@ from clawmem.ports.errors import (
 from clawmem.ports.records import Grain
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
-LATEST = 30
+LATEST = 31
 _VECTORS_ONCE = 30
 APPLICATION_ID = 0x434C414D  # "CLAM": distinguishes a vault from other SQLite files
 

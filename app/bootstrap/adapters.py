@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from clawmem.adapters.models.static_words import StaticWords
     from clawmem.app.bootstrap.models import LocalModels, ModelContext
     from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.maintenance.doctor import Repair
     from clawmem.app.services.maintenance.models import Models as InstalledModels
-    from clawmem.app.services.maintenance.repairing import Repair
-    from clawmem.app.services.models.selection import Choice, Provider
+    from clawmem.app.services.models.watching import Choice, Provider
     from clawmem.app.services.portability.restoring import RestoredBundle
     from clawmem.app.settings.model import Settings
     from clawmem.ports.analytics import VaultReport
@@ -90,7 +90,7 @@ class Adapters:
 
     def roles(self) -> list[Provider]:
         """Return the provider of each role."""
-        from clawmem.app.services.models.selection import Roles
+        from clawmem.app.services.models.watching import Roles
 
         chosen: dict[ModelRole, Callable[[], Provider]] = {
             ModelRole.EMBEDDER: self._embedder_provider,
@@ -103,7 +103,7 @@ class Adapters:
         """Return the service that repairs the file of the vault, which it does not open."""
         from clawmem.adapters.sqlite.rescue.exchange import discard, exchange, held
         from clawmem.adapters.sqlite.rescue.salvage import salvage
-        from clawmem.app.services.maintenance.repairing import Repair, Rescue
+        from clawmem.app.services.maintenance.doctor import Repair, Rescue
 
         return Repair(str(self._settings.vault), self.clock(), Rescue(salvage, held, exchange, discard))
 
@@ -240,7 +240,7 @@ class Adapters:
     def _embedder_provider(self) -> Provider:
         if not self._embeds_by_catalogue:
             return self._chosen_embedder().how
-        from clawmem.app.services.models.selection import Provider
+        from clawmem.app.services.models.watching import Provider
 
         selection = self._selection()
         if kept := self._kept_vectors():
@@ -265,7 +265,7 @@ class Adapters:
 
     def _kept_provider(self, kept: str, selection: Selection) -> Provider:
         from clawmem.adapters.models.catalogue import STATIC, StaticModel
-        from clawmem.app.services.models.selection import NONE, Provider
+        from clawmem.app.services.models.watching import NONE, Provider
 
         change = f"{selection.name} is installed; to change to it, run: clawmem embed --force"
         if self.local_embedder(kept) is None:

@@ -17,11 +17,9 @@ from clawmem.app.bootstrap.oneshot import records
 from clawmem.app.client.autostart import OFF_VARIABLE
 from clawmem.app.environment.places import complete, vault_place
 from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.setup.client_names import CLIENT_TITLES
 from clawmem.app.services.setup.clients import CLIENTS, Request, configured_commands, was_connected
-from clawmem.app.services.setup.hooks import vault_in
-from clawmem.app.services.setup.mcp import entry_of
-from clawmem.app.services.setup.parts import PROMPT, ConfiguredCommand
+from clawmem.app.services.setup.hooks import entry_of, vault_in
+from clawmem.app.services.setup.parts import CLIENT_TITLES, PROMPT, ConfiguredCommand
 from clawmem.ports.errors import ClawmemError, ConfigError
 
 PATIENCE_S = 60.0

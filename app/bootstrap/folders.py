@@ -74,8 +74,8 @@ def _extract(path: str, data: bytes) -> ExtractedText | None:
 
 def folders_of(settings: Settings) -> list[Folder]:
     """Return the folders of the configured collections."""
+    from clawmem.app.services.indexing.collections import nested
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.indexing.ownership import nested
     from clawmem.domain.security.origin import TRUST
 
     configured = ConfiguredFolders(settings.config_file)

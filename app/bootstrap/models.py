@@ -9,8 +9,16 @@ from typing import Any, NamedTuple
 
 from clawmem.adapters.http.addresses import shown
 from clawmem.app.bootstrap.adapters import needs_extra
-from clawmem.app.services.models.selection import Choice, Option, first_of, the_only
-from clawmem.app.services.models.watching import Watch, WatchedEmbedder, WatchedGenerator, WatchedReranker
+from clawmem.app.services.models.watching import (
+    Choice,
+    Option,
+    Watch,
+    WatchedEmbedder,
+    WatchedGenerator,
+    WatchedReranker,
+    first_of,
+    the_only,
+)
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.model_records import ModelFailures, ModelRole

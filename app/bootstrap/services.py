@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.update import UpdateCollection
     from clawmem.app.services.indexing.watching import VaultWatcher
     from clawmem.app.services.knowledge.enriching import Enrich
-    from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived
+    from clawmem.app.services.lifecycle.archiving import Archiving, RestoreArchived, Sweep
     from clawmem.app.services.lifecycle.forgetting import Forgetting
-    from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
-    from clawmem.app.services.lifecycle.proof import Prove
-    from clawmem.app.services.lifecycle.sweeping import Sweep
+    from clawmem.app.services.lifecycle.proof import ForgottenPlaces, Prove
     from clawmem.app.services.lifecycle.tending import LifecycleActions
     from clawmem.app.services.maintenance.consolidation import Consolidation
     from clawmem.app.services.maintenance.doctor import Doctor
@@ -176,13 +174,13 @@ class Services:
 
     @property
     def forgotten_places(self) -> ForgottenPlaces:
-        from clawmem.app.services.lifecycle.forgotten_places import ForgottenPlaces
+        from clawmem.app.services.lifecycle.proof import ForgottenPlaces
 
         return ForgottenPlaces(self.vault, self.adapters.forget_log())
 
     @property
     def sweep(self) -> Sweep:
-        from clawmem.app.services.lifecycle.sweeping import Propose, Sweep
+        from clawmem.app.services.lifecycle.archiving import Propose, Sweep
 
         return Sweep(
             self.archiving, self.forgetting, Propose(self.vault.documents, self.vault.telemetry, self.clock)
@@ -220,7 +218,6 @@ class Services:
 
     def lanes(self, *, asks_models: bool = True) -> Lanes:
         """Return the scheduled maintenance; without *asks_models* it works by rules alone."""
-        from clawmem.app.bootstrap.maintenance import lanes_of
 
         return lanes_of(self, asks_models=asks_models)
 
@@ -349,3 +346,32 @@ class Services:
         from clawmem.adapters.files.front_matter import parse_yaml
 
         return parse_yaml
+
+
+def lanes_of(services: Services, *, asks_models: bool) -> Lanes:
+    """Return the scheduled maintenance of *services*; without *asks_models* it works by rules alone."""
+    from clawmem.adapters.system.clock import local_hour
+    from clawmem.app.services.maintenance.lanes import Lanes, read_plan
+    from clawmem.app.services.maintenance.phases import NO_MODEL, NOT_ASKED, Phases
+    from clawmem.app.services.maintenance.synthesis import Synthesis
+    from clawmem.app.services.maintenance.tidying import Cleanup
+
+    plan = read_plan(services.settings.lanes)
+    calls = plan.daily_calls
+    generator = services.adapters.generator() if asks_models else None
+    days = services.settings.retention_days, services.settings.kept_receipt_days
+    cleanup = Cleanup(services.vault, services.clock, *days, forgets=not services.settings.read_only)
+    phases = Phases(
+        services.vault,
+        services.clock,
+        plan,
+        services.consolidation(asks_models=asks_models),
+        cleanup,
+        synthesis=Synthesis(services.vault, services.clock, generator, calls_a_day=calls)
+        if generator
+        else None,
+        by_rules=services.enrich(with_model=False) if plan.enriches else None,
+        by_model=services.enrich(calls_a_day=calls) if generator and plan.enriches else None,
+        no_model=NO_MODEL if asks_models else NOT_ASKED,
+    )
+    return Lanes(services.vault, services.clock, services.lane, phases, local_hour, plan)

@@ -9,8 +9,7 @@ from enum import StrEnum
 from importlib.resources import files
 from typing import Any
 
-from clawmem.app.conformance.comparison import Difference, differences
-from clawmem.app.conformance.program import Answer, NoAnswer, PortProgram
+from clawmem.app.conformance.program import Answer, Difference, NoAnswer, PortProgram, differences
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,7 @@ from clawmem.app.operations.output import verbatim
 from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.graph.build import SIMILAR
-from clawmem.app.services.graph.export import whole_graph
-from clawmem.app.services.graph.formats import graphml, json_ld
+from clawmem.app.services.graph.export import graphml, json_ld, whole_graph
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders

@@ -9,8 +9,7 @@ from pydantic import Field
 from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.provenance import provenance_of
-from clawmem.app.services.knowledge.ending import in_ids
-from clawmem.app.services.knowledge.facts import entities_like, entity_facts, versions
+from clawmem.app.services.knowledge.facts import entities_like, entity_facts, in_ids, versions
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin

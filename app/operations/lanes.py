@@ -13,7 +13,7 @@ from clawmem.app.bootstrap.opening import open_copy
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, table
-from clawmem.app.services.maintenance.choosing import ObservationSelector
+from clawmem.app.services.maintenance.deciding import ObservationSelector
 from clawmem.app.services.maintenance.lanes import read_plan, summarize_run
 from clawmem.app.services.maintenance.phases import trends
 from clawmem.domain.documents.times import iso_utc

@@ -11,9 +11,7 @@ from pydantic import Field
 from clawmem.app.operations.fields import ADDRESS, Limit
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
 from clawmem.app.operations.provenance import TitledFile, titled_file
-from clawmem.app.services.lifecycle.archiving import read_policy, to_restore
-from clawmem.app.services.lifecycle.status import lifecycle_status
-from clawmem.app.services.lifecycle.sweeping import SweepOutcome
+from clawmem.app.services.lifecycle.archiving import SweepOutcome, lifecycle_status, read_policy, to_restore
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.quoting import title_to_read
 from clawmem.ports.errors import ConfigError

@@ -19,8 +19,14 @@ from clawmem.app.operations.embedding import (
     model_failed,
 )
 from clawmem.app.operations.fields import Confirm
-from clawmem.app.operations.forgetting import BYTES_REMAIN, TRACE_FOUND
-from clawmem.app.operations.forgotten_sources import ForgottenSource, counted, forget_source, forgotten_text
+from clawmem.app.operations.forgetting import (
+    BYTES_REMAIN,
+    TRACE_FOUND,
+    ForgottenSource,
+    counted,
+    forget_source,
+    forgotten_source_text,
+)
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import (
     Command,
@@ -267,7 +273,7 @@ def _source(one: ImportedSource) -> Source:
 def mined_text(result: Mined) -> list[Part]:
     """Return a line for each source, faults, and the next step."""
     if result.forgotten:
-        return forgotten_text(result.forgotten)
+        return forgotten_source_text(result.forgotten)
     lines: list[Part] = [
         f"{name}: {_counted(one, is_dry=result.dry_run)}" for name, one in result.sources.items()
     ]

@@ -283,7 +283,7 @@ def _known(settings: Settings, request: AgentRequest) -> tuple[AgentFiles, Agent
 
 
 def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> AgentMemory:
-    from clawmem.app.bootstrap.openclaw import agent_memory
+    from clawmem.app.bootstrap.issues import agent_memory
     from clawmem.app.services.openclaw.memory import AgentSources
 
     chunks = settings.chunking

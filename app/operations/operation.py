@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from inspect import getdoc
+from inspect import Parameter, Signature, getdoc
 from types import FunctionType, MappingProxyType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, cast
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 from pydantic.fields import FieldInfo
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.operations.fields import DocumentReference
     from clawmem.app.settings.model import Settings
+
 
 Q = TypeVar("Q", bound="Request")
 R = TypeVar("R", bound="Result")
@@ -219,3 +220,32 @@ class Operation(Generic[Q, R]):
     def about(self) -> str:
         """Return the description: the docstring of the function."""
         return getdoc(self.run) or ""
+
+
+def parameters_of(
+    request: type[BaseModel],
+    annotated: Callable[[str, FieldInfo], Any] | None = None,
+    *,
+    without: Collection[str] = (),
+    defaults: Mapping[str, Any] = MappingProxyType({}),
+) -> list[Parameter]:
+    """Return one keyword parameter for each field of *request*; *annotated* makes its annotation."""
+    made = annotated or (lambda name, field: Annotated[field.annotation, field])
+    return [
+        Parameter(
+            name,
+            Parameter.KEYWORD_ONLY,
+            default=defaults.get(name, Parameter.empty if field.is_required() else field.get_default()),
+            annotation=made(name, field),
+        )
+        for name, field in request.model_fields.items()
+        if name not in without
+    ]
+
+
+def with_signature(
+    function: Callable[..., Any], parameters: Iterable[Parameter], returns: Any = Signature.empty
+) -> Callable[..., Any]:
+    """Give *function* the signature that libraries read."""
+    function.__signature__ = Signature(list(parameters), return_annotation=returns)  # type: ignore[attr-defined]
+    return function

@@ -20,7 +20,7 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.services.portability.drill import asked
+from clawmem.app.services.portability.restoring import asked
 from clawmem.app.settings.config_file import make_config_folder
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.bundle import BundleDamaged, BundleReader, VaultNotEmpty

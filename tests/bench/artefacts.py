@@ -16,7 +16,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.app.bench.measures import Measures, measure
+from clawmem.app.bench.retrieval import Measures, measure
 
 DEPTH = 10
 FOLDER = Path(__file__).parents[2] / "docs" / "bench"

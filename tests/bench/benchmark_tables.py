@@ -8,7 +8,7 @@ from typing import Any
 
 from artefacts import Table, read_facts, read_table
 
-from clawmem.app.bench.measures import interval, mean
+from clawmem.app.bench.retrieval import interval, mean
 
 SHOWN = ("recall@5", "recall@10", "hit@5", "ndcg@10", "mrr@10")
 TITLES = {"ndcg@10": "nDCG@10", "mrr@10": "MRR@10"}

@@ -30,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # a server is started as its
 from hook_process import AT_STOP, TURNS, transcript
 from server_process import serving
 
-from clawmem.app.bench.measures import percentile
+from clawmem.app.bench.retrieval import percentile
 from clawmem.app.client.autostart import start_note
 
 NOTES, BLOCKS = 10_000, 8  # blocks a note, headings included

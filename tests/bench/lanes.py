@@ -29,7 +29,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.maintenance.choosing import ObservationSelector
+from clawmem.app.services.maintenance.deciding import ObservationSelector
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.merge_gate import StatementIndex

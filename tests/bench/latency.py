@@ -27,7 +27,7 @@ from corpus import generate, write_notes
 from corpus_source import Source, is_content
 from judged import EMBEDDERS, missing, settings_for, surroundings
 
-from clawmem.app.bench.measures import percentile
+from clawmem.app.bench.retrieval import percentile
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.folders import Folder

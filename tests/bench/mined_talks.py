@@ -22,8 +22,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from chat_exports import FORMATS, Talk, Turn
 
 from clawmem.app.bench.collection import JudgedCollection, load_collection
-from clawmem.app.bench.measures import measure
-from clawmem.app.bench.retrieval import unrolled
+from clawmem.app.bench.retrieval import measure, unrolled
 from clawmem.app.bootstrap.conversations import mining_of
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.services.conversations.mining import MiningOptions

@@ -21,7 +21,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from judged import Setting, _parts, collections_in, each, settings_for, settings_of, vault_of
 
-from clawmem.app.bench.measures import interval, mean, measure
+from clawmem.app.bench.retrieval import interval, mean, measure
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.retrieval.pipeline import Pipeline

@@ -39,7 +39,7 @@ from owner_questions import (
 from surfacing import Prompts, plain
 
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.bench.measures import measure
+from clawmem.app.bench.retrieval import measure
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing.folders import Folder

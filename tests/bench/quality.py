@@ -46,7 +46,7 @@ from judged import (
     vault_of,
 )
 
-from clawmem.app.bench.measures import percentile
+from clawmem.app.bench.retrieval import percentile
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.retrieval.answer import describe
 from clawmem.app.services.retrieval.pipeline import Pipeline

@@ -34,7 +34,7 @@ from judged import surroundings
 from latency import asked
 from server_process import ServerProcess, serving
 
-from clawmem.app.bench.measures import percentile
+from clawmem.app.bench.retrieval import percentile
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings.model import load_settings
 

@@ -13,7 +13,7 @@ from typer.testing import Result
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.services.documents.lookup import Lookup
-from clawmem.app.services.indexing.ownership import nested
+from clawmem.app.services.indexing.collections import nested
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import Ambiguous, SourceMissing
 from clawmem.ports.records import InactiveReason, Scan

@@ -13,8 +13,7 @@ from hook_process import ask
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.operations.lifecycle import report_of, sweep_text
 from clawmem.app.services.indexing.publish import Declarations, publish, withdraw
-from clawmem.app.services.lifecycle.archiving import Archiving
-from clawmem.app.services.lifecycle.sweeping import Proposals, Propose, SweepOutcome
+from clawmem.app.services.lifecycle.archiving import Archiving, Proposals, Propose, SweepOutcome
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fetch, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc

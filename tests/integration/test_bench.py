@@ -36,8 +36,7 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bench.collection import load_collection
-from clawmem.app.bench.measures import interval, measure
-from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval
+from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval, interval, measure
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.search import query

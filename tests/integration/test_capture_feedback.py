@@ -16,7 +16,6 @@ from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
-from clawmem.ports.captures import Utility
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
@@ -112,7 +111,6 @@ class TestFeedback:
 
         marks = [[hit.was_referenced for hit in one.hits] for one in world.vault.telemetry.of_session("s1")]
         assert marks == [[True, True, False], [True]]
-        assert world.vault.usage.utility(late) == Utility(2, 1)
         assert world.vault.usage.partners(used) == {beside: 1}
         assert [fetch(world.vault, number).access_count for number in (used, beside, late)] == [1, 1, 1]
         assert len(world.vault.relations.outbound([used], {RelationKind.USAGE}, limit=5)) == 1

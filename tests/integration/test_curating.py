@@ -12,11 +12,10 @@ from hook_process import ask
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.briefing.reflecting import reflect
+from clawmem.app.services.briefing.profile import reflect
 from clawmem.app.services.indexing.publish import publish
-from clawmem.app.services.lifecycle.archiving import Archiving
+from clawmem.app.services.lifecycle.archiving import Archiving, lifecycle_status
 from clawmem.app.services.lifecycle.examining import Duplicates
-from clawmem.app.services.lifecycle.status import lifecycle_status
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc

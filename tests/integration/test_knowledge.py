@@ -17,8 +17,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.graph.export import Edge, Node, whole_graph
-from clawmem.app.services.graph.formats import graphml, json_ld
+from clawmem.app.services.graph.export import Edge, Node, graphml, json_ld, whole_graph
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import UpdateCollection

@@ -18,8 +18,8 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.knowledge.enriching import enriching
-from clawmem.app.services.maintenance.choosing import ObservationSelector
 from clawmem.app.services.maintenance.consolidation import Consolidation
+from clawmem.app.services.maintenance.deciding import ObservationSelector
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import USUAL, Lanes, LaneTick, Plan
 from clawmem.app.services.maintenance.phases import Phases

@@ -16,14 +16,18 @@ from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
-from clawmem.app.services.models.selection import NONE, Option, Provider, Roles, first_of
 from clawmem.app.services.models.watching import (
     AGAIN_MS,
+    NONE,
     REST_MS,
+    Option,
+    Provider,
+    Roles,
     Watch,
     WatchedEmbedder,
     WatchedGenerator,
     WatchedReranker,
+    first_of,
 )
 from clawmem.app.settings.model import load_settings
 from clawmem.contracts.generator import GeneratorContract

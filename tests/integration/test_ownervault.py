@@ -32,7 +32,7 @@ from owner_questions import (
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.bench.measures import measure
+from clawmem.app.bench.retrieval import measure
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.pipeline import Pipeline

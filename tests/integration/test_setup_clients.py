@@ -11,8 +11,8 @@ import pytest
 from client_files import COMMENTED, FILES, JSON5, TOML, YAML_TEXT
 from command_line import Invoke, ask_json, read_json
 
-from clawmem.app.services.setup.client_names import CLIENT_TITLES
 from clawmem.app.services.setup.json_text import read_json as read_settings
+from clawmem.app.services.setup.parts import CLIENT_TITLES
 
 
 @pytest.fixture

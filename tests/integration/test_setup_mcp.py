@@ -13,8 +13,8 @@ from client_files import install_server, remove_servers
 from command_line import Invoke
 
 from clawmem.app.services.maintenance.machine_checks import server_check
-from clawmem.app.services.setup.mcp import entry_of
-from clawmem.app.services.setup.toml_text import with_toml
+from clawmem.app.services.setup.hooks import entry_of
+from clawmem.app.services.setup.toml_and_yaml import with_toml
 from clawmem.ports.errors import ConfigError
 
 THEIRS = """{

@@ -19,7 +19,7 @@ from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtrac
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.indexing.collections import record_trust
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.app.services.knowledge.ending import end_replaced_facts
+from clawmem.app.services.knowledge.facts import end_replaced_facts
 from clawmem.app.services.surfacing.facts import FactsAbout
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.tokens import token_count

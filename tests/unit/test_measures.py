@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
-from clawmem.app.bench.measures import interval, mean, measure, percentile
-from clawmem.app.bench.retrieval import trec_lines, unrolled
+from clawmem.app.bench.retrieval import interval, mean, measure, percentile, trec_lines, unrolled
 from clawmem.ports.errors import InvalidInput
 
 

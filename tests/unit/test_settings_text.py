@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 
 from clawmem.app.services.setup.json_text import read_json as read_settings
 from clawmem.app.services.setup.json_text import with_json, with_json_element, without_json
-from clawmem.app.services.setup.yaml_text import with_yaml, without_yaml
+from clawmem.app.services.setup.toml_and_yaml import with_yaml, without_yaml
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.text("ab\"\\{}[],:/*#é\n", max_size=4),

@@ -19,7 +19,7 @@ import bindings_surfacing
 import bindings_text
 import pytest
 
-from clawmem.app.conformance.comparison import differences
+from clawmem.app.conformance.program import differences
 
 VECTORS = Path(__file__).parents[2] / "contracts" / "vectors"
 TABLES = (

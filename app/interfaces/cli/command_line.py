@@ -17,7 +17,7 @@ from typing import Annotated, Any, NoReturn, cast
 import typer
 from typer.core import TyperGroup
 
-from clawmem.app.interfaces.cli.advice import with_vault
+from clawmem.app.interfaces.cli.overview import with_vault
 from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS

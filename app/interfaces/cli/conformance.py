@@ -104,7 +104,7 @@ def _show(report: PortReport) -> None:
 
 
 def _failure_lines(failure: Verdict) -> list[str]:
-    from clawmem.app.conformance.comparison import shortened
+    from clawmem.app.conformance.program import shortened
 
     lines = [
         f"FAIL  {failure.policy}: {failure.case.name}",

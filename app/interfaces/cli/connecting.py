@@ -54,7 +54,7 @@ def server_entry(
     ctx: typer.Context, tools: ToolSet | str = "clawmem", *, starts_clean: bool = False
 ) -> Mapping[str, Any]:
     """Return the entry of the MCP server with *tools*; complete for a client that passes no variables on."""
-    from clawmem.app.services.setup.mcp import entry_of, with_environment
+    from clawmem.app.services.setup.hooks import entry_of, with_environment
 
     options = [] if tools == "clawmem" else ["--tools", str(tools)]
     entry = entry_of([*start_of_command(), "mcp", *vault_options(ctx), *options])
@@ -208,8 +208,8 @@ def backup_sentence(backup: str) -> str:
 def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
     """Find installed agents, show what would change, and connect those that the user chooses."""
     from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.client_names import CLIENT_TITLES
     from clawmem.app.services.setup.clients import found_clients
+    from clawmem.app.services.setup.parts import CLIENT_TITLES
     from clawmem.ports.errors import ConfigError
 
     found, known, as_json = found_clients(request_of(ctx)), list(CLIENT_TITLES), wants_json(ctx)
@@ -227,7 +227,7 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
 def _offer(ctx: typer.Context, name: str, *, yes: bool, quiet: bool) -> Mapping[str, Any]:
     """Connect the client *name* if the user agrees; return the outcome. An error does not stop the others."""
     from clawmem.app.interfaces.cli.rendering import show
-    from clawmem.app.services.setup.client_names import CLIENT_TITLES
+    from clawmem.app.services.setup.parts import CLIENT_TITLES
     from clawmem.ports.errors import ClawmemError
 
     title, say = CLIENT_TITLES[name], (lambda line: None) if quiet else show

@@ -11,8 +11,8 @@ from clawmem.app.interfaces.cli.operations import command_of, commands_in
 from clawmem.app.interfaces.cli.progress import stop_event
 from clawmem.app.interfaces.cli.session import opened, wants_json
 from clawmem.app.operations.lanes import RUN, report_of, report_text
+from clawmem.app.operations.operation import with_signature
 from clawmem.app.operations.output import as_lines
-from clawmem.app.operations.signatures import with_signature
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import InvalidInput
 

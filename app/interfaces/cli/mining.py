@@ -11,8 +11,8 @@ from clawmem.app.interfaces.cli.operations import CALLER, command_of, commands_i
 from clawmem.app.interfaces.cli.progress import progress, stop_event
 from clawmem.app.interfaces.cli.session import opened, settings_of, wants_json
 from clawmem.app.operations.mining import MINE, Mine, Mined, checked, mined_text
+from clawmem.app.operations.operation import with_signature
 from clawmem.app.operations.output import as_lines
-from clawmem.app.operations.signatures import with_signature
 from clawmem.ports.errors import InvalidInput
 
 EVERY_S = 30.0  # a session that is written at this moment grows for minutes

@@ -13,9 +13,9 @@ import typer
 from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli import formats
-from clawmem.app.interfaces.cli.advice import advised, with_vault
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.dialogues import CONFIRM, OPTIONS, run_confirmed
+from clawmem.app.interfaces.cli.overview import advised, with_vault
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     command_group,
@@ -24,9 +24,18 @@ from clawmem.app.interfaces.cli.session import (
     tell,
     wants_json,
 )
-from clawmem.app.operations.operation import Command, Flag, Operation, Option, Request, Result, option_of
+from clawmem.app.operations.operation import (
+    Command,
+    Flag,
+    Operation,
+    Option,
+    Request,
+    Result,
+    option_of,
+    parameters_of,
+    with_signature,
+)
 from clawmem.app.operations.refusals import refusal_of
-from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import operations_in
 from clawmem.ports.errors import InvalidInput
 

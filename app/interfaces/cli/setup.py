@@ -18,7 +18,7 @@ from clawmem.app.interfaces.cli.connecting import (
     vault_options,
 )
 from clawmem.app.interfaces.cli.session import one_of, wants_json
-from clawmem.app.services.setup.client_names import CLIENT_TITLES
+from clawmem.app.services.setup.parts import CLIENT_TITLES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -258,7 +258,7 @@ def _told_of_curator(change: Change) -> str:
 
 
 def _own_servers(settings: Mapping[str, Any]) -> dict[str, Any]:
-    from clawmem.app.services.setup.mcp import SERVERS, own_servers
+    from clawmem.app.services.setup.hooks import SERVERS, own_servers
 
     return own_servers(settings.get(SERVERS, {}))
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clawmem.app.interfaces.cli.advice import with_vault
+from clawmem.app.interfaces.cli.overview import with_vault
 from clawmem.app.interfaces.cli.progress import interruption_explained, progress
 from clawmem.app.interfaces.cli.session import chosen_by, command_group, opened, settings_of_usual, wants_json
 from clawmem.app.operations.output import plural
 from clawmem.app.settings.config_file import typed_folder
 
 if TYPE_CHECKING:
-    from clawmem.app.services.indexing.survey import Survey
+    from clawmem.app.services.indexing.folders import Survey
     from clawmem.app.settings.model import Settings
 
 cli = command_group()
@@ -41,7 +41,7 @@ def bootstrap(
     """
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.operations.indexing import Update, reading_text, update
-    from clawmem.app.services.indexing.survey import survey
+    from clawmem.app.services.indexing.folders import survey
 
     chosen = _remembered(settings_of_usual(ctx, "bootstrap"), path, name)
     with opened(ctx, create=True) as services, interruption_explained():

@@ -22,9 +22,16 @@ from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.calling import ToolServer, answer
 from clawmem.app.operations.dispatch import Dispatcher, run
 from clawmem.app.operations.fields import Names
-from clawmem.app.operations.operation import Attachment, Effect, Opening, Operation, option_of
+from clawmem.app.operations.operation import (
+    Attachment,
+    Effect,
+    Opening,
+    Operation,
+    option_of,
+    parameters_of,
+    with_signature,
+)
 from clawmem.app.operations.output import as_lines
-from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.app.operations.table import all_operations, operations_in
 from clawmem.app.services.progress import Progress, ProgressOf
 from clawmem.domain.security.quoting import lines_to_read, without_orders

@@ -17,21 +17,18 @@ if TYPE_CHECKING:
         TrustInCollections,
     )
     from clawmem.app.operations.contexts import ContextChange, Contexts
-    from clawmem.app.operations.curation import Treatment
-    from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection
+    from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection, Treatment
     from clawmem.app.operations.diary import Entries, WrittenEntry
-    from clawmem.app.operations.doctor import Examination
     from clawmem.app.operations.documents import Content, Texts
     from clawmem.app.operations.embedding import Embedded
     from clawmem.app.operations.enriching import Enriched
-    from clawmem.app.operations.file_status import FileReport
     from clawmem.app.operations.focus import SessionTopic
     from clawmem.app.operations.forgetting import Forgotten
     from clawmem.app.operations.graph import CausalLinks, ExportedGraph, Graphs
     from clawmem.app.operations.history import Sessions, Timeline
     from clawmem.app.operations.imports import ImportedMemories
     from clawmem.app.operations.indexes import Differences, Migrated, Rebuilt
-    from clawmem.app.operations.indexing import Reading
+    from clawmem.app.operations.indexing import FileReport, Reading
     from clawmem.app.operations.knowledge import Entities, Evolution, Facts
     from clawmem.app.operations.lanes import Journal, LaneReport, LaneStatus, UndoneMerge
     from clawmem.app.operations.lifecycle import Acts, ArchivedDocuments, RecordedAct, Status, SweepReport
@@ -45,13 +42,12 @@ if TYPE_CHECKING:
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
     from clawmem.app.operations.remembering import SavedNote
-    from clawmem.app.operations.repair import Repaired
+    from clawmem.app.operations.repair import Examination, Repaired
     from clawmem.app.operations.report import UsageReport
     from clawmem.app.operations.restoring import RestoreReport
     from clawmem.app.operations.similar import SimilarDocuments
     from clawmem.app.operations.tags import Tags
-    from clawmem.app.operations.vault import Statistics, VaultPath, VaultStatus
-    from clawmem.app.operations.vaults import NamedVaults, Synced
+    from clawmem.app.operations.vault import NamedVaults, Statistics, Synced, VaultPath, VaultStatus
     from clawmem.domain.maintenance.schedule import LaneName
 
 R = TypeVar("R")
@@ -123,14 +119,6 @@ class Methods:
         """Remove a description."""
         return self._run("context_remove", locals())
 
-    def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:
-        """Rank a note before others that fit a question equally well; for notes that the user needs often."""
-        return self._run("memory_pin", locals())
-
-    def snooze(self, query: str, *, until: str | None = None, why: str = "") -> Treatment:
-        """Keep a note out of prompts until a day; searches still find it."""
-        return self._run("memory_snooze", locals())
-
     def reflect(self, *, days: int = 14) -> Reflection:
         """Show repeated decisions, failed attempts, and notes used together."""
         return self._run("reflect", locals())
@@ -147,6 +135,14 @@ class Methods:
         """Examine the memory and write a report with next steps; the hook curator-nudge passes it to the next session."""
         return self._run("curate", locals())
 
+    def pin(self, query: str, *, unpin: bool = False, why: str = "") -> Treatment:
+        """Rank a note before others that fit a question equally well; for notes that the user needs often."""
+        return self._run("memory_pin", locals())
+
+    def snooze(self, query: str, *, until: str | None = None, why: str = "") -> Treatment:
+        """Keep a note out of prompts until a day; searches still find it."""
+        return self._run("memory_snooze", locals())
+
     def diary_write(self, entry: str, *, topic: str = "general", agent: str = "agent") -> WrittenEntry:
         """Add an entry to the diary; it can be searched like any note."""
         return self._run("diary_write", locals())
@@ -154,14 +150,6 @@ class Methods:
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:
         """Return the last entries of the diary, newest first."""
         return self._run("diary_read", locals())
-
-    def doctor(self) -> Examination:
-        """Check the vault and its environment; report remedies.
-
-        It changes two things: files of the vault, and the config file, are made private if other users can read them, and
-        drafts of commands that were killed are deleted.
-        """
-        return self._run("doctor", locals())
 
     def get(
         self,
@@ -206,13 +194,6 @@ class Methods:
         Run it after embed: links need vectors.
         """
         return self._run("enrich", locals())
-
-    def why_not(self, path: Path) -> FileReport:
-        """Explain whether a file is indexed, and why not.
-
-        It names the rule that excludes a file, with its file and line, and what to do about it.
-        """
-        return self._run("why_not", locals())
 
     def focus_set(self, topic: str, *, session_id: str = "") -> SessionTopic:
         """Set the topic of a session: notes about it are ranked first."""
@@ -324,6 +305,13 @@ class Methods:
         It makes vectors only where the config file says autoEmbed, see embed.
         """
         return self._run("reindex", locals())
+
+    def why_not(self, path: Path) -> FileReport:
+        """Explain whether a file is indexed, and why not.
+
+        It names the rule that excludes a file, with its file and line, and what to do about it.
+        """
+        return self._run("why_not", locals())
 
     def find_entities(self, *, query: str = "", like: str = "", limit: int = 10) -> Entities:
         """List people, projects, tools and other things by name; without a name, those mentioned most."""
@@ -675,6 +663,14 @@ class Methods:
         files of the collections are read again. The command first lists what would be lost, and asks.
         """
         return self._run("repair", locals())
+
+    def doctor(self) -> Examination:
+        """Check the vault and its environment; report remedies.
+
+        It changes two things: files of the vault, and the config file, are made private if other users can read them, and
+        drafts of commands that were killed are deleted.
+        """
+        return self._run("doctor", locals())
 
     def report(
         self,

@@ -17,9 +17,8 @@ from pydantic_core import from_json, to_json
 
 from clawmem.app.interfaces.rest.errors import HINT
 from clawmem.app.operations.dispatch import Dispatcher
-from clawmem.app.operations.operation import NoParameters
+from clawmem.app.operations.operation import NoParameters, parameters_of, with_signature
 from clawmem.app.operations.refusals import SHOWN, refusal_of
-from clawmem.app.operations.signatures import parameters_of, with_signature
 from clawmem.ports.errors import InvalidInput
 
 _PATH = re.compile(r"{(\w+)")

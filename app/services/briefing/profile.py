@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import NamedTuple
 
@@ -11,6 +12,7 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.publish import withdraw
+from clawmem.domain.briefing.phrases import Phrase, repeated_phrases
 from clawmem.domain.briefing.profile import (
     DECISIONS,
     HUBS,
@@ -26,13 +28,14 @@ from clawmem.domain.briefing.profile import (
 from clawmem.domain.briefing.statements import named_decision, note_statements
 from clawmem.domain.briefing.subjects import is_settled, last_of_subject
 from clawmem.domain.capture.notes import COLLECTION
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.redaction import redact_parts
+from clawmem.ports.captures import UsageStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import DocumentRecords, LifecycleStores
+from clawmem.ports.stores import DocumentRecords, DocumentsWithSessions, LifecycleStores
 
 PATH = PAGE_PATH
 SOURCE = "made-from:"  # prefix of tags that name the sources of the page
@@ -194,3 +197,58 @@ def current_statements(store: DocumentStore, documents: Sequence[Document]) -> l
     if decisions and not told[0]:  # the newest decision is always named
         told[0] = [statement_of(text, decisions[0]) for text in named_decision(*texts[0])]
     return [one for one in chain.from_iterable(zip_longest(*told)) if one is not None]
+
+
+DAYS = 14
+LISTED_DECISIONS, ANTIPATTERNS, PAIRS = 50, 10, 10
+LEAST_TOGETHER = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPair:
+    """Two served documents, ordered by id, and how often both were used in the same turn."""
+
+    one: Document
+    other: Document
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """
+    Results of a review.
+
+    ``decisions`` and ``antipatterns`` were written in the last ``days``, latest first; ``phrases`` occur repeatedly in
+    the decisions. ``together`` covers all time, most frequent pairs first.
+    """
+
+    days: int
+    decisions: list[Document]
+    phrases: list[Phrase]
+    antipatterns: list[Document]
+    together: list[DocumentPair]
+
+
+def reflect(vault: DocumentsWithSessions, clock: Clock, days: int = DAYS) -> Reflection:
+    """Review the last *days*; nothing is changed. Raises `VaultError`."""
+    since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
+    served = vault.documents.latest()
+    recent = [one for one in served if one.authored_at >= since]
+    decisions = [one for one in recent if one.content_type == "decision"][:LISTED_DECISIONS]
+    pairs = sorted(_together(vault.usage, served), key=lambda pair: (-pair.count, pair.one.id, pair.other.id))
+    return Reflection(
+        days,
+        decisions,
+        repeated_phrases(f"{one.title}\n{vault.documents.body(one.id) or ''}" for one in decisions),
+        [one for one in recent if one.content_type == "antipattern"][:ANTIPATTERNS],
+        pairs[:PAIRS],
+    )
+
+
+def _together(usage: UsageStore, served: list[Document]) -> Iterator[DocumentPair]:
+    known = {one.id: one for one in served}
+    for one in served:
+        # Documents without any use cannot have been used together with others.
+        for other, count in usage.partners(one.id).items() if one.access_count else ():
+            if count >= LEAST_TOGETHER and one.id < other and other in known:
+                yield DocumentPair(one, known[other], count)

@@ -19,7 +19,7 @@ from clawmem.app.services.capture.session import (
     UnreadMessages,
 )
 from clawmem.app.services.indexing.publish import publish, withdraw
-from clawmem.app.services.knowledge.ending import end_replaced_facts
+from clawmem.app.services.knowledge.facts import end_replaced_facts
 from clawmem.domain.capture import causes, observations
 from clawmem.domain.capture.antipatterns import antipatterns, with_antipatterns
 from clawmem.domain.capture.causes import Cause

@@ -82,8 +82,8 @@ class FeedbackLoop:
 
     def _learn(self, referenced: Mapping[int, bool]) -> None:
         at = iso_utc(self._clock.now_ms())
-        self._vault.usage.note(referenced, at)
         ids = sorted(number for number, said in referenced.items() if said)
+        self._vault.usage.note(ids, at)
         pairs = [(one, other) for one in ids for other in ids if one != other]
         self._vault.relations.put(
             Relation(one, other, RelationKind.USAGE, origin=READER, created_at=at) for one, other in pairs

@@ -9,8 +9,8 @@ from pathlib import PurePath
 from typing import NamedTuple
 
 from clawmem.app.services.documents.lookup import Lookup
+from clawmem.app.services.indexing.collections import root_of
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.ownership import root_of
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.domain.capture.remembering import (
     FOLDER,

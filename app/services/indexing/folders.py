@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
+from clawmem.app.services.documents.references import broken_links
+from clawmem.app.services.indexing.collections import Ownership, root_of
 from clawmem.app.services.indexing.exclusions import Exclusions
-from clawmem.app.services.indexing.ownership import Ownership, root_of
 from clawmem.app.services.indexing.source import Split
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
+from clawmem.domain.documents.links import is_attachment
+from clawmem.domain.documents.note_apps import MARKS, app_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
 from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document, Scan
+from clawmem.ports.records import Document, Scan, Scope
+from clawmem.ports.stores import DocumentRecords
 from clawmem.ports.text_extraction import TextExtractor
 
 
@@ -96,3 +100,49 @@ def known_sources(documents: DocumentStore, folder: Folder) -> dict[str, Documen
         return documents.sources(folder.name)
     found = {path: documents.at(folder.name, path) for path in folder.only}
     return {path: document for path, document in found.items() if document}
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """
+    The program of a folder, such as ``Obsidian``, its indexed notes and their links, and its attachments.
+
+    Attachments are pictures, recordings and other files that are not indexed and that no rule excludes.
+    """
+
+    app: str
+    notes: int
+    links: int
+    broken_links: int
+    attachments: int
+
+
+def survey(vault: DocumentRecords, files: FileSource, folder: Folder) -> Survey:
+    """Return the survey of *folder*, whose notes are indexed."""
+    served = {
+        path: one.id for path, one in vault.documents.sources(folder.name).items() if one.inactive is None
+    }
+    app, attachments = _seen(files, folder, served)
+    broken = broken_links(vault, Scope(frozenset([folder.name])))
+    return Survey(app, len(served), len(vault.links.outgoing(served.values())), len(broken), attachments)
+
+
+def _seen(files: FileSource, folder: Folder, indexed: Collection[str]) -> tuple[str, int]:
+    """Return the program of the folder, and the number of its attachments that are not *indexed*."""
+    marks: set[str] = set()
+    rules = Exclusions(files, folder)
+
+    def enter(path: str) -> bool:
+        if path in MARKS:
+            marks.add(path)
+        return not is_excluded(path) and not rules.counted(path, is_folder=True)
+
+    def wanted(path: str) -> bool:
+        if path in MARKS:
+            marks.add(path)
+        rules.note(path)
+        is_loose = is_attachment(path) and path not in indexed and not is_excluded(path)
+        return is_loose and not rules.counted(path, is_folder=False)
+
+    scan = files.scan(folder.root, enter=enter, wanted=wanted)
+    return app_of(marks), len(scan.files)

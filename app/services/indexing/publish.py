@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
-from clawmem.app.services.knowledge.ending import reapply_facts, reopen_ended_facts
+from clawmem.app.services.knowledge.facts import reapply_facts, reopen_ended_facts
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import note_names

@@ -7,11 +7,10 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 from types import MappingProxyType
 
-from clawmem.app.services.indexing.claims import aimed_claims
+from clawmem.app.services.indexing.claims import aim_links, aimed_claims
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
-from clawmem.app.services.indexing.linking import aim_links
 from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, is_forgotten_text, move
 from clawmem.app.services.indexing.publish import apply_in_chunks, publish, withdraw
 from clawmem.app.services.indexing.removal import Removal
@@ -81,7 +80,7 @@ class UpdateCollection:
     the text of a forgotten note is not indexed. A pass ends when its collection is no longer configured.
 
     Args:
-        forget_again: Called before each pass, see `clawmem.app.services.lifecycle.forgotten_places`.
+        forget_again: Called before each pass, see `clawmem.app.services.lifecycle.proof`.
         roots: The absolute folder of each collection by name, to detect moves between them.
     """
 

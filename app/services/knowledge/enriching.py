@@ -9,7 +9,7 @@ from functools import partial
 
 from clawmem.app.services.graph.build import SIMILAR, nearest_documents
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, DAY, Ask, DailyLimitReached
-from clawmem.app.services.knowledge.ending import end_reopened_facts, end_replaced_facts
+from clawmem.app.services.knowledge.facts import end_reopened_facts, end_replaced_facts
 from clawmem.app.services.knowledge.model_enrichment import ModelEnricher, ModelEnrichment
 from clawmem.app.services.knowledge.resolving import Reading, Resolve, merge_concept, read, waits_for_vectors
 from clawmem.domain.documents.times import iso_utc

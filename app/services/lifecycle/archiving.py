@@ -2,26 +2,123 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
 from clawmem.app.services.documents.candidates import candidates_of
+from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import publish, withdraw
+from clawmem.app.services.lifecycle.forgetting import Forgetting
+from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.app.settings.sections import LifecycleSettings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good
+from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.address_errors import NotServed
+from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.telemetry import Telemetry
+
+
+def last_accesses(telemetry: Telemetry) -> dict[int, str]:
+    """Return when each document was last found by a question, or surfaced and then used, within the retention time."""
+    return {
+        hit.document_id: recall.asked_at
+        for recall in telemetry.recalls()  # oldest first
+        for hit in recall.hits
+        if recall.verb != CONTEXT_SURFACING or hit.was_referenced
+    }
+
+
+def surfaced_stats(telemetry: Telemetry) -> dict[int, RecallStats]:
+    """Return statistics by document within the retention time. Searches do not count, as their use is unknown."""
+    times = defaultdict[int, list[Surfacing]](list)
+    for recall in telemetry.recalls():
+        if recall.verb == CONTEXT_SURFACING:
+            for hit in recall.hits:
+                times[hit.document_id].append(
+                    Surfacing(recall.asked_at, recall.query_hash, hit.was_referenced)
+                )
+    return {number: recall_stats(number, found) for number, found in times.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class LifecycleStatus:
+    """
+    Numbers of documents by state; pinned, snoozed and never accessed ones are served documents.
+
+    An access is an answer to a question that names the document, or its use after it was surfaced. ``oldest_access``
+    is the earliest last access of a document, ``None`` if there was none. ``surfaced`` documents
+    were added to prompts within the retention time; ``pin_candidates`` of them were used repeatedly, and
+    ``snooze_candidates`` surfaced often without being used. ``policy`` is the configured one, or ``None``.
+    """
+
+    active: int
+    archived: int
+    forgotten: int
+    pinned: int
+    snoozed: int
+    never_accessed: int
+    oldest_access: str | None
+    recalls: int
+    surfaced: int
+    pin_candidates: int
+    snooze_candidates: int
+    policy: ArchivePolicy | None
+
+
+class _Standing(NamedTuple):
+    """The state of one document."""
+
+    id: int
+    is_pinned: bool
+    is_snoozed: bool
+    accessed_at: str | None
+
+
+def _standing(one: Document, now: str) -> _Standing:
+    return _Standing(one.id, one.is_pinned, one.is_snoozed(now), one.last_accessed_at)
+
+
+def lifecycle_status(
+    documents: DocumentStore, telemetry: Telemetry, clock: Clock, policy: ArchivePolicy | None
+) -> LifecycleStatus:
+    """Return the current statistics."""
+    now = iso_utc(clock.now_ms())
+    served = [_standing(one, now) for one in every_served(documents)]
+    away = Counter(one.inactive for one in documents.latest(active=False))
+    recalled = last_accesses(telemetry)
+    accessed = [at for one in served if (at := max(one.accessed_at or "", recalled.get(one.id, "")))]
+    stats = surfaced_stats(telemetry)
+    surfaced = [one for one in served if one.id in stats]
+    free = [stats[one.id] for one in surfaced if not one.is_pinned and not one.is_snoozed]
+    return LifecycleStatus(
+        active=len(served),
+        archived=away[InactiveReason.ARCHIVED],
+        forgotten=away[InactiveReason.FORGOTTEN],
+        pinned=sum(one.is_pinned for one in served),
+        snoozed=sum(one.is_snoozed for one in served),
+        never_accessed=len(served) - len(accessed),
+        oldest_access=min(accessed, default=None),
+        recalls=telemetry.count(),
+        surfaced=len(surfaced),
+        pin_candidates=sum(map(is_pin_candidate, free)),
+        snooze_candidates=sum(map(is_snooze_candidate, free)),
+        policy=policy,
+    )
 
 
 def read_policy(section: LifecycleSettings | None) -> ArchivePolicy | None:
@@ -108,7 +205,7 @@ class Archiving:
                 body = self._vault.documents.body(document.id) or ""
                 pieces = self._vault.documents.fragments(document.id)
                 publish(self._vault, document, body, pieces, declared=None)
-                self._vault.usage.note({document.id: True}, self._now())
+                self._vault.usage.note([document.id], self._now())
         return archived
 
     def named(self, lookup: Lookup, address: str) -> Document:
@@ -199,3 +296,76 @@ class RestoreArchived:
         scan = scan_folder(self._files, folder, of_folder.keys())
         here = {file.path for file in scan.files}
         return [number for path, number in of_folder.items() if scan.root_exists and path not in here]
+
+
+MOST = 5  # proposals of each kind, as a person has to read them
+
+
+class Proposals(NamedTuple):
+    """Served documents that are neither pinned nor snoozed, most surfaced first."""
+
+    pin: tuple[Document, ...] = ()
+    snooze: tuple[Document, ...] = ()
+
+
+class Propose:
+    """Reads the retained record of surfaced documents; changes nothing."""
+
+    def __init__(self, documents: DocumentStore, telemetry: Telemetry, clock: Clock) -> None:
+        self._documents = documents
+        self._telemetry = telemetry
+        self._clock = clock
+
+    def __call__(self) -> Proposals:
+        """Return up to `MOST` documents of each kind."""
+        stats, now = surfaced_stats(self._telemetry), iso_utc(self._clock.now_ms())
+        known = self._documents.many(stats).values()
+        free = [
+            one for one in known if one.inactive is None and not one.is_pinned and not one.is_snoozed(now)
+        ]
+
+        def chosen(fits: Callable[[RecallStats], bool]) -> tuple[Document, ...]:
+            found = [one for one in free if fits(stats[one.id])]
+            return tuple(sorted(found, key=lambda one: (-stats[one.id].recalls, one.display_path))[:MOST])
+
+        return Proposals(chosen(is_pin_candidate), chosen(is_snooze_candidate))
+
+
+class SweepOutcome(NamedTuple):
+    """
+    Archived and permanently forgotten documents of a sweep; in a preview those that would be, with proposals.
+
+    ``left`` is the reason why bytes of forgotten documents may remain in free space; empty if none do.
+    """
+
+    is_preview: bool
+    archived: list[Document]
+    purged: list[Document]
+    proposals: Proposals = Proposals()
+    left: str = ""
+
+
+class Sweep:
+    """Archives and purges by a policy. It ignores ``only_previews``: the caller decides whether to preview."""
+
+    def __init__(self, archiving: Archiving, forgetting: Forgetting, propose: Propose) -> None:
+        self._archiving = archiving
+        self._forgetting = forgetting
+        self._propose = propose
+
+    def preview(self, policy: ArchivePolicy) -> SweepOutcome:
+        """Return the effects of a sweep; nothing is changed."""
+        archiving = self._archiving
+        return SweepOutcome(True, archiving.due(policy), archiving.due_for_good(policy), self._propose())
+
+    def __call__(self, policy: ArchivePolicy, by: str) -> SweepOutcome:
+        """
+        Archive and purge the documents that are due.
+
+        Raises:
+            VaultError: nothing was archived, or nothing more was forgotten.
+        """
+        due_for_good = self._archiving.due_for_good(policy)
+        archived = self._archiving.sweep(policy, by)
+        left = self._forgetting(due_for_good, by, "archived for long", Act.PURGE).left
+        return SweepOutcome(False, archived, due_for_good, left=left)

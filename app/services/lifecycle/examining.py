@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.app.services.lifecycle.archiving import Archiving
-from clawmem.app.services.lifecycle.status import LifecycleStatus, lifecycle_status
+from clawmem.app.services.lifecycle.archiving import Archiving, LifecycleStatus, lifecycle_status
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.duplicates import is_duplicate, is_replaceable, shared, significant_words

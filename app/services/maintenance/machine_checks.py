@@ -11,9 +11,16 @@ from typing import Any
 from clawmem.app.environment.private_files import make_private
 from clawmem.app.services.maintenance.finding import Check, CheckResult, attempt
 from clawmem.app.services.setup.hooks import HOOKS as HOOKS_MEMBER
-from clawmem.app.services.setup.hooks import group_faults, has_plugin, installed, is_over_http
-from clawmem.app.services.setup.mcp import SERVERS as MEMBER
-from clawmem.app.services.setup.mcp import Entry, is_ours, offer_of
+from clawmem.app.services.setup.hooks import SERVERS as MEMBER
+from clawmem.app.services.setup.hooks import (
+    Entry,
+    group_faults,
+    has_plugin,
+    installed,
+    is_ours,
+    is_over_http,
+    offer_of,
+)
 from clawmem.app.services.setup.settings_file import SettingsFile
 from clawmem.ports.errors import ConfigError
 

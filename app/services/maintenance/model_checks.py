@@ -19,7 +19,7 @@ from clawmem.app.services.maintenance.canaries import (
     reranker_fault,
 )
 from clawmem.app.services.maintenance.finding import Check, CheckResult, spread
-from clawmem.app.services.models.selection import NONE, Provider
+from clawmem.app.services.models.watching import NONE, Provider
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import EmbeddingError, ModelError
 from clawmem.ports.generator import Generator

@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.app.services.maintenance.choosing import ObservationSelection, ObservationSelector
-from clawmem.app.services.maintenance.deciding import Decisions, Verdict
+from clawmem.app.services.maintenance.deciding import (
+    Decisions,
+    ObservationSelection,
+    ObservationSelector,
+    Verdict,
+)
 from clawmem.app.services.maintenance.lanes import Plan
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.maintenance import patterns
@@ -22,9 +26,8 @@ from clawmem.ports.stores import DocumentsWithAnswerLog
 
 if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
-    from clawmem.app.services.maintenance.choosing import ObservationSelection
     from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
-    from clawmem.app.services.maintenance.deciding import Fence
+    from clawmem.app.services.maintenance.deciding import Fence, ObservationSelection
     from clawmem.app.services.maintenance.synthesis import Choose, Synthesis
     from clawmem.app.services.maintenance.tidying import Cleanup, CleanupReport
     from clawmem.domain.maintenance.deduction import Stats

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from clawmem.app.services.documents.listing import every_served
-from clawmem.app.services.models.selection import Provider
+from clawmem.app.services.models.watching import Provider
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts

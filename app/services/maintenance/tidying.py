@@ -7,7 +7,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import NamedTuple, Protocol
 
-from clawmem.app.services.lifecycle.status import surfaced_stats
+from clawmem.app.services.lifecycle.archiving import surfaced_stats
 from clawmem.app.services.maintenance.deciding import Fence
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -10,16 +10,141 @@ from typing import NamedTuple
 from clawmem.app.services.indexing.collections import withdraw_collection
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import PassReport, UpdateCollection
-from clawmem.app.services.openclaw.sessions import SessionFiles
 from clawmem.app.services.retrieval.answer import Answer, Result
+from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.openclaw.chunks import chunk_fragments
-from clawmem.domain.openclaw.session_notes import FOLDER
-from clawmem.ports.agent_sessions import AgentSessions
-from clawmem.ports.errors import NotFound
-from clawmem.ports.files import FileSource
+from clawmem.domain.openclaw.session_notes import (
+    FOLDER,
+    LAST_MESSAGES,
+    SpokenMessage,
+    session_path,
+    topic_slug,
+)
+from clawmem.domain.openclaw.sessions import SessionSize, is_session_due, session_text
+from clawmem.domain.security.redaction import redact_parts
+from clawmem.ports.agent_sessions import AgentSession, AgentSessions
+from clawmem.ports.clock import Clock
+from clawmem.ports.errors import NotFound, SourceMissing, SourceUnreadable
+from clawmem.ports.files import FileSource, NewFiles
 from clawmem.ports.origin import Origin
-from clawmem.ports.records import Document
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.records import Document, Scan, SourceFile, SourceStamp
+from clawmem.ports.stores import LifecycleStores, SearchableDocuments
+from clawmem.ports.transcripts import Transcripts
+
+ENDING = ".jsonl"  # as OpenClaw calls transcripts
+
+
+class SessionFiles:
+    """
+    ``FileSource`` with a text for each session, without secrets.
+
+    A session that is not due keeps its stamp, so that a pass leaves it alone; with *all_due* every changed one is read.
+    ``fault`` says why the sessions could not be listed; then a pass keeps all of them.
+    """
+
+    def __init__(
+        self, sessions: AgentSessions, vault: SearchableDocuments, collection: str, *, all_due: bool = False
+    ) -> None:
+        self._sessions = sessions
+        self._vault = vault
+        self._collection = collection
+        self._all_due = all_due
+        self.fault = ""
+
+    def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
+        """See `clawmem.ports.files.FileSource.scan`. Without a readable record there is no root."""
+        try:
+            found = self._sessions.sessions()
+        except SourceUnreadable as error:
+            self.fault = str(error)
+            return Scan((), root_exists=False)
+        known = self._vault.documents.sources(self._collection)
+        files = (self._file(one, known) for one in found)
+        return Scan(tuple(one for one in files if one and wanted(one.path)))
+
+    def read(self, root: str, path: str) -> bytes:
+        messages = self._sessions.messages(path.removesuffix(ENDING)) if path.endswith(ENDING) else ()
+        if not messages:
+            raise SourceMissing(path, "there is no such session")
+        texts = redact_parts([one.text for one in messages])
+        said = [SpokenMessage(one.role, text) for one, text in zip(messages, texts, strict=True)]
+        return session_text(said).encode("utf-8", "replace")
+
+    def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
+        return []
+
+    def _file(self, session: AgentSession, known: Mapping[str, Document]) -> SourceFile | None:
+        path = f"{session.id}{ENDING}"
+        document = known.get(path)
+        indexed = self._indexed(document)
+        current = SessionSize(session.size_bytes, session.messages)
+        is_new = not document or not document.stamp
+        due = (
+            session.messages > 0 and current != indexed if self._all_due else is_session_due(indexed, current)
+        )
+        if document and document.stamp and (not due or not session.messages):
+            return SourceFile(path, document.stamp)
+        if is_new and not due:
+            return None
+        return SourceFile(path, SourceStamp(session.size_bytes, session.updated_ms * 1_000_000))
+
+    def _indexed(self, document: Document | None) -> SessionSize | None:
+        if document is None or document.stamp is None:
+            return None
+        return SessionSize(document.stamp.size, (self._vault.documents.body(document.id) or "").count("\n"))
+
+
+class SaveSession:
+    """
+    Saves the last 15 messages of a session as ``memory/YYYY-MM-DD-SLUG.md``, named by their most frequent words.
+
+    Args:
+        transcripts: Reader of transcripts without secrets.
+    """
+
+    def __init__(
+        self, transcripts: Transcripts, files: FileSource, new_files: NewFiles, clock: Clock
+    ) -> None:
+        self._transcripts = transcripts
+        self._files = files
+        self._new_files = new_files
+        self._clock = clock
+
+    def __call__(self, transcript: str, workspace: str) -> str:
+        """
+        Return the path of the note in *workspace*; empty for a session without messages. A note is written once.
+
+        Raises:
+            InvalidInput, SourceUnreadable: The transcript cannot be read.
+            FileNotCreated: The note cannot be written.
+        """
+        messages = self._transcripts.read(transcript).messages
+        said = [SpokenMessage(one.speaker.value, one.text) for one in messages][-LAST_MESSAGES:]
+        text = session_text(said)
+        if not text:
+            return ""
+        at_ms = next((ms for one in reversed(messages) if (ms := parse_iso(one.at))), self._clock.now_ms())
+        content = f"# Session of {iso_utc(at_ms)[:16].replace('T', ' ')} UTC\n\n" + text.replace("\n", "\n\n")
+        path = session_path(at_ms, topic_slug(said))
+        if self._is(workspace, path, content):
+            return path
+        folder, _, name = path.rpartition("/")
+        return self._new_files.create(workspace, folder, _names(name), content.rstrip("\n") + "\n")
+
+    def _is(self, workspace: str, path: str, content: str) -> bool:
+        try:
+            return self._files.read(workspace, path).decode("utf-8", "replace").rstrip() == content.rstrip()
+        except SourceUnreadable:
+            return False
+
+
+def _names(name: str) -> Iterator[str]:
+    """Yield *name*, then names with a number for other sessions of the same day and topic."""
+    stem = name.removesuffix(".md")
+    yield name
+    for number in range(2, 1000):
+        yield f"{stem}-{number}.md"
+
 
 MEMORY, SESSIONS, EXTRA = "memory", "sessions", "extra"
 MEMORY_FILES = f"{{MEMORY.md,memory.md,{FOLDER}/**/*.md}}"

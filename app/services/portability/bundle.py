@@ -7,10 +7,10 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.app.services.graph.export import whole_graph
-from clawmem.app.services.graph.formats import json_ld
-from clawmem.app.services.portability.selection import Selection, selected_files
+from clawmem.app.services.documents.listing import every_served
+from clawmem.app.services.graph.export import json_ld, whole_graph
 from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.portability.note_files import NoteFile, note_file
 from clawmem.ports.bundle import (
     BundleDamaged,
     BundleReader,
@@ -20,8 +20,53 @@ from clawmem.ports.bundle import (
     Value,
     VaultRecords,
 )
-from clawmem.ports.records import InactiveReason
-from clawmem.ports.stores import DocumentsWithKnowledge
+from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.stores import DocumentRecords, DocumentsWithKnowledge
+
+
+class Selection(NamedTuple):
+    """
+    The exported documents: of these collections, all if empty, and written at ``since`` or later, if given.
+
+    Forgotten places are exported for their collections at any time.
+    """
+
+    collections: frozenset[str] = frozenset()
+    since: str = ""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.collections and not self.since
+
+    def holds(self, document: Document) -> bool:
+        """Whether *document* is exported."""
+        return self._in_collections(document) and document.authored_at >= self.since
+
+    def holds_place(self, document: Document) -> bool:
+        """Whether the record of a *document* that is not served is exported."""
+        is_forgotten = str(document.inactive) == "forgotten"
+        return self._in_collections(document) and (is_forgotten or document.authored_at >= self.since)
+
+    def _in_collections(self, document: Document) -> bool:
+        return not self.collections or document.collection in self.collections
+
+
+def selected(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, str]]:
+    """Yield the served documents of *selection* with their bodies, by id."""
+    for document in every_served(vault.documents):
+        if selection.holds(document):
+            yield document, vault.documents.body(document.id) or ""
+
+
+def selected_files(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
+    """Yield the served documents of *selection* as Markdown files with different names."""
+    taken: set[str] = set()
+    for document, body in selected(vault, selection):
+        file = note_file(document, body, taken)
+        taken.add(file.name.casefold())
+        yield document, file
+
 
 FORMAT, VERSION = "clawmem-bundle", 1
 CONTENT = "content"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from clawmem.app.services.portability.selection import Selection, selected
+from clawmem.app.services.portability.bundle import Selection, selected
 from clawmem.domain.knowledge.entity_card import card_of
 from clawmem.domain.portability.pam import PLATFORM, content_digest, pam_relation, pam_type, store
 from clawmem.ports.origin import Origin

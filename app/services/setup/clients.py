@@ -11,20 +11,23 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clawmem.app.environment.places import below_home, client_folder, client_servers
-from clawmem.app.services.setup.client_names import CLIENT_TITLES
 from clawmem.app.services.setup.hooks import (
     CLAUDE_STYLE,
     CODEX_STYLE,
     GEMINI_STYLE,
     PROFILE,
+    SERVERS,
     VAULT,
     WITH,
+    Entry,
     Group,
     Style,
+    as_list,
+    entry_of,
     hook_groups,
 )
-from clawmem.app.services.setup.mcp import SERVERS, Entry, as_list, entry_of
 from clawmem.app.services.setup.parts import (
+    CLIENT_TITLES,
     ConfiguredCommand,
     HookGroups,
     ListElement,

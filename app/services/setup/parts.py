@@ -10,16 +10,31 @@ from typing import Any, NamedTuple, Protocol
 from clawmem.app.services.setup.hooks import (
     HOOKS,
     Group,
+    command_of,
     group_faults,
     has_plugin,
     installed_options,
+    is_ours,
     own_handlers,
+    own_servers,
     shown_group,
 )
 from clawmem.app.services.setup.json_text import Path as KeyPath
-from clawmem.app.services.setup.mcp import command_of, is_ours, own_servers
 from clawmem.app.services.setup.settings_file import Document
 from clawmem.ports.errors import ConfigError
+
+CLIENT_TITLES = {
+    "claude-code": "Claude Code",
+    "codex": "Codex",
+    "gemini": "Gemini CLI",
+    "opencode": "OpenCode",
+    "openclaw": "OpenClaw",
+    "hermes": "Hermes",
+    "vscode": "VS Code",
+    "cursor": "Cursor",
+    "zed": "Zed",
+    "windsurf": "Windsurf",
+}
 
 
 class ConfiguredCommand(NamedTuple):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from clawmem.app.services.setup.text_file import TextFile
+from clawmem.app.services.setup.steps import TextFile
 from clawmem.ports.errors import ConfigError
 
 RESTARTS_AFTER_S = 5

@@ -52,9 +52,10 @@ _EDITS = with_json, without_json, source_of
 JSON = Format("JSON", read_json, *_EDITS)
 JSON_WITH_COMMENTS = Format("JSON", partial(read_json, comments=True), *_EDITS)
 JSON5 = Format("JSON5", partial(read_json, json5=True), *_EDITS)
-TOML = Format("TOML", *(_late("toml_text", f"{verb}_toml") for verb in ("read", "with", "without")))
+TOML = Format("TOML", *(_late("toml_and_yaml", f"{verb}_toml") for verb in ("read", "with", "without")))
 YAML = Format(
-    "YAML", *(_late("yaml_text", name) for name in ("read_yaml", "with_yaml", "without_yaml", "yaml_source"))
+    "YAML",
+    *(_late("toml_and_yaml", name) for name in ("read_yaml", "with_yaml", "without_yaml", "yaml_source")),
 )
 
 

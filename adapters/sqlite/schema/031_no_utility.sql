@@ -1,0 +1,2 @@
+-- Nothing reads these counts: telemetry has each surfaced document, with its use.
+drop table utility;
