@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.domain.documents.eligibility import is_excluded
+from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.links import is_attachment
 from clawmem.domain.documents.note_apps import MARKS, app_of
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Scope
 from clawmem.ports.stores import DocumentRecords
+
+MOST_FOLDERS = 3_000  # that a count enters, which takes less than a second or two
+LARGEST = 5
+
+
+class FileCount(NamedTuple):
+    """Files of a folder that match a pattern; ``largest`` are the folders directly below it with most of them."""
+
+    files: int
+    largest: list[tuple[str, int]]
+    is_whole: bool
+
+
+def count_files(files: FileSource, root: str, pattern: str) -> FileCount:
+    """Count the files below *root* that match *pattern*, of at most `MOST_FOLDERS` folders."""
+    matches, entered = compile_pattern(pattern), 0
+
+    def enter(path: str) -> bool:
+        nonlocal entered
+        entered += not is_excluded(path)
+        return entered <= MOST_FOLDERS and not is_excluded(path)
+
+    scan = files.scan(root, enter=enter, wanted=lambda path: matches(path) and not is_excluded(path))
+    counts = Counter(file.path.partition("/")[0] for file in scan.files if "/" in file.path)
+    return FileCount(len(scan.files), counts.most_common(LARGEST), entered <= MOST_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True)
