@@ -67,8 +67,10 @@ def client_answers(environ: Mapping[str, str]) -> list[CheckResult]:
 
 
 def _unreadable(name: str, error: ConfigError, is_ours: bool) -> CheckResult:
-    detail = str(error) if is_ours else f"not connected (its file cannot be read: {error})"
-    return CheckResult(CLIENT_TITLES[name], not is_ours, detail)
+    if is_ours:
+        return CheckResult(CLIENT_TITLES[name], False, str(error), "Then run: clawmem setup --check")
+    detail = f"whether it is connected is unknown, because its file cannot be read: {error}"
+    return CheckResult(CLIENT_TITLES[name], True, detail, "Then run: clawmem setup --check")
 
 
 def _finding(name: str, answers: list[Answer]) -> CheckResult:

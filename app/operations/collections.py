@@ -18,7 +18,7 @@ from clawmem.app.operations.operation import (
     Request,
     Result,
 )
-from clawmem.app.operations.output import Table, table
+from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.services.indexing.collections import distrust_stamps, record_trust, withdraw_collection
 from clawmem.app.settings.config_file import (
     add_collection,
@@ -73,7 +73,7 @@ class Collections(Result):
 
 
 class NewCollection(Request):
-    """A folder that becomes a collection."""
+    """A folder that becomes a collection; ``confirm`` is needed for the home folder, and what contains it."""
 
     path: Folder
     name: Annotated[str | None, Field(description="Its name; made from the folder's otherwise.")] = None
@@ -86,6 +86,9 @@ class NewCollection(Request):
     move: Annotated[
         bool, Field(description="The collection of that name was moved to this folder."), Option(("--move",))
     ] = False
+    confirm: Annotated[
+        bool | None, Field(description="Add the home folder, or a folder that contains it.")
+    ] = None
 
 
 class AddedCollection(Result):
@@ -183,19 +186,30 @@ def add(services: Services, request: NewCollection) -> AddedCollection:
     """Add a folder as a collection; 'clawmem update' then reads it."""
     settings, folder = services.settings, existing_folder(request.path)
     name = _free_name(settings, folder, request)
+    warning = breadth_warning(folder, settings.home.resolve()) or ""
+    if warning and request.confirm is not True:
+        raise _unconfirmed(services, folder, request.pattern, warning)
     add_collection(settings.config_file, name, folder, request.pattern, exclude=request.exclude or ())
     if request.move and services.is_open:
         distrust_stamps(services.vault, name)
-    warning = breadth_warning(folder, settings.home.resolve()) or ""
     return AddedCollection(name=name, path=str(folder), pattern=request.pattern, warning=warning)
 
 
-def question_before_adding(services: Services, request: NewCollection) -> str:
-    """Return the question whether a very broad folder is meant, after all other checks."""
-    folder = existing_folder(request.path)
-    _free_name(services.settings, folder, request)
-    warning = breadth_warning(folder, services.settings.home.resolve())
-    return f"{warning} Add it all the same?" if warning else ""
+def _unconfirmed(services: Services, folder: Path, pattern: str, warning: str) -> ConfirmationMissing:
+    """Return the error that says what would be read of a very broad *folder*."""
+    from clawmem.app.services.indexing.folders import count_files
+
+    found = count_files(services.adapters.files(), str(folder), pattern)
+    parts = ", ".join(f"{name} ({count:,})" for name, count in found.largest)
+    line = f"It has {'' if found.is_whole else 'at least '}{plural(found.files, 'file')} to read{parts and ': '}{parts}."
+    return ConfirmationMissing(
+        f"Nothing was added. {warning} {line}",
+        {"path": str(folder), "files": found.files, "largest": dict(found.largest)},
+        remedy="To add it all the same, repeat with confirm: true.",
+        preview=[warning, line],
+        question="Add it all the same?",
+        confirmed={"confirm": True},
+    )
 
 
 def _free_name(settings: Settings, folder: Path, request: NewCollection) -> str:
@@ -286,7 +300,6 @@ ADD = Operation(
     is_tool=False,
     opens=Opening.IF_PRESENT,
     any_vault=False,
-    question=question_before_adding,
 )
 OPERATIONS = (
     Operation(

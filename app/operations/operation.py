@@ -189,7 +189,6 @@ class Operation(Generic[Q, R]):
     attachments: Callable[[R], Sequence[Attachment]] | None = None
     documents: Callable[[R], Sequence[DocumentReference]] | None = None
     opens: Opening = Opening.EXISTING
-    question: Callable[[Services, Q], str] | None = None
     settings: Callable[[Settings, Q, str], Settings] | None = None
 
     def __post_init__(self) -> None:

@@ -74,9 +74,7 @@ def doctor(services: Services, request: NoParameters) -> Examination:
 
 
 def _doctor_text(result: Examination) -> Iterator[str]:
-    for one in result.findings:
-        remedy = f" {one.way_out}" if one.way_out and not one.ok else ""
-        yield f"{'ok  ' if one.ok else 'FAIL'}  {one.check}: {one.detail}{remedy}"
+    yield from (one.line for one in result.findings)
     wrong = sum(not one.ok for one in result.findings)
     yield f"{wrong} of {len(result.findings)} checks found something." if wrong else "All is well."
 

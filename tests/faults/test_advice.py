@@ -47,6 +47,7 @@ HARMLESS = {
     "openclaw index --agent",
     "serve --status",
     "setup",
+    "setup --check",
     "setup hooks",
     "setup hooks --remove",
     "setup mcp",

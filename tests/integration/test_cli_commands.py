@@ -198,7 +198,7 @@ def test_enriching_warns_if_no_document_has_a_name(invoke: Invoke, tmp_path: Pat
     """Twenty documents without any name are reported on stderr and as ``warnings``, because a cause may lie behind it."""
     for number in range(20):
         (tmp_path / f"{number}.md").write_text(f"the rain of day {number} was warm\n", "utf-8")
-    assert invoke("bootstrap", tmp_path).exit_code == 0
+    assert invoke("bootstrap", tmp_path, "--yes").exit_code == 0
 
     done = invoke("enrich", "--all", "--json")
 

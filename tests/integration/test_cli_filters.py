@@ -6,7 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_notes
+
+from clawmem.app.services.indexing import folders
 
 
 @pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
@@ -99,11 +101,27 @@ def test_a_file_that_cannot_be_read_is_reported_and_is_no_difference(remembered:
 
 
 @pytest.mark.parametrize("folder", ["~", "/"])
-def test_a_very_broad_folder_gets_a_warning(invoke: Invoke, folder: str) -> None:
-    """The home folder and what contains it hold Markdown of other programs too."""
-    done = invoke("collection", "add", folder, "--name", "all")
+@pytest.mark.parametrize("words", [("collection", "add"), ("bootstrap", "--skip-embed")], ids=" ".join)
+def test_a_very_broad_folder_needs_a_confirmation(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch, folder: str, words: tuple[str, ...]
+) -> None:
+    """The home folder and what contains it hold Markdown of other programs too: the refusal says what would be read."""
+    monkeypatch.setattr(folders, "MOST_FOLDERS", 9)
+    write_notes(home, {"novel/one.md": "# One\n", "novel/two.md": "# Two\n", "app/docs/api.md": "# API\n"})
 
-    assert done.exit_code == 0
+    refused = invoke(*words, folder, "--name", "all")
+
+    assert refused.exit_code == 2
+    assert "Nothing was added." in refused.stderr and "add --yes" in refused.stderr
+    assert ("novel (2), app (1)" in refused.stderr, "at least" in refused.stderr) == (
+        folder == "~",
+        folder == "/",
+    )
+    assert "No collections" in invoke("collection", "list").stdout
+    if (folder, words[0]) == ("/", "bootstrap"):
+        return  # it would read this machine
+    done = invoke(*words, folder, "--name", "all", "--yes")
+    assert done.exit_code == 0, done.output
     assert "warning: " in done.stderr and "home folder" in done.stderr
     assert "collection remove" in done.stderr
 

@@ -74,6 +74,12 @@ def test_a_collection_that_left_the_config_file_is_reported_and_can_be_removed(
     assert "100 documents are still served" in remembered("update").stdout
     doctor = remembered("doctor").stdout
     assert "clawmem collection remove old" in doctor and "remove _clawmem" not in doctor
+    config.write_text("", "utf-8")
+    doctor = remembered("doctor").stdout
+    assert doctor.index("collection add FOLDER --name old") < doctor.index("collection remove old")
+    assert remembered("collection", "add", many, "--name", "old").exit_code == 0
+    assert "old: 0 added, 0 updated, 0 removed, 100 unchanged" in remembered("update").stdout
+    config.write_text(before, "utf-8")
 
     removed = remembered("--json", "collection", "remove", "old")
 

@@ -74,7 +74,7 @@ def test_the_type_of_a_note(invoke: Invoke, tmp_path: Path) -> None:
     for path, head in heads.items():
         (tmp_path / path).write_text(f"---\n{head}\n---\n# A ferry\n\nIt sails at nine.\n", "utf-8")
 
-    invoke("bootstrap", tmp_path, "--name", "ferry", "--skip-embed")
+    invoke("bootstrap", tmp_path, "--name", "ferry", "--skip-embed", "--yes")
 
     assert types(invoke) == {
         "ferry/known.md": "decision",
@@ -88,7 +88,7 @@ def test_front_matter_without_an_end_is_reported(invoke: Invoke, tmp_path: Path)
     """Like broken YAML; a rule above a text is none."""
     (tmp_path / "open.md").write_text("---\ntitle: Ferry\n\nThe ferry sails at nine.\n", "utf-8")
     (tmp_path / "rule.md").write_text("---\n\nNote: the ferry sails at ten.\n", "utf-8")
-    invoke("collection", "add", tmp_path, "--name", "ferry")
+    invoke("collection", "add", tmp_path, "--name", "ferry", "--yes")
 
     updated = invoke("update")
 

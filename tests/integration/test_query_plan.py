@@ -338,7 +338,7 @@ def test_a_successor_stands_above_what_it_superseded(invoke: Callable[..., Any],
         "---\nsupersedes: rate-2025.md\n---\n# Fees\n\nA day costs 950 now.\n"
     )
     (tmp_path / "boat.md").write_text("# Boat\n\nAnton repairs the boat.\n")
-    assert invoke("bootstrap", tmp_path, "--name", "n").exit_code == 0
+    assert invoke("bootstrap", tmp_path, "--name", "n", "--yes").exit_code == 0
 
     found = invoke("plan", "what is the day rate and also who repairs the boat", "--json")
 

@@ -274,6 +274,17 @@ def test_installed_agents_are_found(invoke: Invoke, home: Path, monkeypatch: pyt
     assert "Gemini CLI would be changed" in told.output and "clawmem setup codex" in told.output
     assert not list((home / ".gemini").iterdir())
     assert ask_json(invoke, "setup")["found"] == ["codex", "gemini"]
+    before = contents(home)
+    shown = invoke("setup", "--yes", "--dry-run").output
+    assert "Codex would be changed" in shown and "hooks.json" in shown and "settings.json" in shown
+    planned = ask_json(invoke, "setup", "--dry-run")
+    assert [(one["client"], one["changed"]) for one in planned["clients"]] == [
+        ("codex", True),
+        ("gemini", True),
+    ]
+    refused = invoke("setup", "--dry-run", "codex")
+    assert refused.exit_code == 2 and "clawmem setup codex --dry-run" in refused.stderr
+    assert contents(home) == before
     assert invoke("setup", "--yes").exit_code == 0
     assert "Codex: connected." in invoke("setup").output
 
@@ -347,7 +358,10 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
     (home / ".cursor").mkdir()
     (home / ".cursor" / "mcp.json").write_text("{ broken")
     told = invoke("setup", "--check")
-    assert told.exit_code == 0 and "Cursor: not connected (its file cannot be read: " in told.output
+    assert told.exit_code == 1
+    assert (
+        "??    Cursor: whether it is connected is unknown, because its file cannot be read: " in told.output
+    )
     (home / ".cursor" / "mcp.json").unlink()
     invoke("setup", "gemini")
     empty = invoke("setup", "--check")

@@ -205,26 +205,29 @@ def backup_sentence(backup: str) -> str:
     return f"\nThe file as it was before is kept as {backup}" if backup else ""
 
 
-def offer_clients(ctx: typer.Context, *, yes: bool = False) -> None:
-    """Find installed agents, show what would change, and connect those that the user chooses."""
+def offer_clients(ctx: typer.Context, *, yes: bool = False, dry_run: bool = False) -> None:
+    """Find installed agents, show what would change, and connect those that the user chooses; none with *dry_run*."""
     from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.services.setup.clients import found_clients
     from clawmem.app.services.setup.parts import CLIENT_TITLES
     from clawmem.ports.errors import ConfigError
 
     found, known, as_json = found_clients(request_of(ctx)), list(CLIENT_TITLES), wants_json(ctx)
-    outcomes = [_offer(ctx, name, yes=yes, quiet=as_json) for name in found] if yes or not as_json else []
+    yes, asks = yes and not dry_run, not (yes or dry_run) and _is_terminal()
+    looks = yes or dry_run or not as_json
+    outcomes = [_offer(ctx, name, yes=yes, asks=asks, quiet=as_json) for name in found] if looks else []
     if as_json:
-        show_json({"found": found, "known": known, **({"clients": outcomes} if yes else {})})
+        shown = {"clients": outcomes, "dry_run": dry_run} if yes or dry_run else {}
+        show_json({"found": found, "known": known, **shown})
     elif not found:
         show(f"No agent was found. Known: {', '.join(known)}. Connect one: clawmem setup NAME")
     elif any("waiting" in one for one in outcomes):
         show("Nothing was changed. Connect all of them: clawmem setup --yes")
-    if (yes or _is_terminal()) and any("error" in one for one in outcomes):
+    if (yes or dry_run or _is_terminal()) and any("error" in one for one in outcomes):
         raise typer.Exit(ConfigError.exit_code)
 
 
-def _offer(ctx: typer.Context, name: str, *, yes: bool, quiet: bool) -> Mapping[str, Any]:
+def _offer(ctx: typer.Context, name: str, *, yes: bool, asks: bool, quiet: bool) -> Mapping[str, Any]:
     """Connect the client *name* if the user agrees; return the outcome. An error does not stop the others."""
     from clawmem.app.interfaces.cli.rendering import show
     from clawmem.app.services.setup.parts import CLIENT_TITLES
@@ -239,11 +242,11 @@ def _offer(ctx: typer.Context, name: str, *, yes: bool, quiet: bool) -> Mapping[
         say(f"{title}:" if yes else f"{title} would be changed:")
         if not quiet:
             _show_connection(done, dry_run=not yes)
-        if not yes and _is_terminal() and typer.confirm(f"Connect {title}?", default=True):
+        if asks and typer.confirm(f"Connect {title}?", default=True):
             _show_connection(_connection(ctx, name, {}))
-        elif not yes and not _is_terminal():
+        elif not (yes or asks):
             say(f"Connect it: clawmem setup {name}")
-            return {"client": name, "waiting": True}
+            return {**done.record(), "waiting": True}
     except (ClawmemError, OSError) as error:
         say(f"{title}: not connected. {error}")
         return {"client": name, "changed": False, "error": str(error)}
@@ -263,6 +266,15 @@ def refuse_removal(name: str | None) -> None:
     )
 
 
+def refuse_dry_run(name: str) -> None:
+    """Raise `InvalidInput`: before a name, ``--dry-run`` would not be that of the command *name*."""
+    from clawmem.ports.errors import InvalidInput
+
+    raise InvalidInput(
+        "INVALID_INPUT", f"--dry-run stands after the name. Run: clawmem setup {name} --dry-run"
+    )
+
+
 def check_clients(ctx: typer.Context) -> None:
     """Start the configured commands of every connected client, and print whether they answer."""
     from dataclasses import asdict
@@ -271,15 +283,15 @@ def check_clients(ctx: typer.Context) -> None:
     from clawmem.app.interfaces.cli.rendering import show, show_json
 
     findings = client_answers(os.environ)
+    is_well = all(one.ok and not one.way_out for one in findings)
     if wants_json(ctx):
-        show_json({"ok": all(one.ok for one in findings), "findings": [asdict(one) for one in findings]})
+        show_json({"ok": is_well, "findings": [asdict(one) for one in findings]})
     else:
         for one in findings:
-            remedy = f" {one.way_out}" if one.way_out and not one.ok else ""
-            show(f"{'ok  ' if one.ok else 'FAIL'}  {one.check}: {one.detail}{remedy}")
+            show(one.line)
         if not findings:
             show("No agent is connected. Connect one: clawmem setup")
-    if not all(one.ok for one in findings):
+    if not is_well:
         raise typer.Exit(1)
 
 

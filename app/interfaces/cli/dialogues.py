@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 
 T = TypeVar("T")
+Q = TypeVar("Q", bound=Request)
 
 ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 
@@ -41,7 +42,7 @@ OPTIONS = tuple(
 
 
 def run_confirmed(
-    ctx: typer.Context, run: Callable[[Request], T], request: Request, *, agreed: bool, only_preview: bool
+    ctx: typer.Context, run: Callable[[Q], T], request: Q, *, agreed: bool, only_preview: bool
 ) -> T:
     """
     Return the result of *run*; if it needs a confirmation, ask the user for it unless the user *agreed* already.

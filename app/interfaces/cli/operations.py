@@ -197,7 +197,6 @@ def _execute(
     if operation.asks_first and agreed and not only_preview:
         request = request.model_copy(update={CONFIRM: True})
     with opened_for(ctx, operation, request) as services, interruption_explained():
-        confirm(services, operation, request)
         called = services.called_by(CALLER, progress)
         result = run_confirmed(
             ctx,
@@ -208,14 +207,6 @@ def _execute(
         )
     show_said(_said(ctx, operation, result))
     raise typer.Exit(result.exit_code)
-
-
-def confirm(services: Services, operation: Operation[Any, Any], request: Request) -> None:
-    """Ask the question of the operation on a terminal; anything but yes ends the command."""
-    if operation.question and sys.stdin.isatty() and sys.stderr.isatty():
-        question = operation.question(services, request)
-        if question:
-            typer.confirm(question, abort=True, err=True)
 
 
 def _may_be_missing(field: FieldInfo) -> bool:

@@ -13,6 +13,7 @@ from clawmem.app.interfaces.cli.connecting import (
     check_clients,
     connect,
     offer_clients,
+    refuse_dry_run,
     refuse_removal,
     request_of,
     vault_options,
@@ -75,6 +76,9 @@ def agents(
     remove: Annotated[
         bool, typer.Option("--remove", help="Name the connected agents, and how to remove one.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would change for all agents found; write nothing.")
+    ] = False,
 ) -> None:
     """
     Connect clawmem to agents, or take it out.
@@ -84,7 +88,9 @@ def agents(
     if remove:
         refuse_removal(ctx.invoked_subcommand)
     if ctx.invoked_subcommand is None:
-        check_clients(ctx) if check else offer_clients(ctx, yes=yes)
+        check_clients(ctx) if check else offer_clients(ctx, yes=yes, dry_run=dry_run)
+    elif dry_run:
+        refuse_dry_run(ctx.invoked_subcommand)
 
 
 def _client_command(name: str, title: str) -> None:

@@ -16,7 +16,6 @@ from clawmem.app.settings.config_file import typed_folder
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Survey
-    from clawmem.app.settings.model import Settings
 
 cli = command_group()
 
@@ -33,6 +32,9 @@ def bootstrap(
     name: Name = None,
     skip_embed: Annotated[bool, typer.Option("--skip-embed", help="Make no vectors.")] = False,
     hooks: Annotated[bool, typer.Option("--hooks", help="And: clawmem setup hooks.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Read the home folder, or one that contains it, without asking.")
+    ] = False,
 ) -> None:
     """
     Add and index a folder in one step. Safe to repeat.
@@ -43,7 +45,7 @@ def bootstrap(
     from clawmem.app.operations.indexing import Update, reading_text, update
     from clawmem.app.services.indexing.folders import survey
 
-    chosen = _remembered(settings_of_usual(ctx, "bootstrap"), path, name)
+    chosen = _remembered(ctx, path, name, yes=yes)
     with opened(ctx, create=True) as services, interruption_explained():
         result = update(services.called_by("cli", progress), Update(embed=not skip_embed))
         folder = next(one for one in services.folders if one.name == chosen)
@@ -60,20 +62,21 @@ def bootstrap(
     raise typer.Exit(result.exit_code)
 
 
-def _remembered(settings: Settings, path: Path, name: str | None) -> str:
+def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) -> str:
     """Return the collection of the folder *path*; add it to the config file if it is new."""
     from clawmem.app.bootstrap.opening import unopened_services
-    from clawmem.app.interfaces.cli.operations import confirm
+    from clawmem.app.interfaces.cli.dialogues import run_confirmed
     from clawmem.app.operations import collections
     from clawmem.app.settings.config_file import existing_folder
 
-    folder = existing_folder(path)
+    settings, folder = settings_of_usual(ctx, "bootstrap"), existing_folder(path)
     for known, one in settings.collections.items():
         if one.path.resolve() == folder and name in (None, known):
             return known
     services, request = unopened_services(settings), collections.NewCollection(path=folder, name=name)
-    confirm(services, collections.ADD, request)
-    result = collections.add(services, request)
+    result = run_confirmed(
+        ctx, lambda request: collections.add(services, request), request, agreed=yes, only_preview=False
+    )
     for remark in result.remarks:
         typer.echo(remark, err=True)
     return result.name

@@ -79,6 +79,7 @@ class Methods:
         pattern: str = "**/*.md",
         exclude: list[str] | None = None,
         move: bool = False,
+        confirm: bool | None = None,
     ) -> AddedCollection:
         """Add a folder as a collection; 'clawmem update' then reads it."""
         return self._run("collection_add", locals())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.collections import Ownership, root_of
@@ -18,6 +20,9 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan, Scope
 from clawmem.ports.stores import DocumentRecords
 from clawmem.ports.text_extraction import TextExtractor
+
+MOST_FOLDERS = 3_000  # that a count enters, which takes less than a second or two
+LARGEST = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +105,28 @@ def known_sources(documents: DocumentStore, folder: Folder) -> dict[str, Documen
         return documents.sources(folder.name)
     found = {path: documents.at(folder.name, path) for path in folder.only}
     return {path: document for path, document in found.items() if document}
+
+
+class FileCount(NamedTuple):
+    """Files of a folder that match a pattern; ``largest`` are the folders directly below it with most of them."""
+
+    files: int
+    largest: list[tuple[str, int]]
+    is_whole: bool
+
+
+def count_files(files: FileSource, root: str, pattern: str) -> FileCount:
+    """Count the files below *root* that match *pattern*, of at most `MOST_FOLDERS` folders."""
+    matches, entered = compile_pattern(pattern), 0
+
+    def enter(path: str) -> bool:
+        nonlocal entered
+        entered += not is_excluded(path)
+        return entered <= MOST_FOLDERS and not is_excluded(path)
+
+    scan = files.scan(root, enter=enter, wanted=lambda path: matches(path) and not is_excluded(path))
+    counts = Counter(file.path.partition("/")[0] for file in scan.files if "/" in file.path)
+    return FileCount(len(scan.files), counts.most_common(LARGEST), entered <= MOST_FOLDERS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,8 @@ class CheckResult:
     """
     Result of one check: its name, whether it passed, the details, and the remedy (empty if it passed).
 
+    A check that found no fault of clawmem, but could not look everywhere, is ``ok`` with a remedy.
+
     ``provider`` is the model provider that was examined, if any.
     """
 
@@ -31,6 +33,12 @@ class CheckResult:
     detail: str
     way_out: str = ""
     provider: Provider | None = None
+
+    @property
+    def line(self) -> str:
+        """Return the finding as a line that begins with ok, FAIL or, where something is unknown, with question marks."""
+        mark = "FAIL" if not self.ok else "??  " if self.way_out else "ok  "
+        return f"{mark}  {self.check}: {self.detail}{' ' if self.way_out else ''}{self.way_out}"
 
 
 def spread(documents: Sequence[Document], limit: int) -> Sequence[Document]:
