@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
+from clawmem.domain.security.secret_talk import is_talk, is_word_password
 from clawmem.domain.security.secret_values import Span
 
 _INTRODUCES = Pattern(
@@ -121,7 +122,7 @@ def in_tables(text: str, lower: str) -> Iterator[Span]:
             continue
         yield from _in_columns(text, cells, columns)
         if not columns:
-            yield from _beside(text, lower, cells)
+            yield from _beside(text, lower, cells, is_pair=len(cells) - (line.rstrip()[-1:] == "|") == 2)
         rows = [cells]
 
 
@@ -200,17 +201,19 @@ def _labelled(text: str, lower: str, cells: Sequence[Span]) -> dict[int, SecretL
 
 def _in_columns(text: str, cells: Sequence[Span], columns: dict[int, SecretLabel]) -> Iterator[Span]:
     for number, label in columns.items():
-        if number < len(cells) and _is_cell_secret(label, text[slice(*cells[number])], in_column=True):
+        if number < len(cells) and _is_cell_secret(label, text[slice(*cells[number])], may_be_word=True):
             yield cells[number]
 
 
-def _beside(text: str, lower: str, cells: Sequence[Span]) -> Iterator[Span]:
+def _beside(text: str, lower: str, cells: Sequence[Span], *, is_pair: bool) -> Iterator[Span]:
     for number, label in _labelled(text, lower, cells[:-1]).items():
-        if _is_cell_secret(label, text[slice(*cells[number + 1])], in_column=False):
+        words = text[slice(*cells[number])].split()
+        may_be_word = is_pair and len(words) > 1 and not is_talk(words[0])  # "Wi-Fi password", no name of a field
+        if _is_cell_secret(label, text[slice(*cells[number + 1])], may_be_word=may_be_word):
             yield cells[number + 1]
 
 
-def _is_cell_secret(label: SecretLabel, value: str, *, in_column: bool) -> bool:
+def _is_cell_secret(label: SecretLabel, value: str, *, may_be_word: bool) -> bool:
     if label.kind == "pin":
         return secret_values.is_pin(value)
     if secret_values.is_placeholder(value):
@@ -219,4 +222,4 @@ def _is_cell_secret(label: SecretLabel, value: str, *, in_column: bool) -> bool:
         return secret_values.is_key(value, 16) or (
             secret_values.is_uuid(value) and "api" in label.name.lower()
         )
-    return secret_values.is_password(value) or (in_column and secret_values.is_word_password(value))
+    return secret_values.is_password(value) or (may_be_word and is_word_password(value))

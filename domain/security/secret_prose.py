@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, regions
+from clawmem.domain.security.secret_talk import is_word_password
 from clawmem.domain.security.secret_values import Span
 
 # Words that may follow "password" before its value. A noun there ("password policy", "token limit") makes another
@@ -183,11 +184,11 @@ def _is_given(text: str, lower: str, label: SecretLabel, joint: str, span: Span)
     if (
         is_quoted
         and is_said
-        and (secret_values.is_passphrase(value) if " " in value else secret_values.is_word_password(value))
+        and (secret_values.is_passphrase(value) if " " in value else is_word_password(value))
     ):
         return True
     return secret_values.is_password(value) or (
-        joint == "be" and _ends_sentence(text, span) and secret_values.is_word_password(value)
+        joint == "be" and _ends_sentence(text, span) and is_word_password(value)
     )
 
 
