@@ -187,7 +187,7 @@ def _labelled(text: str, lower: str) -> Iterator[SecretSpan]:
             spans, rows_end = in_rows(text, lower, start)
             rows_end = max(rows_end, label.end)
             yield from (SecretSpan(*span, kind) for span in spans)
-    if labels:
+    if labels or " code" in lower:
         yield from (SecretSpan(*span, "password") for span in in_tables(text, lower))
 
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, regions
 from clawmem.domain.security.secret_talk import is_talk
-from clawmem.domain.security.secret_values import Span, is_placeholder
+from clawmem.domain.security.secret_values import Span, is_named, is_password, is_placeholder
 
 _QUOTES = "\"'`„“”«»‘’"
 _OPEN = rf"[{_QUOTES}*_(]{{0,3}}"
 _WORD = rf"(?<![^\s{_QUOTES}*_(:])(?P<value>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{1,20}}){{0,5}})"
+_ANY = rf"(?<![^\s{_QUOTES}*_(:])(?P<value>[^\s{_QUOTES}*_()|,;<>]{{3,40}}[^\W_])"  # also with digits
 _STOP = rf"[{_QUOTES}*_)]{{0,3}}(?:[.,;!?)](?=[\s{_QUOTES})]|$)|\s{{0,3}}(?:$|[\n(—–|])|\s-\s"
 _AND = r"|\s(?:and|but|so|now|until|till|since|again|all|last|this|these|in (?:lower|capital|small|one)|with a|und|aber|bis|jetzt|ab|et|mais|maintenant|jusqu|y|pero|ahora|hasta|e|ma|adesso|fino|en|maar|nu|tot)\b"
 _PLACE = r"|\s(?:on|in|at|for|from|to|as|when|if|before|after|because|today|yesterday|geandert|gesetzt|anmelden|einloggen|eingeben|einwahlen|rein|ein|an)\b"
@@ -29,12 +30,14 @@ _VERB = (
 _SIGN = r"\s{0,3}(?:(?<=\s)=|->|=>|→|—|–|:|\s-)\s{1,3}"
 _SAID = Pattern(rf"{_BEGINS}{_VERB}{_OPEN}{_WORD}{_TIGHT}")
 _SIGNED = Pattern(rf"{_BEGINS}{_SIGN}{_OPEN}{_WORD}{_TIGHT}")
-_CHANGED = Pattern(rf"{_BEGINS}\s(?:to|auf|en|a|naar|in|zu)\s{_OPEN}{_WORD}{_WIDE}")
-_DIRECT = Pattern(rf"\s{_OPEN}{_WORD}{_WIDE}")
-_DASHED = Pattern(rf"(?: [a-z]{{2,15}})?,\s{_OPEN}{_WORD}(?=[{_QUOTES}*_)]{{0,3}}(?:[.;!]|\s{{0,3}}(?:$|\n)))")
-_ASKED = Pattern(
-    rf"[^.!?\n:;=|]{{0,70}}\?\s{{1,3}}(?:>\s?|[^\W\d_]{{1,20}}:\s)?{_OPEN}{_WORD}(?={_STOP}))"
+_CHANGED = Pattern(
+    rf"(?:\s(?:for|of|on|in|at|fur|vom|von|der|des|du|de|d['’]|del|dell|di|da|van)\b[^.!?\n:;=|,]{{0,50}}?)?\s(?:to|auf|en|a|naar|in|zu)\s{_OPEN}{_WORD}{_WIDE}"
 )
+_DIRECT = Pattern(rf"\s{_OPEN}{_WORD}{_WIDE}")
+_DASHED = Pattern(
+    rf"(?: [a-z]{{2,15}})?,\s{_OPEN}{_WORD}(?=[{_QUOTES}*_)]{{0,3}}(?:[.;!]|\s{{0,3}}(?:$|\n)))"
+)
+_ASKED = Pattern(rf"[^.!?\n:;=|]{{0,70}}\?\s{{1,3}}(?:>\s?|[^\W\d_]{{1,20}}:\s)?{_OPEN}{_WORD}(?={_STOP}))")
 _BELOW = Pattern(
     rf"{_BEGINS}[*_]{{0,2}}:?[*_]{{0,2}}(?: (?:is|lautet|ist|est|es))?[ \t]{{0,3}}\n(?:[ \t]{{0,9}}\n){{0,2}}[ \t>]{{0,6}}{_OPEN}{_WORD}[{_QUOTES}*_).]{{0,3}}[ \t]{{0,3}}(?=\n|$)"
 )
@@ -49,23 +52,25 @@ _IS_BEFORE = Pattern(
     rf"(?:^|[.!?:,]\s|\bthat\s){_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:is|was|ist|war|est|es|e)\s(?:the|our|my|your|his|her|its|das|unser|mein|le|notre|la|mi|el)\s(?:[\w-]{{2,20}}\s){{0,2}}\Z"
 )
 _INTRODUCES = Pattern(
-    r"(?:(?:\b(?:with|by|under|using|uses?|used|gets?|got|has|had|have|say|says|enter|type|give|quote|supply|mit|dem|avec|con|met|to|on|needs|takes|wants|is)\s(?:the |its |this |das |dem |le |la |el |l')?|,\s?|\b(?:and|und|et|y|e|en|with|mit|avec|con)\s(?:the |das |le |la |el |dem )?)(?:[\w-]{2,15}\s)?|^[^\w\n]{0,6})\Z"
+    r"(?:(?:\b(?:with|by|under|using|uses?|used|gets?|got|has|had|have|say|says|enter|type|give|quote|supply|mit|dem|avec|con|met|to|on|needs|takes|wants|is)\s(?:the |its |this |das |dem |le |la |el |l')?|,\s?|\b(?:and|und|et|y|e|en|with|mit|avec|con)\s(?:the |das |le |la |el |dem )?)(?:[\w-]{2,15}\s)?)\Z"
 )
 _CHANGE = Pattern(
     r"\b(?:re)?(?:set|chang|switch|mov|updat|rotat|geandert|gesetzt|setz|ander|cambi|pus|pon|modifi|mis|mett|zet|gewijzigd)"
 )
 _ENDS = Pattern(r"\s{0,2}(?:[.,;:!?)\n]|$|\s(?:for|of|on|to|at|in|until|and|fur|von|pour|del|de)\b)")
-_CODE = Pattern(r"[{}=<>;]\s{0,3}$|^\s{0,40}(?:def|class|import|return|if|for|const|let|var|public|private)\b|\w\(")
+_CODE = Pattern(
+    r"[{}=<>;]\s{0,3}$|^\s{0,40}(?:def|class|import|return|if|for|const|let|var|public|private)\b|\w\("
+)
 
 # Sentences without a label: a verb of typing, and what it opens.
 _TYPED = Pattern(
-    rf"\b(?:type|types|enter|enters|key in|keying in|say|says|typing|entering|whisper|tippe|tippst|gib|tapez?|saisis|saisissez|escribe|teclea|digita|scrivi|typ)\s(?:in\s|[\w.@-]{{2,20}}\s(?:and|und|et|y|e|en)(?:\s(?:then|dann|puis|luego|poi|dan))?\s)?{_OPEN}{_WORD}{_WIDE}"
+    rf"\b(?:type|types|enter|enters|key in|keying in|say|says|typing|entering|whisper|tippe|tippst|gib|tapez?|saisis|saisissez|escribe|teclea|digita|scrivi|typ)\s(?:in\s|[\w.@-]{{2,20}}\s(?:and|und|et|y|e|en)(?:\s(?:then|dann|puis|luego|poi|dan))?\s)?{_OPEN}{_ANY}{_WIDE}"
 )
 _THE_WORD = Pattern(
-    rf"\b(?:needs?|wants?|takes?|asks for|requires?|expects?|accepts?|with|by|say|type|enter)\sthe\s(?:secret\s|magic\s)?(?:word|phrase)\s{_OPEN}{_WORD}{_WIDE}"
+    rf"\b(?:needs?|wants?|takes?|asks for|requires?|expects?|accepts?|with|by|say|type|enter)\sthe\s(?:secret\s|magic\s)?(?:word|phrase)\s{_OPEN}{_ANY}{_WIDE}"
 )
 _USED = Pattern(
-    rf"\b(?:use|uses|used|try|with|mit|avec|con)\s{_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:to|for|pour|para|per)\s(?:log(?:ging)? ?(?:in|on)|sign(?:ing)? ?(?:in|on)|unlock|get(?:ting)? (?:in|on|past)|te connecter|se connecter|entrar|entrare|accedere)\b"
+    rf"\b(?:use|uses|used|try|with|mit|avec|con)\s{_OPEN}{_ANY}[{_QUOTES}*_)]{{0,3}}\s(?:to|for|pour|para|per)\s(?:log(?:ging)? ?(?:in|on)|sign(?:ing)? ?(?:in|on)|unlock|get(?:ting)? (?:in|on|past)|te connecter|se connecter|entrar|entrare|accedere)\b"
 )
 _LETS_IN = Pattern(
     rf"(?:^|[,;:]\s|\bthat\s){_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:gets? (?:you|me|us|her|him|them) (?:back )?(?:in|on)|(?:will )?lets? (?:you|me|us) (?:back )?in|unlocks (?:it|the|my|our)|opens the (?:safe|vault|account|archive|zip|file|pdf|tablet|laptop|phone))\b"
@@ -78,7 +83,9 @@ _FREE_CUES = (
 _LOCKED = Pattern(
     r"\b(?:log(?:ged|s|ging)?[ -]?(?:in|on)|logon|sign(?:s|ing)?[ -]?(?:in|on)|logins?|unlock\w{0,3}|locked|locks|opens?|vault|get (?:in|past|into|online|onto)|access|admin|wi-?fi|encrypted|credentials?|einloggen|anmeld\w{0,3}|entsperr\w{0,3}|offnet|offnen|kiste|konto|ouvrir|ouvre|connecter|deverrouill\w{0,4}|abrir|abre|entrar|desbloque\w{0,3}|aprire|apre|sblocc\w{0,4}|openen|inloggen|ontgrendel\w{0,3})\b"
 )
-_METHOD = Pattern(r"\b(?:command|terminal|shell|prompt|menu|search|browser|console|repl|cli|url|address bar)\b")
+_METHOD = Pattern(
+    r"\b(?:command|terminal|shell|prompt|menu|search|browser|console|repl|cli|url|address bar)\b"
+)
 _LOGINS = Pattern(
     rf"\b(?:logins?|log in|sign in|credentials?|account|zugangsdaten|zugang|anmeldung|connecte-toi|identifiants?|entra|accedi|inloggen|inicia sesion)\b(?P<about>[^.!?\n:;=|/,]{{0,50}}?)(?P<joint>:|\sis|\sare|\swith|\sas|\savec|\scon|\smit|\sist|\smet)\s"
     rf"{_OPEN}(?P<user>[\w.@-]{{2,40}})[{_QUOTES}*_]{{0,2}}(?:\s?/\s?|,\s|\s(?:and|und|et|y|e|en|with|mit|avec|con)\s){_OPEN}{_WORD}{_TIGHT}"
@@ -108,9 +115,16 @@ def _after(text: str, lower: str, label: SecretLabel, line: str) -> Span | None:
         match = pattern.compiled.match(lower, label.end, end)
         if match and _is_value(text, match) and (pattern is not _SIGNED or _is_spoken(text, line, match)):
             return match.span("value")
-    for pattern, context in ((_CHANGED, _CHANGE), (_DIRECT, _INTRODUCES), (_DASHED, _POSSESSED), (_ASKED, None)):
-        if context and not context.compiled.search(line):
-            continue
+    for pattern, context in (
+        (_CHANGED, _CHANGE),
+        (_DIRECT, _INTRODUCES),
+        (_DASHED, _POSSESSED),
+        (_ASKED, None),
+    ):
+        if context and (
+            not context.compiled.search(line) or lower[label.end - 1] == "s" != lower[label.end - 2]
+        ):
+            continue  # "passwords" are none in particular
         match = pattern.compiled.match(lower, label.end, end)
         if match and _is_value(text, match):
             return match.span("value")
@@ -163,13 +177,15 @@ def _is_typed(text: str, lower: str, match: re.Match[str], *, is_typed: bool) ->
 
 def _is_value(text: str, match: re.Match[str]) -> bool:
     value = text[slice(*match.span("value"))]
+    if not value.replace("-", "").isalpha():
+        return is_password(value) and not is_named(value)
     return not is_talk(value) and not is_talk(value.split("-")[0])
 
 
 def _is_spoken(text: str, line: str, match: re.Match[str]) -> bool:
     """Whether a sign ends a sentence of prose, or the whole line is a note: no definition in a program."""
-    start, end = match.span("value")
-    is_alone = not text[end : text.find("\n", end) if "\n" in text[end:] else len(text)].strip(" .)*_`\"'")
+    rest = text[match.end("value") : match.end("value") + _LONGEST].partition("\n")[0]
+    is_alone = not rest.strip(" .)*_`\"'")
     return len(match[0].split()) + len(line.split()) > 3 or (is_alone and "=" not in match[0])
 
 
@@ -188,7 +204,15 @@ def _is_phrase(text: str, lower: str, label: SecretLabel, match: re.Match[str]) 
 
 def _sentence_start(text: str, at: int) -> int:
     earliest = max(0, at - _LONGEST)
-    return max(earliest, *(text.rfind(mark, earliest, at) + len(mark) for mark in ("\n", ". ", "! ", "? ") if text.rfind(mark, earliest, at) >= 0), 0)
+    return max(
+        earliest,
+        *(
+            text.rfind(mark, earliest, at) + len(mark)
+            for mark in ("\n", ". ", "! ", "? ")
+            if text.rfind(mark, earliest, at) >= 0
+        ),
+        0,
+    )
 
 
 def _sentence_end(text: str, at: int) -> int:

@@ -9,6 +9,7 @@ from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
 from clawmem.domain.security.secret_talk import is_talk, is_word_password
 from clawmem.domain.security.secret_values import Span
+from clawmem.domain.security.secret_words import class_of
 
 _INTRODUCES = Pattern(
     r"[\"'`*_)]{0,3}(?P<about>(?: (?:for|of|on|in|to|from|fur|vom|von|zum|zur|im|am|der|des|du|de|pour|sur|del|para|is|are|lautet|ist|est|es)\b"
@@ -34,6 +35,7 @@ _MOST_LINES = 12
 _CELL_SEPARATOR = Pattern(r"^[\s|:+=-]{3,}$")
 _SEED_WORDS = 11
 _PHRASE_WORDS = 4
+_CODE_OF_LOCK = Pattern(r"(?<![^\W\d_])(?P<thing>[^\W\d_]{2,20})[ -](?:codes?|pins?|combination)\Z")
 _NO_HEADER = Pattern(r"[|(){}\[\]=<>]")
 _SEPARATORS = (",", ";", "\t")  # before a label they make its line the header of rows
 _DELIMITERS = ("\t", ";", ",")
@@ -196,6 +198,9 @@ def _labelled(text: str, lower: str, cells: Sequence[Span]) -> dict[int, SecretL
         for label in labels_in(text[start:end], lower[start:end]):
             if label.is_bare and label.end == end - start and end - start <= 40:
                 found[number] = label
+        code = _CODE_OF_LOCK.compiled.search(lower, start, end)
+        if code and number not in found and class_of(code["thing"]) == "lock":
+            found[number] = SecretLabel(0, end - start, text[start:end], "pin", is_bare=True)
     return found
 
 
@@ -208,7 +213,9 @@ def _in_columns(text: str, cells: Sequence[Span], columns: dict[int, SecretLabel
 def _beside(text: str, lower: str, cells: Sequence[Span], *, is_pair: bool) -> Iterator[Span]:
     for number, label in _labelled(text, lower, cells[:-1]).items():
         words = text[slice(*cells[number])].split()
-        may_be_word = is_pair and len(words) > 1 and not is_talk(words[0])  # "Wi-Fi password", no name of a field
+        may_be_word = (
+            is_pair and len(words) > 1 and not is_talk(words[0])
+        )  # "Wi-Fi password", no name of a field
         if _is_cell_secret(label, text[slice(*cells[number + 1])], may_be_word=may_be_word):
             yield cells[number + 1]
 
@@ -216,7 +223,7 @@ def _beside(text: str, lower: str, cells: Sequence[Span], *, is_pair: bool) -> I
 def _is_cell_secret(label: SecretLabel, value: str, *, may_be_word: bool) -> bool:
     if label.kind == "pin":
         return secret_values.is_pin(value)
-    if secret_values.is_placeholder(value):
+    if secret_values.is_placeholder(value.strip("()")):
         return False
     if label.kind == "secret":
         return secret_values.is_key(value, 16) or (

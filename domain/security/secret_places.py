@@ -132,9 +132,7 @@ def _is_quoted_secret(label: SecretLabel, value: str) -> bool:
     if "phrase" in label.name.lower() and secret_values.is_passphrase(value.replace("-", " ")):
         return True
     return len(value) >= 4 and (
-        secret_values.mixes_kinds(value)
-        or is_word_password(value)
-        or secret_values.is_password(value)
+        secret_values.mixes_kinds(value) or is_word_password(value) or secret_values.is_password(value)
     )
 
 
