@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from damaged_home import MEMORIES, Damage, Home
+from damaged_home import MEMORIES, SIZE, Damage, Home
 from server_process import serving
 from typer.testing import CliRunner
 
@@ -94,6 +94,23 @@ def test_pages_of_documents(home: Home) -> None:
 
         assert repaired["lost"]["documents"] and repaired["notes"] == []
         home.assert_whole()
+
+
+def test_every_search_fails_alike(home: Home) -> None:
+    """Where neither words nor vectors can be searched, no search claims that there is nothing."""
+    with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
+        sql = "select rootpage from sqlite_schema where name glob 'lexical_*' or name in ('fragments', 'space_vectors')"
+        roots = [root for (root,) in vault._db.rows(sql) if root]
+    content, chance = bytearray(home.content), random.Random(4)
+    for root in roots:
+        content[(root - 1) * SIZE : root * SIZE] = chance.randbytes(SIZE)
+    home.put(bytes(content))
+
+    searched, asked = (home.invoke(verb, "flamingo parade") for verb in ("search", "query"))
+
+    assert (searched.exit_code, asked.exit_code) == (5, 5)
+    assert asked.stderr == searched.stderr
+    assert "Run: clawmem repair" in asked.stderr
 
 
 class TestSalvage:
