@@ -178,7 +178,9 @@ class RunRetrievers:
                 trace.degraded[name] = f"{LATE} {within:g} s"
             except Exception as error:  # noqa: BLE001  one failing retriever must not discard the others' results
                 trace.degraded[name] = str(error) or type(error).__name__
-        if trace.degraded and not found:  # whoever did not fail had nothing to search, such as no time in the question
+        if (
+            trace.degraded and not found
+        ):  # whoever did not fail had nothing to search, such as no time in the question
             raise self._first_error(waiting.values())
         return found
 
