@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, regions
 from clawmem.domain.security.secret_talk import is_talk
-from clawmem.domain.security.secret_values import Span, is_named, is_password, is_placeholder
+from clawmem.domain.security.secret_values import Span, is_common_word, is_named, is_password, is_placeholder
 
 _QUOTES = "\"'`„“”«»‘’"
 _OPEN = rf"[{_QUOTES}*_(]{{0,3}}"
@@ -20,24 +20,27 @@ _PLACE = r"|\s(?:on|in|at|for|from|to|as|when|if|before|after|because|today|yest
 _TIGHT, _WIDE = f"(?={_STOP}{_AND}))", f"(?={_STOP}{_AND}{_PLACE}))"
 _TALE = r"(?:[^.!?\n:;=|\"→]|\.(?=\w)){0,70}?"  # what is said between the label and its value
 _BEGINS = (
-    r"(?: \([^()\n]{1,30}\))?(?:(?:['’]s|,)?\s(?:for|of|to|on|in|at|from|that|which|who|you|we|i|used|needed|changed|got|gets|may|might|must|should|will|became|has|had|there|here|now|still|again|everywhere|fur|vom|von|zum|zur|im|am|auf"
+    r"(?: \([^()\n]{1,30}\))?(?:(?:['’]s|,)?\s(?:for|of|to|on|in|at|from|that|which|furs|beim|zur|della|dello|dei|nella|sulla|aux|las|los|who|you|we|i|used|needed|changed|got|gets|may|might|must|should|will|became|has|had|there|here|now|still|again|everywhere|fur|vom|von|zum|zur|im|am|auf"
     rf"|bei|der|des|du|de|d['’]|pour|sur|del|para|dell|di|da|per|do|voor|van|la|le|el|al)\b{_TALE}|, {_TALE}|['’]s )?"
 )
 _VERB = (
-    r"(?:,\s|\s|(?<=\s))(?:is|was|be|becomes|became|remains|remained|stays|stayed|reads|equals|it['’]s|lautet|lautete|heisst|ist|war|bleibt|c['’]est|est|etait|reste|es|era|sigue siendo|queda|e|resta|rimane|blijft|foi)"
-    r"\s(?:(?:still|now|currently|simply|just|always|probably|called|again|actually|really|the words?|noch|immer|jetzt|einfach|weiterhin|toujours|encore|maintenant|tout simplement|todavia|siempre|ahora|sempre|ancora|adesso|nog|steeds|altijd|nu)\s){0,3}"
+    r"(?:,\s|\s|(?<=\s))(?:is|was|be|becomes|became|remains|remained|stays|stayed|reads|equals|it['’]s|lautet|lautete|hei(?:ss|ß)t|ist|war|bleibt|c['’]est|est|etait|reste|es|era|sigue siendo|queda|e|resta|rimane|blijft|foi)(?:,[^,.!?\n]{1,40},)?"
+    r"\s(?:(?:still|plain|good old|literally|now|currently|simply|just|always|probably|called|again|actually|really|the words?|noch|immer|jetzt|einfach|weiterhin|toujours|encore|maintenant|tout simplement|todavia|siempre|ahora|sempre|ancora|adesso|nog|steeds|altijd|nu)\s){0,3}"
 )
-_SIGN = r"\s{0,3}(?:(?<=\s)=|->|=>|→|—|–|:|\s-)\s{1,3}"
-_SAID = Pattern(rf"{_BEGINS}{_VERB}{_OPEN}{_WORD}{_TIGHT}")
+_SIGN = r"[*_`]{0,3}\s{0,3}(?:(?<=\s)=|->|=>|→|—|–|:|\s-)[*_`]{0,3}\s{1,3}"
+_SAID = Pattern(rf"(?:['’]s\s|{_BEGINS}{_VERB}){_OPEN}{_WORD}{_TIGHT}")
 _SIGNED = Pattern(rf"{_BEGINS}{_SIGN}{_OPEN}{_WORD}{_TIGHT}")
 _CHANGED = Pattern(
     rf"(?:\s(?:for|of|on|in|at|fur|vom|von|der|des|du|de|d['’]|del|dell|di|da|van)\b[^.!?\n:;=|,]{{0,50}}?)?\s(?:to|auf|en|a|naar|in|zu)\s{_OPEN}{_WORD}{_WIDE}"
 )
 _DIRECT = Pattern(rf"\s{_OPEN}{_WORD}{_WIDE}")
+_ASIDE = Pattern(rf"\s\((?:(?:it|that|this)(?: is|['’]s)|es ist|c['’]est)\s{_OPEN}{_WORD}(?={_STOP}))")
 _DASHED = Pattern(
     rf"(?: [a-z]{{2,15}})?,\s{_OPEN}{_WORD}(?=[{_QUOTES}*_)]{{0,3}}(?:[.;!]|\s{{0,3}}(?:$|\n)))"
 )
-_ASKED = Pattern(rf"[^.!?\n:;=|]{{0,70}}\?\s{{1,3}}(?:>\s?|[^\W\d_]{{1,20}}:\s)?{_OPEN}{_WORD}(?={_STOP}))")
+_ASKED = Pattern(
+    rf"[^.!?\n:;=|]{{0,70}}\?[{_QUOTES}]?\s{{1,3}}(?:[>—–-]\s?|[^\W\d_]{{1,20}}:\s)?{_OPEN}{_WORD}(?={_STOP}))"
+)
 _BELOW = Pattern(
     rf"{_BEGINS}[*_]{{0,2}}:?[*_]{{0,2}}(?: (?:is|lautet|ist|est|es))?[ \t]{{0,3}}\n(?:[ \t]{{0,9}}\n){{0,2}}[ \t>]{{0,6}}{_OPEN}{_WORD}[{_QUOTES}*_).]{{0,3}}[ \t]{{0,3}}(?=\n|$)"
 )
@@ -52,7 +55,7 @@ _IS_BEFORE = Pattern(
     rf"(?:^|[.!?:,]\s|\bthat\s){_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:is|was|ist|war|est|es|e)\s(?:the|our|my|your|his|her|its|das|unser|mein|le|notre|la|mi|el)\s(?:[\w-]{{2,20}}\s){{0,2}}\Z"
 )
 _INTRODUCES = Pattern(
-    r"(?:(?:\b(?:with|by|under|using|uses?|used|gets?|got|has|had|have|say|says|enter|type|give|quote|supply|mit|dem|avec|con|met|to|on|needs|takes|wants|is)\s(?:the |its |this |das |dem |le |la |el |l')?|,\s?|\b(?:and|und|et|y|e|en|with|mit|avec|con)\s(?:the |das |le |la |el |dem )?)(?:[\w-]{2,15}\s)?)\Z"
+    r"(?:(?:\b(?:with|by|under|using|uses?|used|gets?|got|has|had|have|say|says|enter|type|give|quote|supply|mit|dem|avec|con|met|to|on|needs|takes|wants|is)\s(?:the |its |this |das |dem |le |la |el |l')?|\b(?:user|username|user name|benutzer|utilisateur|usuario|utente|gebruiker)\s[\w.@-]{2,40}\s|,\s?|\b(?:and|und|et|y|e|en|with|mit|avec|con)\s(?:the |das |le |la |el |dem )?)(?:[\w-]{2,15}\s)?)\Z"
 )
 _CHANGE = Pattern(
     r"\b(?:re)?(?:set|chang|switch|mov|updat|rotat|geandert|gesetzt|setz|ander|cambi|pus|pon|modifi|mis|mett|zet|gewijzigd)"
@@ -64,7 +67,7 @@ _CODE = Pattern(
 
 # Sentences without a label: a verb of typing, and what it opens.
 _TYPED = Pattern(
-    rf"\b(?:type|types|enter|enters|key in|keying in|say|says|typing|entering|whisper|tippe|tippst|gib|tapez?|saisis|saisissez|escribe|teclea|digita|scrivi|typ)\s(?:in\s|[\w.@-]{{2,20}}\s(?:and|und|et|y|e|en)(?:\s(?:then|dann|puis|luego|poi|dan))?\s)?{_OPEN}{_ANY}{_WIDE}"
+    rf"\b(?:type|types|enter|enters|key in|keying in|say|says|typing|entering|whisper|answer|answers|reply|reply with|try|tippe|tippst|gib|(?:(?<![a-z]\s)|(?<=\bet\s)|(?<=puis\s))tapez?|saisis|saisissez|escribe|teclea|digita|scrivi|typ)\s(?:in\s|[\w.@-]{{2,20}}\s(?:and|und|et|y|e|en)(?:\s(?:then|dann|puis|luego|poi|dan))?\s)?{_OPEN}{_ANY}{_WIDE}"
 )
 _THE_WORD = Pattern(
     rf"\b(?:needs?|wants?|takes?|asks for|requires?|expects?|accepts?|with|by|say|type|enter)\sthe\s(?:secret\s|magic\s)?(?:word|phrase)\s{_OPEN}{_ANY}{_WIDE}"
@@ -73,27 +76,35 @@ _USED = Pattern(
     rf"\b(?:use|uses|used|try|with|mit|avec|con)\s{_OPEN}{_ANY}[{_QUOTES}*_)]{{0,3}}\s(?:to|for|pour|para|per)\s(?:log(?:ging)? ?(?:in|on)|sign(?:ing)? ?(?:in|on)|unlock|get(?:ting)? (?:in|on|past)|te connecter|se connecter|entrar|entrare|accedere)\b"
 )
 _LETS_IN = Pattern(
-    rf"(?:^|[,;:]\s|\bthat\s){_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:gets? (?:you|me|us|her|him|them) (?:back )?(?:in|on)|(?:will )?lets? (?:you|me|us) (?:back )?in|unlocks (?:it|the|my|our)|opens the (?:safe|vault|account|archive|zip|file|pdf|tablet|laptop|phone))\b"
+    rf"(?:^|[,;:]\s|\bthat\s){_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:gets? (?:you|me|us|her|him|them) (?:back )?(?:in|on)|(?:will )?lets? (?:you|me|us) (?:back )?in|is what (?:it|they|the [\w ]{{2,20}}?|my [\w ]{{2,20}}?) (?:asks? for|wants?|needs?|expects?)|unlocks (?:it|the|my|our)|opens the (?:safe|vault|account|archive|zip|file|pdf|tablet|laptop|phone))\b"
 )
-_FREE = (_TYPED, _THE_WORD, _USED, _LETS_IN)
+_THING = r"(?:attachments?|files?|archives?|zips?|pdfs?|accounts?|laptop|tablet|phone|disks?|backups?|pages?|documents?|drives?|sticks?|spreadsheets?)"
+_OPENED = Pattern(
+    rf"\b(?:(?:(?:unlocks?|decrypts?|log into|sign into)\s[^.!?\n:;]{{1,40}}?|lets? (?:me|you|us|them) in|(?:un)?(?:locks?|protects?|encrypts?)\s[^.!?\n:;]{{0,30}}?\b{_THING}"
+    rf"|{_THING}\s[^.!?\n:;]{{0,30}}?(?:is|are|was|were) (?:locked|protected|encrypted|secured))\s(?:with|by|using|by typing|by saying))\s{_OPEN}{_WORD}{_TIGHT}"
+)
+_COMES_IN = Pattern(
+    rf"\bmit\s{_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:kommst|kommt|kommen)\s(?:du|man|ihr|wir|sie)\s(?:in|ins|rein|an|hinein)\b"
+)
+_FREE = (_COMES_IN, _OPENED, _TYPED, _THE_WORD, _USED, _LETS_IN)
 _FREE_CUES = (
-    "type", "typing", "enter", "key in", "keying", "say", "whisper", "tipp", "gib", "tape", "saisi", "escribe", "teclea", "digita", "scrivi", "typ ", "the word", "the phrase", "secret word", "secret phrase",
-    "log", "sign", "unlock", "get in", "get on", "getting", "connecter", "entrar", "acceder", "gets", "get ", "let", "opens",
+    "type", "typing", "answer", "reply", "try ", "enter", "key in", "keying", "say", "whisper", "tipp", "gib", "tape", "saisi", "escribe", "teclea", "digita", "scrivi", "typ ", "the word", "the phrase", "secret word", "secret phrase",
+    "log", "sign", "unlock", "get in", "get on", "getting", "connecter", "entrar", "acceder", "crypt", "locked", "locks", "protect", "secured", "komm", "is what",  "gets", "get ", "let", "opens",
 )  # fmt: skip
 _LOCKED = Pattern(
-    r"\b(?:log(?:ged|s|ging)?[ -]?(?:in|on)|logon|sign(?:s|ing)?[ -]?(?:in|on)|logins?|unlock\w{0,3}|locked|locks|opens?|vault|get (?:in|past|into|online|onto)|access|admin|wi-?fi|encrypted|credentials?|einloggen|anmeld\w{0,3}|entsperr\w{0,3}|offnet|offnen|kiste|konto|ouvrir|ouvre|connecter|deverrouill\w{0,4}|abrir|abre|entrar|desbloque\w{0,3}|aprire|apre|sblocc\w{0,4}|openen|inloggen|ontgrendel\w{0,3})\b"
+    r"\b(?:log(?:ged|s|ging)?[ -]?(?:in|on)|logon|sign(?:s|ing)?[ -]?(?:in|on)|logins?|unlock\w{0,3}|locked|locks|opens?|vault|get (?:in|past|into|online|onto)|access|admin|wi-?fi|encrypted|passwords?|passphrase|passwort|kennwort|mot de passe|contrasena|credentials?|komms?[te]n?|einloggen|anmeld\w{0,3}|entsperr\w{0,3}|offnet|offnen|kiste|konto|ouvrir|ouvre|connecter|deverrouill\w{0,4}|abrir|abre|entrar|desbloque\w{0,3}|aprire|apre|sblocc\w{0,4}|openen|inloggen|ontgrendel\w{0,3})\b"
 )
 _METHOD = Pattern(
     r"\b(?:command|terminal|shell|prompt|menu|search|browser|console|repl|cli|url|address bar)\b"
 )
 _LOGINS = Pattern(
-    rf"\b(?:logins?|log in|sign in|credentials?|account|zugangsdaten|zugang|anmeldung|connecte-toi|identifiants?|entra|accedi|inloggen|inicia sesion)\b(?P<about>[^.!?\n:;=|/,]{{0,50}}?)(?P<joint>:|\sis|\sare|\swith|\sas|\savec|\scon|\smit|\sist|\smet)\s"
+    rf"\b(?:logins?|log in|logging in|logs? on|sign in|signing in|logge dich|melde dich|credentials?|zugangsdaten|zugang|anmeldung|connecte-toi|identifiants?|entra|accedi|inloggen|inicia sesion)\b(?P<about>[^.!?\n:;=|/,]{{0,50}}?)(?P<joint>:|\sis|\sare|\swith|\sas|\savec|\scon|\smit|\sist|\smet)\s"
     rf"{_OPEN}(?P<user>[\w.@-]{{2,40}})[{_QUOTES}*_]{{0,2}}(?:\s?/\s?|,\s|\s(?:and|und|et|y|e|en|with|mit|avec|con)\s){_OPEN}{_WORD}{_TIGHT}"
 )
 _LOGIN_ALONE = Pattern(
     rf"\blogins?\s(?:for|to|of|on|fur|pour|para|per)\s[^.!?\n:;=|]{{1,50}}:\s{_OPEN}{_WORD}(?=[{_QUOTES}*_)]{{0,3}}(?:[.!]|\s{{0,3}}(?:$|[\n(])))"
 )
-_LOGIN_CUES = ("login", "log in", "sign in", "credential", "account", "zugang", "anmeldung", "connecte", "identifiant", "entra", "accedi", "inloggen", "sesion")  # fmt: skip
+_LOGIN_CUES = ("login", "log in", "sign in", "logging in", "log on", "logs on", "signing in", "logge dich", "melde dich", "credential", "zugang", "anmeldung", "connecte", "identifiant", "entra", "accedi", "inloggen", "sesion")  # fmt: skip
 _LONGEST = 200  # characters of a sentence that are read before or after a cue
 
 
@@ -119,6 +130,7 @@ def _after(text: str, lower: str, label: SecretLabel, line: str) -> Span | None:
         (_CHANGED, _CHANGE),
         (_DIRECT, _INTRODUCES),
         (_DASHED, _POSSESSED),
+        (_ASIDE, None),
         (_ASKED, None),
     ):
         if context and (
@@ -160,7 +172,7 @@ def unlabelled(text: str, lower: str) -> Iterator[Span]:
     for first, last in regions(lower, _FREE_CUES, 60, _LONGEST):
         for pattern in _FREE:
             for match in pattern.compiled.finditer(lower, first, last):
-                if _is_typed(text, lower, match, is_typed=pattern in (_TYPED, _THE_WORD)):
+                if _is_typed(text, lower, match, is_typed=pattern in (_COMES_IN, _TYPED, _THE_WORD)):
                     yield match.span("value")
 
 
@@ -186,7 +198,9 @@ def _is_spoken(text: str, line: str, match: re.Match[str]) -> bool:
     """Whether a sign ends a sentence of prose, or the whole line is a note: no definition in a program."""
     rest = text[match.end("value") : match.end("value") + _LONGEST].partition("\n")[0]
     is_alone = not rest.strip(" .)*_`\"'")
-    return len(match[0].split()) + len(line.split()) > 3 or (is_alone and "=" not in match[0])
+    return len(match[0].split()) + len(line.split()) > 3 or (
+        is_alone and ("=" not in match[0] or (line.endswith(" ") and bool(line.strip())))
+    )
 
 
 def _is_phrase(text: str, lower: str, label: SecretLabel, match: re.Match[str]) -> bool:
@@ -199,7 +213,11 @@ def _is_phrase(text: str, lower: str, label: SecretLabel, match: re.Match[str]) 
     is_quoted = text[start - 1] in _QUOTES and text[end : end + 1] in tuple(_QUOTES)
     if is_quoted:
         return not is_talk(words[0]) or words[0] in ("the", "a", "my")
-    return text[start:end].islower() and not is_talk(words[0]) and sum(map(is_talk, words)) * 3 <= len(words)
+    return (
+        text[start:end].islower()
+        and not is_talk(words[0])
+        and sum(map(is_common_word, words)) * 3 <= len(words)
+    )
 
 
 def _sentence_start(text: str, at: int) -> int:

@@ -122,8 +122,9 @@ def in_tables(text: str, lower: str) -> Iterator[Span]:
         if _CELL_SEPARATOR.compiled.match(line):
             columns = _labelled(text, lower, rows[-1]) if rows else {}
             continue
-        yield from _in_columns(text, cells, columns)
-        if not columns:
+        found = list(_in_columns(text, cells, columns))
+        yield from found
+        if not found:
             yield from _beside(text, lower, cells, is_pair=len(cells) - (line.rstrip()[-1:] == "|") == 2)
         rows = [cells]
 

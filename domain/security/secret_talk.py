@@ -75,8 +75,8 @@ _WORDS = """
     biometrics faceid touchid face badge badges card cards otp totp mfa phone sms curl wget git docker sudo root admin administrator guest guests
     azure entra directory bitwarden keepass keepassxc lastpass dashlane openssl gpg pgp age sops base bash powershell python browser browsers laptop
     terminal console keyboard mouse finger thumb caution ease confidence hello hey hi yes yeah yep no nope nah thanks thank cheers dunno pardon what
-    which who when where why how whom well fine good lol hmm huh oh ah one two three four five six seven eight nine ten eleven twelve thirteen
-    fourteen fifteen sixteen twenty thirty forty fifty sixty hundred thousand zero first second third fourth fifth once nth monday tuesday wednesday
+    which who when where why how whom well fine good lol hmm huh oh ah one two           
+    zero first second third fourth fifth once nth monday tuesday wednesday
     thursday friday saturday sunday anna's it's that's here's there's don't doesn't isn't wasn't won't can't shouldn't couldn't let's we'll logout
     next details home menu profile avatar advanced general enabled disabled register signup signin trust patience practice honesty persistence
     consistency timing balance communication simplicity kindness time love luck moderation preparation repetition angegeben abgelaufen abhanden
@@ -127,12 +127,14 @@ _WORDS = """
     verborgen verboden verder vergeten verkeerd verlopen verplicht vertrouwelijk vervallen voldoende volledig voorlopig vreemd waar waarschijnlijk
     weer weinig zeker zichtbaar zwak
     hour day week fortnight month quarter year
+    paciencia trabajo pazienza geduld vertrauen confiance confianza fiducia luks veracrypt cryptsetup filevault bitlocker law copyright firewall heisst heißt lautet lauten rsync scp ftp netcat ssh-agent mosh rdp vnc folgt siehe nachfragen fehlt erfragen voir demander suit segue chiedere sigue pendiente volgt zie vraag vragen
 """
 _ENDING = Pattern(
-    r"(?:ed|ing|able|ible|ful|less|ous|ive|ary|ory|ally|ity|tion|ment|ness|ately|ably|ently|antly|sch|lich|bar|iert|endet|dert|tet|ada|ado|ida|ido|oire|aire|elle|ent|ant|ical|ional|ata|ato|ute|uta|uto|ato|'s|n't)$"
+    r"(?<=[a-z]{2})(?:ed|ing|able|ible|ful|less|ous|ive|ary|ory|[a-z]{2}[bcdghikmnprtvwxy]ly|ally|ity|tion|ment|ness|ately|ably|ently|antly|sch|lich|bar|iert|endet|dert|tet|ada|ado|ida|ido|oire|aire|elle|ent|ant|ical|ional|ata|ato|ute|uta|uto|ato|'s|n't)$"
 )
 # Nouns with such an ending, which people do choose.
 _NOUNS = """
+    assembly panoply beverly kimberly family lily emily homily doily butterfly jelly
     bed bleed breed bobsled creed deed feed flatbed forehead freed greed hotbed moped reed riverbed seabed seaweed seed shed sled speed steed tweed
     weed milkweed linseed aniseed rosebed toolshed being building ceiling clothing darling duckling dumpling dwelling earring evening farthing
     fledgling fling gosling herring icing king knitting lightning lemming lining morning nestling offspring outing oxwing painting pudding railing
