@@ -19,6 +19,7 @@ from clawmem.app.operations.operation import (
     Result,
 )
 from clawmem.app.services.maintenance.doctor import skipped_files, spelled_out
+from clawmem.app.services.maintenance.verify import OF_FILES
 from clawmem.ports.records import Role
 
 if TYPE_CHECKING:
@@ -40,8 +41,14 @@ class Differences(Result):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return a sentence about the files that are not indexed."""
-        return [spelled_out(self.skipped)] if self.skipped else []
+        """Return how many differences there are, what repairs those that name no command, and the skipped files."""
+        remarks = [spelled_out(self.skipped)] if self.skipped else []
+        if self.differences:
+            number = len(self.differences)
+            remarks.append(f"{number} difference{'s' * (number > 1)} between files, records and indexes.")
+        if any(one.endswith(OF_FILES) for one in self.differences):
+            remarks[-1] += " To index what differs on disk. Run: clawmem update"
+        return remarks
 
 
 class Rebuild(Request):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from clawmem.domain.security.disguise import Unmasked, lower_case, plain
 from clawmem.domain.security.patterns import Pattern
+from clawmem.domain.security.secret_announced import announced, unlabelled
 from clawmem.domain.security.secret_commands import cookies, placed
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
 from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start, next_lines
@@ -153,7 +154,7 @@ def _ruled(text: str) -> Iterator[SecretSpan]:
     yield from (SecretSpan(*found) for found in placed(text))
     yield from (SecretSpan(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
-    yield from (SecretSpan(*span, "password") for span in logins(text, lower))
+    yield from (SecretSpan(*span, "password") for find in (logins, unlabelled) for span in find(text, lower))
     yield from (SecretSpan(*span, "card number") for span in cards(text))
 
 
@@ -186,7 +187,7 @@ def _labelled(text: str, lower: str) -> Iterator[SecretSpan]:
             spans, rows_end = in_rows(text, lower, start)
             rows_end = max(rows_end, label.end)
             yield from (SecretSpan(*span, kind) for span in spans)
-    if labels:
+    if labels or " code" in lower:
         yield from (SecretSpan(*span, "password") for span in in_tables(text, lower))
 
 
@@ -195,6 +196,7 @@ def _of_label(text: str, lower: str, label: SecretLabel) -> list[tuple[int, int]
         list(assigned(text, label))
         or list(in_prose(text, lower, label))
         or list(next_lines(text, lower, label))
+        or list(announced(text, lower, label))
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_rules import PlacedRule
+from clawmem.domain.security.secret_talk import is_word_password
 from clawmem.domain.security.secret_values import (
     Span,
     is_common_word,
@@ -15,7 +16,6 @@ from clawmem.domain.security.secret_values import (
     is_password,
     is_placeholder,
     is_uuid,
-    is_word_password,
     mixes_kinds,
 )
 
@@ -115,6 +115,20 @@ PLACED = (
         "sqlplus|sqlldr|expdp|impdp",
         rf"\b(?:sqlplus|sqlldr|expdp|impdp)\s{_REST}[\w.-]{{1,60}}/(?P<secret>[^\s@/\"']{{4,100}})(?=@|\s|$)",
         _is_mixed,
+    ),
+    PlacedRule("secret", "://", r"(?<=://)(?P<secret>[0-9a-f]{32})@(?=[a-z0-9])"),  # the DSN of an error tracker
+    PlacedRule(
+        "secret", "rtmp", r"\brtmps?://[^\s/\"']{1,200}/[^\s/\"']{1,60}/(?P<secret>[^\s\"'<>]{8,200})", is_key
+    ),
+    PlacedRule(
+        "password",
+        "ssh-keygen",
+        rf"\bssh-keygen\b{_REST}\s-[NP]\s{{0,2}}(?:\"(?P<quoted>[^\"\n$]{{4,200}})\"|'(?P<secret>[^'\n]{{4,200}})')",
+    ),
+    PlacedRule(
+        "password",
+        "wpa_passphrase=|wpa_psk=|psk=|PSK=",
+        r"\b(?:wpa_passphrase|wpa_psk|psk|WPA_PSK|PSK)=(?P<secret>(?!\d{1,3} )[^\s\"'#$<]{1,63}(?: [^\s\"'#$<]{1,40}){1,7})(?=[ \t]{0,3}(?:\n|$))",
     ),
     PlacedRule("token", "<<<", rf"<<<\s{{0,3}}{_VALUE}", is_generated),
     PlacedRule(

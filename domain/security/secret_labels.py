@@ -10,7 +10,7 @@ from clawmem.domain.security.patterns import Pattern
 
 # Lower case and without accents, as `clawmem.domain.security.disguise.plain` writes them.
 _PASSWORDS = (
-    r"pass[ -]?(?:words?|phrase|code)|passwd|(?:code|safe|magic|secret|geheim|code|schlussel|pass)[ -]?wort|(?:code|safe|magic|secret)[ -]?word(?![a-z])|mot (?:secret|magique)|palabra (?:secreta|magica)|parola (?:segreta|magica)|passwort|passworter|kennwort|zugangswort|losungswort|parola d['’ ]?ordine|parola chiave|authtok|pwd|contrasenas?|contrasinal|mot[ _]de[ _]passe|mots[ _]de[ _]passe"
+    r"(?:pass|key)[ -]?phrase|pass[ -]?(?:words?|code)|passwd|(?:code|safe|magic|secret|geheim|code|schlussel|pass)[ -]?wort|(?:code|safe|magic|secret)[ -]?word(?![a-z])|(?:wi-?fi|wlan|network|internet|login|door|gate|alarm|opening|watch|emergency|spoken|recovery|security|challenge|secret)[ -](?:word|phrase|answer|question(?= ?(?:is|\()))(?![a-z])|mot (?:secret|magique)|palabra (?:secreta|magica)|parola (?:segreta|magica)|passwort|passworter|kennwort|zugangswort|losungswort|parola d['’ ]?ordine|parola chiave|authtok|pwd|contrasenas?|contrasinal|mot[ _]de[ _]passe|mots[ _]de[ _]passe"
     r"|mdp|senha|wachtwoord|losenord|haslo|heslo|requirepass|masterauth|ansible_[a-z]{1,12}_pass|pass(?![a-z])|pw(?![a-z])|clave(?! d?el? exito)"
     r"|(?:seed|recovery|backup|secret|2fa|mfa|scratch|wiederherstellungs)[ -]?(?:phrase|words|codes?)|mnemonic|psk(?![a-z])|(?:bind|root|user|admin|db|ldap|smtp|ftp)pw(?![a-z])|community string|snmp(?:-server)? community|(?:message-digest|authentication)-key|(?:radius|tacacs)[a-z+-]{0,10} key|wpa_passphrase"
     r"|(?:wlan|wi-?fi|wpa\d?|network|netzwerk)[ _-]?(?:key|schlussel)|(?:cle|clave|chiave|llave) (?:d[eiu] ?(?:l[ao] ?)?|del(?:la)? ?)?(?:wi-?fi|wpa|wlan|rete|red|reseau)|key(?= you (?:type|enter))"
@@ -20,12 +20,12 @@ _VENDORS = (
     r"|cloudflare|hetzner|datadog|sentry"
 )
 _KEYS = (
-    r"secret(?! ?words?\b)(?:[ _-]?(?:access[ _-]?)?key)?|identitytoken|token|jeton|_auth(?![a-z_-])|(?<=\")auth(?=\")"
+    r"secret(?! ?(?:words?|answer|phrase)\b)(?:[ _-]?(?:access[ _-]?)?key)?|identitytoken|token|jeton|_auth(?![a-z_-])|(?<=\")auth(?=\")"
     rf"|(?:api|access|auth|private|signing|encryption|account|licen[cs]e|product|activation|recovery|unseal|authentication|{_VENDORS}|master|(?:pre)?[_-]?shared|preshared|app|application"
     r"|client|consumer|service|storage|subscription|functions?|deploy|webhook|hmac|session|integration|ingest|project)[ _-]?key"
     r"|api[ _-]?schlussel|zugangsschlussel|lizenzschlussel|schlussel(?= (?:fur|zu|zur|zum|der|von) (?:die |der |den )?(?:[a-z-]{0,12}api)\b)"
     r"|chiave (?:api|segreta|di accesso|privata)|clave (?:secreta|privada)|llave (?:api|secreta|privada)|(?<=[a-z0-9])_pat(?![a-z_])|cle (?:d['’ ]?)?api|cle (?:secrete|privee|d['’]acces|de licence)|clave (?:de |del? )?(?:la )?api"
-    r"|(?<=[a-z0-9])_key(?![a-z_])|key(?= for (?:the )?[a-z0-9 -]{0,30}api\b)|credentials?|geheimnis|session cookie|salt(?![a-z])"
+    r"|(?<=[a-z0-9])_key(?![a-z_])|key(?= for (?:the )?[a-z0-9 -]{0,30}api\b)|credentials?|geheimnis|session cookie|salt(?![a-z])|(?<![a-z0-9])hs(?:256|384|512)"
 )
 _LOCKS = (
     r"(?:wi-?fi|door|gate|access|alarm|safe|lock|locker|bike|garage|entry|entrance|unlock|voicemail|mailbox|sim|elevator|shed|barn|cellar"
@@ -33,7 +33,7 @@ _LOCKS = (
     r"|cassaforte|caja fuerte|garaje|carte|tarjeta|carta|sblocco|desbloqueo|deverrouillage|verrou|cadenas|candado|lucchetto)"
 )
 _PINS = (
-    rf"\bpin(?:-(?:code|nummer))?\b|\bpincode\b|\bdigicode\b|\bcode wi-?fi\b|\b{_LOCKS}[ -](?:pass)?code\b|\bcode pin\b"
+    rf"\bpin(?:-(?:code|nummer))?\b|\bpincode\b|\bdigicode\b|\bcode wi-?fi\b|\b{_LOCKS}[ -](?:pass)?code\b(?![ -]word)|\bcode pin\b"
     r"|\b(?:zugangs|tur|tor|alarm|entsperr|freischalt|sicherheits|tresor|safe|haustur|garagen|zahlen)-?codes?\b"
     rf"|\b(?:code|combination|codigo|codice|combinaison|combinacion|combinazione|kombination)(?= (?:for|to|of|fur|vom|zum|am|de|del|della|dell|di|du|des|d)\b['’]? ?(?:the |my |our |den |die |das |l['’]|la |le |il |el )?{_LOCKS}\b)"
 )
@@ -43,8 +43,8 @@ _LABEL = Pattern(
 _PIECES = (
     "pass", "wort", "word", "mot ", "palabra", "chiave", "pwd", "pw", "kennwort", "contrase", "contrasi", "mdp", "senha", "wachtwoord", "losenord", "haslo", "heslo", "clave",
     "phrase", "mnemonic", "recovery", "backup", "seed", "psk", "pin", "secret", "token", "jeton", "auth", "key", "schlussel", "credential", "geheimnis",
-    "salt", "code wi", "fi code", "fi-code", "or code", "te code", "ss code", "rm code", "code d'", "code d’", "code for the", "gscode", "turcode",
-    "codigo", "cookie", "community", "code", "codice", "combina", "kombina", "parola", "losungswort", "zugangswort", "llave", "cle", "_pat",
+    "salt", "hs256", "hs384", "hs512", "code wi", "fi code", "fi-code", "or code", "te code", "ss code", "rm code", "code d'", "code d’", "code for the", "gscode", "turcode",
+    "answer", "question", "codigo", "cookie", "community", "code", "codice", "combina", "kombina", "parola", "losungswort", "zugangswort", "llave", "cle", "_pat",
 )  # fmt: skip
 _LONGEST_NAME = 60
 _REACH_BACK, _REACH = 32, 90  # characters around a piece that a label may take

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
+from clawmem.domain.security.secret_talk import is_talk, is_word_password
 from clawmem.domain.security.secret_values import Span
+from clawmem.domain.security.secret_words import class_of
 
 _INTRODUCES = Pattern(
     r"[\"'`*_)]{0,3}(?P<about>(?: (?:for|of|on|in|to|from|fur|vom|von|zum|zur|im|am|der|des|du|de|pour|sur|del|para|is|are|lautet|ist|est|es)\b"
@@ -33,6 +35,7 @@ _MOST_LINES = 12
 _CELL_SEPARATOR = Pattern(r"^[\s|:+=-]{3,}$")
 _SEED_WORDS = 11
 _PHRASE_WORDS = 4
+_CODE_OF_LOCK = Pattern(r"(?<![^\W\d_])(?P<thing>[^\W\d_]{2,20})[ -](?:codes?|pins?|combination)\Z")
 _NO_HEADER = Pattern(r"[|(){}\[\]=<>]")
 _SEPARATORS = (",", ";", "\t")  # before a label they make its line the header of rows
 _DELIMITERS = ("\t", ";", ",")
@@ -119,9 +122,10 @@ def in_tables(text: str, lower: str) -> Iterator[Span]:
         if _CELL_SEPARATOR.compiled.match(line):
             columns = _labelled(text, lower, rows[-1]) if rows else {}
             continue
-        yield from _in_columns(text, cells, columns)
-        if not columns:
-            yield from _beside(text, lower, cells)
+        found = list(_in_columns(text, cells, columns))
+        yield from found
+        if not found:
+            yield from _beside(text, lower, cells, is_pair=len(cells) - (line.rstrip()[-1:] == "|") == 2)
         rows = [cells]
 
 
@@ -195,28 +199,35 @@ def _labelled(text: str, lower: str, cells: Sequence[Span]) -> dict[int, SecretL
         for label in labels_in(text[start:end], lower[start:end]):
             if label.is_bare and label.end == end - start and end - start <= 40:
                 found[number] = label
+        code = _CODE_OF_LOCK.compiled.search(lower, start, end)
+        if code and number not in found and class_of(code["thing"]) == "lock":
+            found[number] = SecretLabel(0, end - start, text[start:end], "pin", is_bare=True)
     return found
 
 
 def _in_columns(text: str, cells: Sequence[Span], columns: dict[int, SecretLabel]) -> Iterator[Span]:
     for number, label in columns.items():
-        if number < len(cells) and _is_cell_secret(label, text[slice(*cells[number])], in_column=True):
+        if number < len(cells) and _is_cell_secret(label, text[slice(*cells[number])], may_be_word=True):
             yield cells[number]
 
 
-def _beside(text: str, lower: str, cells: Sequence[Span]) -> Iterator[Span]:
+def _beside(text: str, lower: str, cells: Sequence[Span], *, is_pair: bool) -> Iterator[Span]:
     for number, label in _labelled(text, lower, cells[:-1]).items():
-        if _is_cell_secret(label, text[slice(*cells[number + 1])], in_column=False):
+        words = text[slice(*cells[number])].split()
+        may_be_word = (
+            is_pair and len(words) > 1 and not is_talk(words[0])
+        )  # "Wi-Fi password", no name of a field
+        if _is_cell_secret(label, text[slice(*cells[number + 1])], may_be_word=may_be_word):
             yield cells[number + 1]
 
 
-def _is_cell_secret(label: SecretLabel, value: str, *, in_column: bool) -> bool:
+def _is_cell_secret(label: SecretLabel, value: str, *, may_be_word: bool) -> bool:
     if label.kind == "pin":
         return secret_values.is_pin(value)
-    if secret_values.is_placeholder(value):
+    if secret_values.is_placeholder(value.strip("()")):
         return False
     if label.kind == "secret":
         return secret_values.is_key(value, 16) or (
             secret_values.is_uuid(value) and "api" in label.name.lower()
         )
-    return secret_values.is_password(value) or (in_column and secret_values.is_word_password(value))
+    return secret_values.is_password(value) or (may_be_word and is_word_password(value))

@@ -17,12 +17,18 @@ from clawmem.domain.security.secret_words import class_of
 _FILE = "secret_weights.bin"
 UNIT = 1 / 16  # a weight is a whole number of units
 THRESHOLDS = {WORD: 2.0}
-THRESHOLD = 0.7  # chosen on harmless lines and on programs; a lower one finds more secrets and changes more clean lines
+THRESHOLD = 0.5  # chosen on harmless lines and on programs; a lower one finds more secrets and changes more clean lines
 SHORT = 3  # characters; values as short as "200" and "403" are secrets only where a word announces them
 BEFORE, AFTER = 160, 80  # characters around a value in which such a word is looked for
+SHORTLY_BEFORE = 50
 _ANNOUNCING = frozenset(("label", "lock", "opens"))
 _WORD = Pattern(r"[^\W\d_]+")
 _KIND = Pattern(r"(?<![^\W\d_])(?P<noun>[^\W\d_]{1,40}) type \Z")
+# Words right before a number that name it: "Plate RK 30 512", "Kennzeichen: M AB 1234".
+_PLATE = Pattern(
+    r"\b(?:(?:number ?|licen[cs]e ?)?plates?|registration(?: mark| number)?|reg(?: no)?|kennzeichen|immatriculation|plaque|matricula|targa|kenteken)"
+    r"\b\.?(?:\s(?:is|was|reads|number|no\.?|ist|lautet|est|es|e)\b)?[:,]?\s{1,2}(?:\w{1,4}[ -]){0,3}\Z"
+)
 HOPELESS = (
     -4.0,
     -2.0,
@@ -73,6 +79,8 @@ def likely(text: str, lower: str) -> Iterator[Span]:
 
 def _is_announced(lower: str, candidate: Candidate) -> bool:
     """Whether a word around *candidate* names a lock or secret, if it is short or of a kind ("varnish type 2320")."""
+    if _PLATE.compiled.search(lower, max(0, candidate.start - SHORTLY_BEFORE), candidate.start):
+        return False
     kind = _KIND.compiled.search(lower, max(0, candidate.start - BEFORE), candidate.start)
     if kind and class_of(kind["noun"]) == "word":
         classes = _ANNOUNCING - {"opens"}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel
+from clawmem.domain.security.secret_talk import is_word_password
 from clawmem.domain.security.secret_values import Span
 
 _QUOTED = r"(?:(?P<prefix>[rbfu]?)(?P<quote>[\"'`])(?P<quoted>[^\n]{4,2000}?)(?P=quote)(?![\w]))"
@@ -35,7 +36,7 @@ _SPACED = r"[\"']?[ \t]{1,4}(?P<quote>[\"']?)(?P<value>[^\s\"'=:;|,]{5,2000}=?)(
 _STRUCTURES = tuple(Pattern(source) for source in (_ATTRIBUTE, _ELEMENT, _NEXT_ELEMENT, _PAIR, _DEFAULT))
 _CALLED, _IN_CALL, _AFTER_SPACE = Pattern(_CALL), Pattern(_SECOND), Pattern(_SPACED)
 _CALLS = Pattern(
-    r"\b(?:define|put|add|append|set|setenv|setx|config|property|header|with|set[A-Z]\w{0,20})\s?\(\s?[\"']?[\w.:-]{0,60}\Z"
+    r"\b(?:(?:\w{1,20}_)?pref|setItem|define|put|add|append|set|setenv|setx|config|property|header|with|set[A-Z]\w{0,20})\s?\(\s?[\"']?[\w.:-]{0,60}\Z"
 )
 _SETTING = Pattern(r"(?:\b(?:ENV|ARG|setx|SetEnv|set -g?x|setenv)|password_command)[ \t]+[\w.-]{0,60}\Z")
 _DIRECTIVE = Pattern(
@@ -107,7 +108,7 @@ def _is_plain_password(text: str, label: SecretLabel, match: re.Match[str], valu
     if after not in ("", "\n", " ", ";") or "_" in value or not value.isalpha():
         return secret_values.is_password(value)
     if match["joint"] == "=" or (match["joint"] == ": " and after in ("", "\n")):
-        return secret_values.is_word_password(value)
+        return is_word_password(value)
     return False
 
 
@@ -131,9 +132,7 @@ def _is_quoted_secret(label: SecretLabel, value: str) -> bool:
     if "phrase" in label.name.lower() and secret_values.is_passphrase(value.replace("-", " ")):
         return True
     return len(value) >= 4 and (
-        secret_values.mixes_kinds(value)
-        or secret_values.is_word_password(value)
-        or secret_values.is_password(value)
+        secret_values.mixes_kinds(value) or is_word_password(value) or secret_values.is_password(value)
     )
 
 

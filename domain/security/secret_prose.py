@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, regions
+from clawmem.domain.security.secret_talk import is_word_password
 from clawmem.domain.security.secret_values import Span
 
 # Words that may follow "password" before its value. A noun there ("password policy", "token limit") makes another
@@ -41,11 +42,11 @@ _GIVEN_BEFORE = Pattern(
     r"(?:[A-Za-z-]{2,20}[ -])?\Z"
 )
 _LOGIN = Pattern(
-    r"\b(?:log(?:ged)? ?-?in|sign(?:ed)? ?in|login|logins|credentials?|creds|zugangsdaten|anmeldedaten|logindaten|zugang|melde|anmeld\w{0,5}"
+    r"\b(?:log(?:ged)? ?-?in|sign(?:ed)? ?in|login|logins|credentials?|creds|zugangsdaten|anmeldedaten|logindaten|zugang|zugriff|melde|anmeld\w{0,5}"
     r"|einlogg\w{0,3}|logge|wi-?fi|wlan|ssid|(?=(?:root|admin|administrator|postgres) ?/ )|connect\w{0,6}|connexion|identifiants?|credenziali|access (?=with|as|for)|accedi|accesso|cuenta|compte|inicia|entra|entrar|accede|acceso|credenciales|ssh|account|konto)\b"
 )
 _LOGIN_PIECES = (
-    "log", "sign", "cred", "zugang", "meld", "connex", "connect", "identifiant", "inicia", "entra", "acce", "ssh", "account", "konto", "wifi", "wi-fi", "wlan", "ssid", "root", "admin", "postgres",
+    "log", "sign", "cred", "zugang", "zugriff", "meld", "connex", "connect", "identifiant", "inicia", "entra", "acce", "ssh", "account", "konto", "wifi", "wi-fi", "wlan", "ssid", "root", "admin", "postgres",
 )  # fmt: skip
 _PAIR = Pattern(
     r"(?:^|(?<=[\s:(\"'`]))(?=(?P<user>[\w.@+-]{2,60})[\"'`]?(?:\s{0,2}[/|]\s{0,2}|:|(?<!fails)\s{1,2}(?:and|und|et|y|(?:with|mit|avec|con)(?: (?:the )?(?:password|passwort))?)\s{1,2})[\"'`]?"
@@ -183,11 +184,11 @@ def _is_given(text: str, lower: str, label: SecretLabel, joint: str, span: Span)
     if (
         is_quoted
         and is_said
-        and (secret_values.is_passphrase(value) if " " in value else secret_values.is_word_password(value))
+        and (secret_values.is_passphrase(value) if " " in value else is_word_password(value))
     ):
         return True
     return secret_values.is_password(value) or (
-        joint == "be" and _ends_sentence(text, span) and secret_values.is_word_password(value)
+        joint == "be" and _ends_sentence(text, span) and is_word_password(value)
     )
 
 

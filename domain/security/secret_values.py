@@ -43,7 +43,6 @@ _OTHER_SHAPE = Pattern(
 _CODE = Pattern(r"\w[(\[{]|^\w{1,40}=[^=]|[\])]\.")
 _SLUG = Pattern(r"^[a-z]{2,20}(?:[-_.][a-z]{2,20}){1,8}(?:[-_.]?v?\d{1,4})?$")  # ``db-credentials-v3``
 _UUID = Pattern(r"^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$", flags=re.IGNORECASE)
-_WORD = Pattern(r"^[a-z]{2,}$")
 _COMMON = frozenset(
     """a about above abgelaufen again all already always am an and any ask at auto available back bad bearer being below
     between blank blocked boolean both broken by bytes candidate case changed char characters client code compromised correct
@@ -64,9 +63,6 @@ _COMMON = frozenset(
     ou oublie par pas perdu plus pour sa sans ses son sous sur tres trop un une vide votre vous aqui caducada con correcta del el
     ella esta incorrecta los las mas mi mismo muy nuestro obligatoria olvidada para pero por que si sin su tu una unas usted
     y ya admin root password passphrase passwort kennwort token key login credentials example test""".split()
-)
-_COMMON_ENDING = Pattern(
-    r"(?:ed|ing|able|ible|ful|less|ous|ive|ary|ory|ally|ity|tion|ment|ness|ately|sch|lich|bar|iert|endet|dert|ada|ado|ida|ido|oire|aire|elle)$"
 )
 # Names of algorithms, formats, standards, parts and products that mix letters and digits.
 _NAMED = Pattern(
@@ -193,14 +189,6 @@ def is_code_group(value: str) -> bool:
 def is_common_word(word: str) -> bool:
     """Whether *word*, in lower case, is a small word of sentences or one that is commonly said of passwords."""
     return word in _COMMON
-
-
-def is_word_password(value: str) -> bool:
-    """Whether *value* is a single word that is not commonly said of passwords ("required", "expired")."""
-    lower = value.lower()
-    if len(value) < 6 or not _WORD.compiled.search(lower) or is_placeholder(value):
-        return False
-    return lower not in _COMMON and not _COMMON_ENDING.compiled.search(lower)
 
 
 def is_passphrase(value: str) -> bool:

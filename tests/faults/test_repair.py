@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from damaged_home import MEMORIES, Damage, Home
+from damaged_home import MEMORIES, SIZE, Damage, Home
 from server_process import serving
 from typer.testing import CliRunner
 
@@ -54,7 +54,7 @@ def pages(home: Home, number: int) -> Iterator[tuple[int, Damage]]:
     file = PageFile(str(home.vault))
     free = file.free()
     used = [page for page in range(1, file.count + 1) if page not in free]
-    chosen = random.Random(12).sample(used, min(number, len(used)))
+    chosen = random.Random(11).sample(used, min(number, len(used)))
     for turn, page in enumerate([1, *chosen]):
         is_empty = not any(file[page])  # zeros in the place of zeros are no damage
         yield page, noise if is_empty or turn % 2 else zeroed
@@ -83,6 +83,34 @@ def every_page_is_repaired(home: Home, number: int) -> None:
         lost = tuple(json.loads(repaired.stdout)["notes"]) if advised == "repair" else ()
         home.assert_whole(lost=lost)
         assert home.advice() in (None, "embed"), page  # a vector that is lost is made anew
+
+
+def test_pages_of_documents(home: Home) -> None:
+    """A lost page of records costs no note: those of files are read again, the others are in the indexes and texts."""
+    for page, _ in [*_pages_of(home, "documents")][-2:]:
+        home.spoil(page, noise, random.Random(page))
+
+        repaired = json.loads(home.done("repair", "--yes", "--json").stdout)
+
+        assert repaired["lost"]["documents"] and repaired["notes"] == []
+        home.assert_whole()
+
+
+def test_every_search_fails_alike(home: Home) -> None:
+    """Where neither words nor vectors can be searched, no search claims that there is nothing."""
+    with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
+        sql = "select rootpage from sqlite_schema where name glob 'lexical_*' or name in ('fragments', 'space_vectors')"
+        roots = [root for (root,) in vault._db.rows(sql) if root]
+    content, chance = bytearray(home.content), random.Random(4)
+    for root in roots:
+        content[(root - 1) * SIZE : root * SIZE] = chance.randbytes(SIZE)
+    home.put(bytes(content))
+
+    searched, asked = (home.invoke(verb, "flamingo parade") for verb in ("search", "query"))
+
+    assert (searched.exit_code, asked.exit_code) == (5, 5)
+    assert asked.stderr == searched.stderr
+    assert "Run: clawmem repair" in asked.stderr
 
 
 class TestSalvage:

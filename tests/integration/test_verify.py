@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from notes_vault import NotesVault
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -347,3 +348,17 @@ def test_stamps_do_not_matter(world: World) -> None:
     world.vault.documents.touch(world.id("a.md"), SourceStamp(1, 1))
 
     assert world.verify() == []
+
+
+def test_the_command_sums_up_and_advises(invoke: Invoke, notes: Path) -> None:
+    """After a first run that stopped before indexing, many lines end with their number and the command to run."""
+    for command in (("init",), ("collection", "add", notes)):
+        assert invoke(*command).exit_code == 0, command
+
+    done = invoke("verify")
+
+    assert done.exit_code == 7
+    assert f"{len(done.stdout.splitlines())} differences between files, records and indexes." in done.stderr
+    assert "Run: clawmem update" in done.stderr
+    assert invoke("update").exit_code == 0
+    assert invoke("verify").stderr == ""

@@ -181,9 +181,10 @@ def _clues(walked: Mapping[str, Tree]) -> IndexClues:
     nothing = Tree([])
 
     def entries(name: str, *kinds: type) -> Iterator[tuple[Any, ...]]:
-        for cell in walked.get(name, nothing).cells:
-            if len(cell.values) == len(kinds) and all(map(isinstance, cell.values, kinds)):
-                yield cell.values
+        for cell in walked.get(name, nothing).cells:  # an index that names the id ends with it twice
+            values = cell.values[: len(kinds)]
+            if len(values) == len(kinds) and all(map(isinstance, values, kinds)):
+                yield values
 
     places = {number: (c, path) for c, path, number in entries("sqlite_autoindex_documents_1", str, str, int)}
     hashes = {number: name for name, number in entries("documents_hash", str, int)}

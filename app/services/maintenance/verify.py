@@ -45,6 +45,12 @@ OWN_WORDS = 12  # longest words of a text, which tend to be its rarest
 DEPTH = 200  # hits among which a document must be found by one of its rare words
 TERMS_AT_ONCE = 40
 
+NOT_INDEXED, CHANGED, GONE = (
+    "is on disk, but not in the vault.",
+    "was changed on disk since it was indexed.",
+    "is in the vault, but its file is gone.",
+)
+OF_FILES = (NOT_INDEXED, CHANGED, GONE)  # ends of the sentences about files, which the next update indexes
 _DIFFERENT = f"The indexes differ from the records. {REBUILD}"
 
 _TWINS = 0.999  # cosine above which vectors are indistinguishable
@@ -143,10 +149,10 @@ class Verify:
                         self._vault.documents, self._vault.forgotten_texts, parsed.document.hash
                     )
                 ):
-                    yield f"{name} is on disk, but not in the vault."
+                    yield f"{name} {NOT_INDEXED}"
             else:
                 check_readable(data, file.path, folder.extract)
-                yield f"{name} was changed on disk since it was indexed."
+                yield f"{name} {CHANGED}"
         except SourceUnreadable as error:
             if known and known.inactive is None:
                 yield f"{name} cannot be read: {error.reason}. The vault keeps its last text."
@@ -160,7 +166,6 @@ class Verify:
             now_ms=self._clock.now_ms(),
             parse_yaml=self._parse_yaml,
             extract=folder.extract,
-            about=folder.about(path),
         )
 
     def _from_files(self, documents: Sequence[Document]) -> list[Document]:
@@ -171,7 +176,7 @@ class Verify:
         folders = {folder.name: folder for folder in self._folders}
         for document in documents:
             parsed = self._again(document, folders[document.collection])
-            if parsed and parsed.fragments != self._vault.documents.fragments(document.id):
+            if parsed and _differ(parsed.fragments, self._vault.documents.fragments(document.id)):
                 yield f"{document.display_path} gives other fragments now than those that are stored. {REINDEX}"
 
     def _again(self, document: Document, folder: Folder) -> ParsedSource | None:
@@ -362,7 +367,16 @@ def _gone(scan: Scan, known: Mapping[str, Document]) -> Iterator[str]:
             folder in ("", ".", path) or path.startswith(f"{folder}/") for folder in scan.unreadable
         )
         if document.inactive is None and document.stamp and path not in here and not unknown:
-            yield f"{document.display_path} is in the vault, but its file is gone."
+            yield f"{document.display_path} {GONE}"
+
+
+def _differ(computed: Sequence[Fragment], stored: Sequence[Fragment]) -> bool:
+    """Whether fragments differ, apart from a description of their folder above the context of the *stored* ones."""
+    return len(computed) != len(stored) or any(
+        old._replace(context="") != new._replace(context="")
+        or not f"\n{old.context}".endswith(f"\n{new.context}" if new.context else "")
+        for new, old in zip(computed, stored, strict=True)
+    )
 
 
 def _note(listed: Keys, hits: Iterable[Hit]) -> None:

@@ -75,3 +75,45 @@ def test_a_repeated_secret_is_redacted_everywhere() -> None:
 
     said = redact('The door opens at ten. The password is "harbour", and the harbour is closed.').text
     assert "the harbour is closed" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("The wifi word is marmalade.", "marmalade"),
+        ("Use marmalade to log in.", "marmalade"),
+        ("To get past the login page, type marmalade.", "marmalade"),
+        ("The shed camera uses marmalade as its password.", "marmalade"),
+        ("Password for the shed camera?\n> marmalade", "marmalade"),
+        ("Password for the shed camera:\nmarmalade", "marmalade"),
+        ("| Wi-Fi password | marmalade |", "marmalade"),
+        ("Login for the choir: ida and marmalade.", "marmalade"),
+        ("Passphrase of the disk is violet spoon harbour gravel.", "violet spoon harbour gravel"),
+        ("Das Passwort vom Drucker lautet Marmelade.", "Marmelade"),
+    ],
+)
+def test_an_announced_word_is_redacted(text: str, word: str) -> None:
+    """Whatever the value looks like; nothing else of the text changes, and a second pass changes nothing."""
+    said = redact(text).text
+
+    assert said == text.replace(word, "[redacted: password]")
+    assert redact(said).text == said
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The password is in the safe.",
+        "The password was changed, the login page too.",
+        "The key point is trust.",
+        "The code is reviewed by two people.",
+        "Use your badge to open the lab.",
+        "Sign in with Google or Apple.",
+        "Password:\nMust have twelve characters.",
+        "| field | type |\n|---|---|\n| user password | required |",
+        "Plate RK 30 512. The left bearing is new.",
+    ],
+)
+def test_what_is_said_of_secrets_stays(text: str) -> None:
+    """Pointers, states, ways to log in and number plates are no values."""
+    assert redact(text).text == text
