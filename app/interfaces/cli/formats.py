@@ -124,7 +124,7 @@ def _table(documents: Documents) -> list[Part]:
         )
         for one in documents
     ]
-    # what is listed without a question has no confidence
+    # documents listed without a question have no confidence
     used = [
         place for place, name in enumerate(columns) if name != "confidence" or any(row[place] for row in rows)
     ]
