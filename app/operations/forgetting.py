@@ -260,7 +260,7 @@ def forgotten_text(result: Forgotten) -> str:
     """Return a line for each forgotten document, and lines about remaining copies."""
     lines = [f"{result.file} is {'' if result.changed else 'already '}forgotten."]
     if result.changed and result.file_remains:
-        lines.append("Its file stays where it is, and is not taken in again.")
+        lines.append("Its file stays where it is, and is not indexed again.")
     lines += [f"{file} is forgotten with it." for file in result.also_forgotten]
     lines += [f"{file} was written again without it." for file in result.rebuilt]
     lines += [f"{file} says some of it as well." for file in result.said_in]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.documents import timeline as timelines
 
 MAX_LISTED = 10_000
-NO_SESSIONS = "No sessions are written down yet."
+NO_SESSIONS = "No session is recorded yet. To record sessions, run: clawmem setup hooks"
 
 
 class TimelineRequest(Request):

@@ -252,7 +252,7 @@ def _entities_text(result: Entities) -> str:
     lines = [
         f"{one.name} ({one.kind}, in {one.mention_count} documents): {one.id}" for one in result.entities
     ]
-    return "\n".join(lines) or "No entity has such a name. Entities come from: clawmem enrich"
+    return "\n".join(lines) or "No entity found. Entities come from: clawmem enrich"
 
 
 def _facts_text(result: Facts) -> str:

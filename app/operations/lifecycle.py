@@ -263,7 +263,7 @@ def _status_text(result: Status) -> str:
             f"{result.active} served, of them {result.pinned} pinned, {result.snoozed} snoozed",
             f"{result.never_accessed} never accessed; oldest access {result.oldest_access or 'none'}",
             f"{result.archived} archived, {result.forgotten} forgotten; {result.recalls} recorded questions",
-            f"{result.surfaced} put beside prompts, of them {could}",
+            f"{result.surfaced} shown in context blocks, of them {could}",
             _policy_text(result.policy),
         ]
     )

@@ -50,7 +50,7 @@ def current(services: Services, request: ProfileRequest) -> ProfilePage:
 
 
 def _text(result: ProfilePage) -> str:
-    empty = "There is no profile yet: no decisions, hubs or sessions are known."
+    empty = "There is no profile yet: the vault has no decision, no central note and no session."
     return (result.text or "").rstrip() or empty
 
 

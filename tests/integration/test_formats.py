@@ -49,6 +49,26 @@ def test_every_format_lists_the_same_documents(
     assert all(name in item for name, item in zip(names, items, strict=True))
 
 
+def test_properties_in_formats(invoke: Invoke, tmp_path: Path) -> None:
+    """The properties that a list was asked by are columns and facts; a list without a question has no confidence."""
+    note = "---\nstatus: {}\ntitle: Bill {}\ndue: 2026-0{}-01\n---\nThe bill.\n"
+    write_notes(tmp_path / "notes", {f"{n}.md": note.format("open", n, n) for n in (2, 1)})
+    invoke("collection", "add", tmp_path / "notes")
+    invoke("update")
+    asked = ("list", "--where", "status=open", "--sort", "due", "--format")
+
+    head, *rows = invoke(*asked, "table").stdout.splitlines()
+    assert head.split() == ["place", "docid", "written", "status", "due", "title"]
+    assert [row.split()[3:5] for row in rows] == [["open", "2026-01-01"], ["open", "2026-02-01"]]
+    [first, _] = csv.DictReader(StringIO(invoke(*asked, "csv").stdout))
+    assert (first["title"], first["property status"], first["property due"]) == (
+        "Bill 1",
+        "open",
+        "2026-01-01",
+    )
+    assert "status: open, due: 2026-01-01" in invoke(*asked, "md").stdout
+
+
 def test_whole_texts(remembered: Invoke) -> None:
     """With --full as text, as quotation in Markdown, and as a column; a table and paths have no room."""
     asked = ("search", "ticket machines", "-n", 1, "--full")

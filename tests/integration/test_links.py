@@ -86,3 +86,26 @@ def test_broken_links_of_one_note(invoke: Invoke, folder: Path) -> None:
     assert len(ask_json(invoke, "links", "--collection", "notes")["links"]) == 2
     refused = invoke("links", "new", "--collection", "notes")
     assert (refused.exit_code, "not both" in refused.stderr) == (2, True)
+
+
+def test_one_name_of_several_notes(invoke: Invoke, folder: Path) -> None:
+    """An alias goes before a title for a link, and the nearest of two aliases; a command names the notes and chooses none."""
+    write_notes(
+        folder,
+        {
+            "cat.md": "---\naliases: [Mikado]\n---\n# The cat\n",
+            "game.md": "# Mikado\n\nThin sticks.\n",
+            "old/oven.md": "---\naliases: [The stove]\n---\n# Oven\n",
+            "hob.md": "---\naliases: [the STOVE]\n---\n# Hob\n",
+            "log.md": "[[mikado]] lay on [[The stove]].\n",
+        },
+    )
+    invoke("update")
+
+    found = ask_json(invoke, "links", "log.md")["links"]
+    assert [one["target"].rpartition("/")[2] for one in found] == ["cat.md", "hob.md"]
+    for name, notes in (("Mikado", ("cat.md", "game.md")), ("the stove", ("old/oven.md", "hob.md"))):
+        for command in (("get", name), ("pin", name), ("forget", name, "--yes")):
+            refused = invoke(*command)
+            assert refused.exit_code == 3 and all(one in refused.stderr for one in notes), refused.output
+    assert ask_json(invoke, "lifecycle", "status")["pinned"] == 0

@@ -9,6 +9,7 @@ import pytest
 from command_line import Invoke, read_json
 
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.operations.history import NO_SESSIONS
 from clawmem.ports.sessions import Session
 
 FILES = tuple(f"src/{name}.py" for name in "abcdefg")
@@ -126,7 +127,7 @@ def test_a_summary_that_is_cut_ends_with_an_ellipsis(remembered: Invoke) -> None
 
 def test_no_sessions_yet(remembered: Invoke) -> None:
     """Nothing is wrong, and it is said."""
-    assert remembered("sessions").output == "No sessions are written down yet.\n"
+    assert remembered("sessions").output == f"{NO_SESSIONS}\n"
     assert read_json(remembered("sessions", "--json")) == {"count": 0, "sessions": []}
 
 

@@ -111,17 +111,33 @@ def file_of(name: str, roots: Mapping[str, str]) -> str | None:
 
 
 def _table(documents: Documents) -> list[Part]:
+    names = _property_names(documents)
+    columns = ("place", "docid", "confidence", "written", *names, "title")
     rows = [
         (
             _place(one),
             one.docid,
             confidence_text(getattr(one, "confidence", None)),
             (getattr(one, "authored_at", None) or "")[:10],
+            *(_property(one, name) for name in names),
             title_to_read(one.title, one.origin),
         )
         for one in documents
     ]
-    return [table(("place", "docid", "confidence", "written", "title"), rows)] if rows else []
+    # documents listed without a question have no confidence
+    used = [
+        place for place, name in enumerate(columns) if name != "confidence" or any(row[place] for row in rows)
+    ]
+    shown = [[row[place] for place in used] for row in rows]
+    return [table([columns[place] for place in used], shown)] if rows else []
+
+
+def _property_names(documents: Documents) -> list[str]:
+    return [*dict.fromkeys(name for one in documents for name in getattr(one, "properties", ()))]
+
+
+def _property(one: DocumentReference, name: str) -> str:
+    return ", ".join(getattr(one, "properties", {}).get(name, ()))
 
 
 def _json_lines(documents: Documents) -> list[Part]:
@@ -129,9 +145,15 @@ def _json_lines(documents: Documents) -> list[Part]:
 
 
 def _csv(documents: Documents) -> list[Part]:
-    records = [_flat(one.record()) for one in documents]
+    own = {
+        f"property {name}": name for name in _property_names(documents)
+    }  # may be called as another column is
+    records = [
+        {**_flat(one.record()), **{column: _property(one, name) for column, name in own.items()}}
+        for one in documents
+    ]
     names = {name for record in records for name in record} or set(COLUMNS).difference(["body"])
-    columns = [name for name in COLUMNS if name in names]
+    columns = [*(name for name in COLUMNS if name in names), *own]
     text = StringIO()
     writer = csv.DictWriter(text, columns, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
@@ -158,6 +180,7 @@ def _item(one: DocumentReference) -> list[str]:
         one.docid,
         confidence_text(getattr(one, "confidence", None)),
         getattr(one, "age", ""),
+        *(f"{name}: {_property(one, name)}" for name in getattr(one, "properties", ())),
     )
     target = (getattr(one, "path", None) or one.file).replace(">", "%3E")
     head = f"- [{title}](<{target}>) {', '.join(filter(None, facts))}"

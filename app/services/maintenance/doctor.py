@@ -210,7 +210,7 @@ class Doctor:
             way_out = "Correct supersedes or superseded_by in these notes, then run: clawmem update"
             return CheckResult(SUCCESSORS, False, " ".join(map(str, wrong)), way_out)
         count = len(self._vault.successions.claims())
-        return CheckResult(SUCCESSORS, True, f"{count} references from note to note, all found")
+        return CheckResult(SUCCESSORS, True, f"{count} named by other notes, all found")
 
     # -- for information ----------------------------------------------------------------------------
 
