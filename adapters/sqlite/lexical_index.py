@@ -70,6 +70,7 @@ _ALL = _RowCondition("", name=())
 
 
 _NUMBERS: LruCache[int] = LruCache(10_000)
+_UNKNOWN: LruCache[UnknownWord | None] = LruCache(20_000, lambda word: 1 + len(word.alike) if word else 1)
 _MATCHES: LruCache[Matches] = LruCache(MOST_KEPT, lambda matches: len(matches.keys))
 
 
@@ -147,9 +148,15 @@ class SqliteLexicalIndex(Commits):
     @blames_index
     def unknown_words(self, terms: Sequence[Term]) -> Mapping[str, UnknownWord]:
         held = self._held(LexicalQuery(tuple(terms)), Grain.DOCUMENT)
-        return unknown_words_in(
-            self._db, table_name(Grain.DOCUMENT), [t.text for t, n in held.terms.items() if not n]
-        )
+        unknown = [term.text for term, number in held.terms.items() if not number]
+
+        def find(places: Sequence[int]) -> list[UnknownWord | None]:
+            missing = [unknown[place] for place in places]
+            found = unknown_words_in(self._db, table_name(Grain.DOCUMENT), missing)
+            return [found.get(word) for word in missing]
+
+        words = _kept(_UNKNOWN, self._content(), [(word,) for word in unknown], find)
+        return {text: word for text, word in zip(unknown, words, strict=True) if word}
 
     def clear(self) -> None:
         with self._changing():

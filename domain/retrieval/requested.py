@@ -17,6 +17,7 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.security.patterns import AnyCase, Pattern
 
 STEM = 4  # letters that two forms of a word share at least
+_SHARED = STEM - 2  # first letters that two forms of a word share at least, if the word is short
 MOST_ENDING = 3  # letters that a form may have after the stem
 NEAR_NOUN = 3  # words between a number and the things that it counts
 MOST_NAMES = 2.0
@@ -261,7 +262,7 @@ def unmet(
     replaced = {word for slot in filled for word in slot.stands_for}
     lacks = [
         not (word in held or word in replaced or (is_in_time and word in asked.time_words))
-        and not any(is_same_word(word, other) for other in held)
+        and not any(is_same_word(word, other) for other in held if other.startswith(word[:_SHARED]))
         for word in asked.words
     ]
     pairs = [*zip(asked.words, lacks, strict=True)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import docids
@@ -22,8 +23,8 @@ from clawmem.ports.stores import DocumentRecords
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
 
-class Result(NamedTuple):
-    """One search result."""
+class ResultFields(NamedTuple):
+    """One search result, without what is read from its text."""
 
     document: Document
     docid: str
@@ -41,15 +42,19 @@ class Result(NamedTuple):
     unit: Unit = Unit.DOCUMENT
     superseded_by: Document | None = None  # the current note that replaces it
 
+
+class Result(ResultFields):
+    """One search result. Its lines are read from its text once: the answer shows them, and the receipt names them."""
+
     @property
     def start_line(self) -> int:
         """The first line shown, from 1."""
-        return self._found(self.shown_length).start_line
+        return self._shown.start_line
 
     @property
     def end_line(self) -> int:
         """The last line shown."""
-        return self._found(self.shown_length).end_line
+        return self._shown.end_line
 
     @property
     def heading(self) -> str:
@@ -62,7 +67,7 @@ class Result(NamedTuple):
 
     def in_short(self, max_length: int) -> Snippet:
         """Return the snippet with at most *max_length* characters; `LEFT_OUT` replaces instructions by others."""
-        found = self._found(max_length)
+        found = self._shown if max_length == self.shown_length else self._found(max_length)
         return found._replace(text=LEFT_OUT) if self._is_ordered(found) else found
 
     def _is_ordered(self, found: Snippet) -> bool:
@@ -77,6 +82,10 @@ class Result(NamedTuple):
         start = sum(map(len, lines[:first]))
         end = start + sum(map(len, lines[first : first + found.line_count]))
         return gives_orders(found.text) or orders_within(self.body, start, end)
+
+    @cached_property
+    def _shown(self) -> Snippet:
+        return self._found(self.shown_length)
 
     def _found(self, max_length: int) -> Snippet:
         is_line = self.unit is Unit.LINE
