@@ -15,7 +15,7 @@ _OPEN = rf"[{_QUOTES}*_(]{{0,3}}"
 _WORD = rf"(?<![^\s{_QUOTES}*_(:])(?P<value>[^\W\d_]{{4,30}}(?:-[^\W\d_]{{1,20}}){{0,5}})"
 _ANY = rf"(?<![^\s{_QUOTES}*_(:])(?P<value>[^\s{_QUOTES}*_()|,;<>]{{3,40}}[^\W_])"  # also with digits
 _STOP = rf"[{_QUOTES}*_)]{{0,3}}(?:[.,;!?)](?=[\s{_QUOTES})]|$)|\s{{0,3}}(?:$|[\n(—–|])|\s-\s"
-_AND = r"|\s(?:and|but|so|now|until|till|since|again|all|last|this|these|in (?:lower|capital|small|one)|with a|und|aber|bis|jetzt|ab|et|mais|maintenant|jusqu|y|pero|ahora|hasta|e|ma|adesso|fino|en|maar|nu|tot)\b"
+_AND = r"|\s(?:for (?:years|months|ages|now|long)|and|but|so|now|until|till|since|again|all|last|this|these|in (?:lower|capital|small|one)|with a|und|aber|bis|jetzt|ab|et|mais|maintenant|jusqu|y|pero|ahora|hasta|e|ma|adesso|fino|en|maar|nu|tot)\b"
 _PLACE = r"|\s(?:on|in|at|for|from|to|as|when|if|before|after|because|today|yesterday|geandert|gesetzt|anmelden|einloggen|eingeben|einwahlen|rein|ein|an)\b"
 _TIGHT, _WIDE = f"(?={_STOP}{_AND}))", f"(?={_STOP}{_AND}{_PLACE}))"
 _TALE = r"(?:[^.!?\n:;=|\"→]|\.(?=\w)){0,70}?"  # what is said between the label and its value
@@ -24,7 +24,7 @@ _BEGINS = (
     rf"|bei|der|des|du|de|d['’]|pour|sur|del|para|dell|di|da|per|do|voor|van|la|le|el|al)\b{_TALE}|, {_TALE}|['’]s )?"
 )
 _VERB = (
-    r"(?:,\s|\s|(?<=\s))(?:is|was|be|becomes|became|remains|remained|stays|stayed|reads|equals|it['’]s|lautet|lautete|hei(?:ss|ß)t|ist|war|bleibt|c['’]est|est|etait|reste|es|era|sigue siendo|queda|e|resta|rimane|blijft|foi)(?:,[^,.!?\n]{1,40},)?"
+    r"(?:,\s|\s|(?<=\s))(?:(?:is|was|has been|got) (?:set|changed|reset|switched) to|has been|had been|being|namely|is|was|be|becomes|became|remains|remained|stays|stayed|reads|equals|it['’]s|lautet|lautete|hei(?:ss|ß)t|ist|war|bleibt|c['’]est|est|etait|reste|es|era|sigue siendo|queda|e|resta|rimane|blijft|foi)(?:,[^,.!?\n]{1,40},)?"
     r"\s(?:(?:still|plain|good old|literally|now|currently|simply|just|always|probably|called|again|actually|really|the words?|noch|immer|jetzt|einfach|weiterhin|toujours|encore|maintenant|tout simplement|todavia|siempre|ahora|sempre|ancora|adesso|nog|steeds|altijd|nu)\s){0,3}"
 )
 _SIGN = r"[*_`]{0,3}\s{0,3}(?:(?<=\s)=|->|=>|→|—|–|:|\s-)[*_`]{0,3}\s{1,3}"
@@ -48,7 +48,7 @@ _PHRASE = Pattern(
     rf"{_BEGINS}(?:{_VERB}|{_SIGN}){_OPEN}(?P<value>[^\W\d_]{{1,15}}(?: [^\W\d_]{{1,15}}){{1,11}})(?=[{_QUOTES}*_)]{{0,3}}(?:[.,;!]|\s{{0,3}}(?:$|[\n(])))"
 )
 _BEFORE = Pattern(
-    rf"\b(?:uses?|used|using|on|picked|chose|with|has|took|take|say|says|enter|type|set|mit|auf|nutzt|benutzt|avec|usa|con|met)\s{_OPEN}(?P<value>[^\W\d_]{{3,30}}(?: [^\W\d_]{{1,20}}){{0,5}})[{_QUOTES}*_)]{{0,3}}\s(?:as|for|als|comme|como|come|per)\s"
+    rf"\b(?:uses?|used|using|on|picked|chose|gave (?:me|us|them|him|her)|got|with|has|took|take|say|says|enter|type|set|mit|auf|nutzt|benutzt|avec|usa|con|met)\s{_OPEN}(?P<value>[^\W\d_]{{3,30}}(?: [^\W\d_]{{1,20}}){{0,5}})[{_QUOTES}*_)]{{0,3}}\s(?:as|for|als|comme|como|come|per)\s"
     r"(?:(?:the|a|an|our|my|your|his|her|its|their|this|das|dein|mein|unser|le|un|la|una)\s)?(?:[\w-]{2,20}\s){0,2}\Z"
 )
 _IS_BEFORE = Pattern(
@@ -98,13 +98,13 @@ _METHOD = Pattern(
     r"\b(?:command|terminal|shell|prompt|menu|search|browser|console|repl|cli|url|address bar)\b"
 )
 _LOGINS = Pattern(
-    rf"\b(?:logins?|log in|logging in|logs? on|sign in|signing in|logge dich|melde dich|credentials?|zugangsdaten|zugang|anmeldung|connecte-toi|identifiants?|entra|accedi|inloggen|inicia sesion)\b(?P<about>[^.!?\n:;=|/,]{{0,50}}?)(?P<joint>:|\sis|\sare|\swith|\sas|\savec|\scon|\smit|\sist|\smet)\s"
+    rf"\b(?:logins?|logs? in|signs in|logging in|logs? on|sign in|signing in|logge dich|melde dich|credentials?|zugangsdaten|zugang|anmeldung|connecte-toi|identifiants?|entra|accedi|inloggen|inicia sesion)\b(?P<about>[^.!?\n:;=|/,]{{0,50}}?)(?P<joint>:|\sis|\sare|\swith|\sas|\savec|\scon|\smit|\sist|\smet)\s"
     rf"{_OPEN}(?P<user>[\w.@-]{{2,40}})[{_QUOTES}*_]{{0,2}}(?:\s?/\s?|,\s|\s(?:and|und|et|y|e|en|with|mit|avec|con)\s){_OPEN}{_WORD}{_TIGHT}"
 )
 _LOGIN_ALONE = Pattern(
     rf"\blogins?\s(?:for|to|of|on|fur|pour|para|per)\s[^.!?\n:;=|]{{1,50}}:\s{_OPEN}{_WORD}(?=[{_QUOTES}*_)]{{0,3}}(?:[.!]|\s{{0,3}}(?:$|[\n(])))"
 )
-_LOGIN_CUES = ("login", "log in", "sign in", "logging in", "log on", "logs on", "signing in", "logge dich", "melde dich", "credential", "zugang", "anmeldung", "connecte", "identifiant", "entra", "accedi", "inloggen", "sesion")  # fmt: skip
+_LOGIN_CUES = ("login", "log in", "sign in", "logs in", "signs in", "logging in", "log on", "logs on", "signing in", "logge dich", "melde dich", "credential", "zugang", "anmeldung", "connecte", "identifiant", "entra", "accedi", "inloggen", "sesion")  # fmt: skip
 _LONGEST = 200  # characters of a sentence that are read before or after a cue
 
 
@@ -182,7 +182,7 @@ def _is_typed(text: str, lower: str, match: re.Match[str], *, is_typed: bool) ->
         return False
     start = _sentence_start(text, match.start())
     sentence = lower[start : _sentence_end(text, match.end())]
-    if _METHOD.compiled.search(sentence):
+    if _METHOD.compiled.search(sentence.replace("password prompt", "")):
         return False
     return not is_typed or _LOCKED.compiled.search(sentence.replace(value.lower(), "")) is not None
 

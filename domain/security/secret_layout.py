@@ -80,7 +80,7 @@ def _only_value(text: str, at: int, stop: int) -> Span | None:
 
 
 def _is_value_below(label: SecretLabel, value: str, line: str, *, is_explicit: bool) -> bool:
-    if secret_values.is_placeholder(value):
+    if secret_values.is_placeholder(value.strip("()")):
         return False
     if " " in value:
         words = len(value.split())

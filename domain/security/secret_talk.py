@@ -127,7 +127,7 @@ _WORDS = """
     verborgen verboden verder vergeten verkeerd verlopen verplicht vertrouwelijk vervallen voldoende volledig voorlopig vreemd waar waarschijnlijk
     weer weinig zeker zichtbaar zwak
     hour day week fortnight month quarter year
-    paciencia trabajo pazienza geduld vertrauen confiance confianza fiducia luks veracrypt cryptsetup filevault bitlocker law copyright firewall heisst heißt lautet lauten rsync scp ftp netcat ssh-agent mosh rdp vnc folgt siehe nachfragen fehlt erfragen voir demander suit segue chiedere sigue pendiente volgt zie vraag vragen
+    goodbye welcome paciencia trabajo pazienza geduld vertrauen confiance confianza fiducia luks veracrypt cryptsetup filevault bitlocker law copyright firewall heisst heißt lautet lauten rsync scp ftp netcat ssh-agent mosh rdp vnc folgt siehe nachfragen fehlt erfragen voir demander suit segue chiedere sigue pendiente volgt zie vraag vragen
 """
 _ENDING = Pattern(
     r"(?<=[a-z]{2})(?:ed|ing|able|ible|ful|less|ous|ive|ary|ory|[a-z]{2}[bcdghikmnprtvwxy]ly|ally|ity|tion|ment|ness|ately|ably|ently|antly|sch|lich|bar|iert|endet|dert|tet|ada|ado|ida|ido|oire|aire|elle|ent|ant|ical|ional|ata|ato|ute|uta|uto|ato|'s|n't)$"

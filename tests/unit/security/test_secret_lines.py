@@ -24,7 +24,7 @@ MOST_CLEAN_CHANGED = 0.015
 # The model is not fitted on these; rules were widened after a look at the misses of blind lines, memos and announced words.
 LEAST_BLIND, LEAST_BLIND_PRECISION, MOST_BLIND_CHANGED = 0.955, 0.98, 0.015
 LEAST_MEMO, LEAST_MEMO_PRECISION, MOST_MEMOS_CHANGED = 0.955, 0.96, 0.03
-LEAST_ANNOUNCED, LEAST_UNSEEN = 0.94, 0.8  # most secrets of these files are ordinary words
+LEAST_ANNOUNCED, LEAST_UNSEEN = 0.93, 0.7  # most secrets of these files are ordinary words
 MOST_HARMLESS_CHANGED = 0.01
 LEAST_SCENARIO, LEAST_SCENARIO_PRECISION = 0.9, 0.97
 _ESCAPED = re.compile(r"\\(?:n|t|\\|u[0-9a-f]{4})")
