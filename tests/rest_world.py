@@ -18,8 +18,8 @@ from server_process import ServerProcess, serving
 from typer.testing import CliRunner
 
 from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.client.autostart import ONE_HEAP
 from clawmem.app.interfaces.cli.command_line import cli
-from clawmem.app.services.setup.service_units import ONE_HEAP
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.knowledge.entities import entity_id
 from clawmem.ports.entities import Entity

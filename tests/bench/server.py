@@ -36,6 +36,7 @@ from server_process import ServerProcess, serving
 
 from clawmem.app.bench.retrieval import percentile
 from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.client.autostart import ONE_HEAP
 from clawmem.app.settings.model import load_settings
 
 FACTS = FOLDER / "server.json"
@@ -199,6 +200,7 @@ def measured(vault: Path, questions: int, seconds: float, ways: Sequence[Endpoin
         "HOME": str(home),
         "INDEX_PATH": str(vault),
         "PYTHONPATH": packages,
+        **ONE_HEAP,  # as of a server that a hook or the service manager starts
     }
     new = iter(new_questions(vault, sum(way.is_new for way in ways) * (WARM_UP + questions)))
     began = monotonic()

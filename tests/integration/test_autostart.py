@@ -86,6 +86,8 @@ def test_the_first_prompt_starts_a_server(here: Home) -> None:
     assert "Redis for 14 days" in cold.context and cold.context == warm.context
     assert (cold.log, warm.log) == ("", "")
     assert os.getsid(server.pid) == server.pid
+    if (environ := Path(f"/proc/{server.pid}/environ")).exists():
+        assert b"MALLOC_ARENA_MAX=1" in environ.read_bytes().split(b"\0")
     eventually(lambda: here.starts() == 1)
     assert {
         file.stat().st_mode & 0o777 for file in (here.log, here.vault.with_name("index.sqlite.token"))

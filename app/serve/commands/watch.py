@@ -94,8 +94,9 @@ def install_service(
 
 
 def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
+    from clawmem.app.client.autostart import ONE_HEAP
     from clawmem.app.interfaces.cli.connecting import start_of_command
-    from clawmem.app.services.setup.service_units import ONE_HEAP, Service
+    from clawmem.app.services.setup.service_units import Service
     from clawmem.ports.errors import InvalidInput
 
     if embed and verb != WATCH:

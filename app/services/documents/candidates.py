@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
-from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.listing import docids, every_served
 from clawmem.domain.documents.identity import display_path
 from clawmem.domain.documents.names import document_names, file_name
 from clawmem.domain.documents.title import EXTENSION
@@ -53,7 +53,7 @@ class CandidateSearch:
 
     def _called(self, asked: set[str]) -> list[Document]:
         """Return the documents with most of the words *asked* in their path, title or aliases."""
-        shared = ((one, len(asked & _name_words(one))) for one in self._vault.documents.latest())
+        shared = ((one, len(asked & _name_words(one))) for one in every_served(self._vault.documents))
         ranked = sorted(
             (pair for pair in shared if pair[1]), key=lambda pair: (-pair[1], pair[0].display_path)
         )

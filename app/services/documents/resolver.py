@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import NamedTuple, Protocol
 
 from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
+from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.succession import moved_documents
 from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.identity import DOCID_LENGTH, normalise_docid, parse_virtual_path
@@ -82,9 +83,8 @@ class AddressResolver:
             for address in readings:
                 if found := find(address, to_change):
                     return self._only(text, found, address, to_change)
-        served = self._vault.documents.latest()
-        for address in readings:
-            if found := self._by_name(address, to_change, served):
+        for address, called in zip(readings, self._called(readings), strict=True):
+            if found := self._by_name(address, to_change, called):
                 return self._only(text, found, address, to_change)
         for address in readings:
             if found := self._by_words_of_forgotten(address):
@@ -172,7 +172,8 @@ class AddressResolver:
         ending = next(filter(None, map(self._vault.documents.by_suffix, _ends(address))), [])
         found = verified_if_any(ending)
         if address.docid:
-            called = self._by_name(address, to_change, self._vault.documents.latest())
+            [served] = self._called([address])
+            called = self._by_name(address, to_change, served)
             found = [*verified_if_any([*ending, *called]), *self._by_docid(address)]
         elif found and to_change:
             gone = self._by_end_of_gone(address, to_change)
@@ -183,13 +184,22 @@ class AddressResolver:
         ends = _ends(address)
         return self._inactive(lambda one: any(is_place_end(one, path) for path in ends))
 
-    def _by_name(self, address: Address, to_change: bool, among: Sequence[Document]) -> list[Document]:
-        """Return the documents with this title, file name or alias; the served ones from *among* come first."""
-        is_called = name_matcher(address)
-        served = verified_if_any([one for one in among if is_called(one)])
+    def _called(self, addresses: Sequence[Address]) -> list[list[Document]]:
+        """Return the served documents with the title, file name or alias of each address; every document is read once."""
+        found: list[list[Document]] = [[] for _ in addresses]
+        matchers = [*map(name_matcher, addresses)]
+        for one in every_served(self._vault.documents):
+            for called, is_called in zip(found, matchers, strict=True):
+                if is_called(one):
+                    called.append(one)
+        return found
+
+    def _by_name(self, address: Address, to_change: bool, called: Sequence[Document]) -> list[Document]:
+        """Return the documents with this title, file name or alias; the served ones, *called*, come first."""
+        served = verified_if_any([*called])
         if served and not to_change:
             return served
-        gone = self._inactive(is_called)
+        gone = self._inactive(name_matcher(address))
         return served + [one for one in gone if not served or one.inactive is InactiveReason.FORGOTTEN]
 
     def _by_words_of_forgotten(self, address: Address) -> list[Document]:

@@ -13,13 +13,6 @@ from clawmem.ports.errors import ConfigError
 
 RESTARTS_AFTER_S = 5
 STOPS_WITHIN_S = 20  # slightly more than watcher and server need to stop
-# Variables of glibc; other systems ignore them. By default each thread has a heap of its own, and memory that one thread
-# frees is not used by others: after some hundred questions the threads of a server held 45 MB of unused memory.
-ONE_HEAP = {
-    "MALLOC_ARENA_MAX": "1",
-    "MALLOC_MMAP_THRESHOLD_": str(4 << 20),
-    "MALLOC_TRIM_THRESHOLD_": str(4 << 20),
-}
 
 
 class Service(NamedTuple):
