@@ -77,6 +77,10 @@ def _lines(head: bytes) -> tuple[Mapping[str, Any], ...]:
     return tuple(found)
 
 
+# The parser reads a text from its start again with each buffer: with 64 kB, one of 100 MB takes over a minute.
+READ_AT_ONCE = 1 << 21
+
+
 class _Bytes:
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -102,7 +106,9 @@ def objects_in(member: Member, prefix: str | None = None) -> Iterator[dict[str, 
     count = 0
     with member.open() as file:
         try:
-            for value in ijson.items(Utf8Stream(file), place, use_float=True, multiple_values=True):
+            for value in ijson.items(
+                Utf8Stream(file), place, buf_size=READ_AT_ONCE, use_float=True, multiple_values=True
+            ):
                 count += 1
                 if isinstance(value, dict):
                     yield value

@@ -20,7 +20,7 @@ from clawmem.ports.errors import NotFound
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.lifecycle.forgetting import ForgetPreview
+    from clawmem.app.services.lifecycle.forgetting import ForgetPreview, ForgetReport
     from clawmem.ports.records import Document
 
 
@@ -56,8 +56,8 @@ def forget_source(
         raise NotFound("source", source, suggestions=sorted(known), remark=remark)
     if confirm is not True:
         raise _confirmation(source, documents)
-    with services.progress("Forgetting"):
-        done = services.forgetting(documents, services.caller, f"source {source}")
+    done = _forgotten_parts(services, documents, source)
+    with services.progress("Looking for traces"):
         probes = services.prove(done)
     read_again(services.vault, {one.collection for one in documents})
     return ForgottenSource(
@@ -67,6 +67,35 @@ def forget_source(
         left=done.left,
         probes=probes,
     )
+
+
+def _forgotten_parts(services: Services, documents: Sequence[Document], source: str) -> ForgetReport:
+    """
+    Forget *documents*; an interrupt keeps the finished parts.
+
+    Raises:
+        KeyboardInterrupt: Ctrl-C, with a note about what was done and the next step.
+    """
+    forgotten = 0
+    with services.progress("Forgetting") as step:
+
+        def count(done: int, total: int) -> None:
+            nonlocal forgotten
+            forgotten = done
+            step(done, total)
+
+        try:
+            return services.forgetting.in_parts(documents, services.caller, f"source {source}", count)
+        except KeyboardInterrupt as interruption:
+            next_step = (
+                "Run the same command again to continue."
+                if forgotten < len(documents)
+                else "Their bytes may still lie in the vault's free space. Run: clawmem lifecycle purge"
+            )
+            interruption.add_note(
+                f"At least {forgotten:,} of {counted(len(documents), 'document')} from {source} are forgotten. {next_step}"
+            )
+            raise
 
 
 def _confirmation(source: str, documents: Sequence[Document]) -> ConfirmationMissing:

@@ -25,6 +25,7 @@ from chat_exports import (
 )
 from command_line import Invoke, ask_json, write_notes
 
+from clawmem.adapters.conversations.members import Utf8Stream
 from clawmem.app.main import main
 
 SOUND = talk(
@@ -165,6 +166,48 @@ def test_hostile_messages(invoke: Invoke, tmp_path: Path) -> None:
     assert not any("\x1b" in text or "\x00" in text for text in texts)
     assert any("surrogate  and" in text.replace("\ufffd", "").replace("   ", "  ") for text in texts)
     assert mined(invoke, tmp_path / "c.json")["skipped"] == 1
+
+
+def test_a_huge_text_and_a_long_conversation(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text of megabytes is read in few steps, each of which costs its length, and cut; every message is counted."""
+    huge = talk(
+        "huge",
+        "Huge",
+        "2025-02-05",
+        "Which rope?",
+        "hemp " * 1_600_000,
+        "And which knot holds best?",
+        "A bowline holds.",
+    )
+    long = talk(
+        "long", "Long", "2025-02-06", *(f"Crane {number} was painted green." for number in range(4_000))
+    )
+    write_notes(
+        tmp_path / "in",
+        {"huge.json": json.dumps(chatgpt([huge])), "long.json": json.dumps(claude_ai([long]))},
+    )
+    read, steps = Utf8Stream.read, []
+
+    def counted(self: Utf8Stream, size: int = -1) -> bytes:
+        steps.append(size)
+        return read(self, size)
+
+    monkeypatch.setattr(Utf8Stream, "read", counted)
+    report = mined(invoke, tmp_path / "in")
+
+    assert report["faults"] == []
+    assert {name: one["messages"] for name, one in report["sources"].items()} == {
+        "chatgpt": 4,
+        "claude.ai": 4_000,
+    }
+    assert len(steps) < 40
+    listed = ask_json(invoke, "list", "-n", 200)["documents"]
+    sizes = [
+        len(ask_json(invoke, "get", one["file"])["text"]) for one in listed if one["title"].startswith("Huge")
+    ]
+    assert 500_000 <= max(sizes) < 510_000
 
 
 def test_a_cyclic_tree_ends(invoke: Invoke, tmp_path: Path) -> None:

@@ -34,9 +34,11 @@ from clawmem.app.services.conversations.mining import MineConversations, MiningI
 from clawmem.app.services.conversations.sources import imported_sources
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
 from clawmem.app.services.indexing.publish import publish
+from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.domain.conversations.units import FORMER_SHARED
 from clawmem.domain.conversations.versions import ConversationState
 from clawmem.ports.conversations import ExportFile, ExportPart
+from clawmem.ports.records import Document
 
 BOAT = talk(
     "boat-talk",
@@ -372,6 +374,32 @@ def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> N
     unknown = invoke("mine", "--forget", "chatgbt", "--yes")
     assert unknown.exit_code != 0
     assert "claude.ai" in unknown.stderr
+
+
+def test_an_interrupted_forgetting_continues(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C keeps the finished parts, and says so; the same command forgets the rest and leaves no trace of either."""
+    mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT, BREAD, PLANS))
+    forget, parts = Forgetting._forget, iter(range(2))
+
+    def interrupted(self: Forgetting, part: Sequence[Document], *more: Any) -> Any:
+        if next(parts, None) is None:
+            raise KeyboardInterrupt
+        return forget(self, part, *more)
+
+    monkeypatch.setattr("clawmem.app.services.lifecycle.forgetting.PART", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr(Forgetting, "_forget", interrupted)
+        stopped = invoke("mine", "--forget", "chatgpt", "--yes")
+
+    assert (stopped.exit_code, len(documents(invoke))) == (130, 1)
+    assert "At least 2 of 3 documents from chatgpt are forgotten." in stopped.stderr
+    assert "Run the same command again" in stopped.stderr
+    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
+    assert (done["documents"], done["left"], any(done["probes"].values())) == (1, "", False)
+    assert documents(invoke) == {}
+    assert mined(invoke, tmp_path / "export")["sources"]["chatgpt"]["forgotten"] == 3
 
 
 def longer(one: Talk, *texts: str) -> Talk:

@@ -17,7 +17,7 @@ from pathlib import Path
 from threading import Timer
 
 import pytest
-from messages_api import Block, MessagesApi, Request, call, listening, text
+from messages_api import Block, MessagesApi, Request, call, claude_environ, listening, text
 from server_process import serving
 
 import clawmem
@@ -54,16 +54,8 @@ class World:
         self.vault = home / ".cache" / "clawmem" / "index.sqlite"
         packages = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
         self.environ = {
-            "PATH": os.pathsep.join((str(claude.parent), str(home / "bin"), os.environ["PATH"])),
-            "HOME": str(home),
+            **claude_environ(home, api.url, claude.parent, home / "bin"),
             "PYTHONPATH": os.pathsep.join(filter(None, packages)),
-            "CLAUDE_CONFIG_DIR": str(home / ".claude"),
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "DISABLE_AUTOUPDATER": "1",
-            "ANTHROPIC_BASE_URL": api.url,
-            "ANTHROPIC_API_KEY": "none",
-            "NO_PROXY": "127.0.0.1",
-            "CLAWMEM_NO_SERVER": "1",
         }
 
     def clawmem(self, *arguments: object) -> str:

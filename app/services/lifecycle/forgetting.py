@@ -10,6 +10,7 @@ from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.lookup import Lookup
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.lifecycle.derived import DerivedMemories, derived_documents
+from clawmem.app.services.progress import Progress
 from clawmem.app.services.retrieval.receipts import Receipt, unpack_if_readable
 from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
@@ -30,6 +31,9 @@ from clawmem.ports.vault import Vault
 
 Note = Callable[[Sequence[Document], str], object]
 
+PART = (
+    200  # documents of a transaction that forgets many; each part looks at every document that is not served
+)
 _OTHERS = 10  # other documents that contain the same sentence
 _EVERY = 1_000_000  # receipts; a month holds fewer
 _LAST_DAY = "9999-12-31T23:59:59.999Z"
@@ -93,6 +97,30 @@ class Forgetting:
         Raises:
             VaultError: nothing was forgotten.
         """
+        report = self._forget(documents, by, why, act)
+        return _joined([report], self.scrub() if documents else "")
+
+    def in_parts(
+        self, documents: Sequence[Document], by: str, why: str, progress: Progress = lambda done, total: None
+    ) -> ForgetReport:
+        """
+        Forget many *documents* as a call does, in transactions of `PART` documents each.
+
+        Raises:
+            VaultError, KeyboardInterrupt: the parts before are forgotten; a call with the rest of *documents* erases
+                their bytes too.
+        """
+        parts: list[ForgetReport] = []
+        gone: set[int] = set()
+        for start in range(0, len(documents), PART):
+            part = [one for one in documents[start : start + PART] if one.id not in gone]
+            parts.append(self._forget(part, by, why, Act.FORGET))
+            gone |= {one.id for one in parts[-1].documents}
+            progress(min(start + PART, len(documents)), len(documents))
+        return _joined(parts, self.scrub())
+
+    def _forget(self, documents: Sequence[Document], by: str, why: str, act: Act) -> ForgetReport:
+        """Forget *documents*, and leave their bytes in free space."""
         if not documents:
             return ForgetReport(())
         asked = self._with_replaced([*documents, *self._earlier(documents)])
@@ -175,7 +203,7 @@ class Forgetting:
             self._vault.answers.trim(_LAST_DAY)  # all of them, as their questions are unknown
         except ClawmemError as error:
             return str(error)
-        return self.scrub()
+        return ""
 
     def _receipts(self, ids: frozenset[int], marks: Sequence[str]) -> list[int]:
         return [one.id for one in self._vault.receipts.latest(_EVERY) if tells_of(one.content, ids, marks)]
@@ -243,6 +271,21 @@ class Forgetting:
 
     def _now(self) -> str:
         return iso_utc(self._clock.now_ms())
+
+
+def _joined(parts: Sequence[ForgetReport], left: str) -> ForgetReport:
+    """Return the report of several *parts*; documents that a later part forgot hold no traces of an earlier one."""
+    every = {one.id: one for part in parts for one in part.documents}
+    paths = {one.display_path for one in every.values()}
+    traces = Traces(
+        tuple(dict.fromkeys(word for part in parts for word in part.traces.words)),
+        tuple(dict.fromkeys(text for part in parts for text in part.traces.sentences)),
+        tuple(sorted({path for part in parts for path in part.traces.said_in} - paths)),
+        tuple({one.id: one for part in parts for one in part.traces.kept_in if one.id not in every}.values()),
+    )
+    rebuilt = {one.id: one for part in parts for one in part.rebuilt if one.id not in every}
+    reasons = dict.fromkeys(filter(None, (*(part.left for part in parts), left)))
+    return ForgetReport(tuple(every.values()), traces, " ".join(reasons), tuple(rebuilt.values()))
 
 
 def tells_of(content: bytes, ids: frozenset[int], marks: Sequence[str]) -> bool:
