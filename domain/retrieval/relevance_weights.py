@@ -16,5 +16,5 @@ ANSWERED = MappingProxyType({
 
 PLACED = MappingProxyType({
     "document": PlacedWeights(bias=-4.29, relevance=5.174, rank=0.7674, coverage=0.1611, name=0.8502, name_coverage=1.149),
-    "line": PlacedWeights(bias=-5.519, relevance=5.595, rank=0.8587, coverage=0.0, name=0.0, name_coverage=0.0),
+    "line": PlacedWeights(bias=-5.599, relevance=5.595, rank=0.8587, coverage=0.0, name=0.0, name_coverage=0.0),
 })  # fmt: skip
