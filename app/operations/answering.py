@@ -53,7 +53,7 @@ def found_document(
         "start_line": shown.start_line,
         "end_line": shown.end_line,
         "snippet": shown.text,
-        "superseded_by": successor_of(result.superseded_by),
+        "superseded_by": successor_of(result.superseded_by, partly=result.is_partly_superseded),
         "collection": document.collection,
         "path": document.path,
         "heading": result.heading,

@@ -14,14 +14,12 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance_model import (
-    ANSWERED,
-    ANSWERED_BY_WORDS,
     COUNTED_ENTRIES,
     MOST_COVERAGE,
     NAMED_ENTRIES,
-    PLACED,
     AnsweredWeights,
 )
+from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
 from clawmem.domain.retrieval.requested import Shortfall
 
 # An answer is more likely than not. `tests/bench/fit_relevance.py` prints the cost: of 100 answered questions 0 to 2.3

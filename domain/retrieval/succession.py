@@ -11,6 +11,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
+from clawmem.domain.retrieval.requested import QuestionDemands, unmet
+
+# Burden (see `Shortfall`) by which a newer note must be worse than a passage not to replace it; not fitted.
+LEAST_LACK = 0.3
+
 Key = TypeVar("Key", int, str)
 _DAY = len("2026-03-31")
 
@@ -77,9 +84,49 @@ def last_successors(pairs: Iterable[tuple[Key, Key]]) -> dict[Key, set[Key]]:
     }
 
 
-def successor_label(path: str, written: str) -> str:
+def successor_label(path: str, written: str, *, partly: bool = False) -> str:
     """Return the label of a superseded note, on one line; *written* is an ISO 8601 time."""
-    return f"superseded by {' '.join(path.splitlines())} ({written[:_DAY]})"
+    return f"{'partly ' if partly else ''}superseded by {' '.join(path.splitlines())} ({written[:_DAY]})"
+
+
+def passages_of(body: str) -> list[str]:
+    """Return the paragraphs of a note, each with the heading above it."""
+    passages: list[str] = []
+    heading = ""
+    for block in filter(None, map(str.strip, body.split("\n\n"))):
+        if block.startswith("#") and "\n" not in block:
+            heading = block
+        else:
+            heading = block.partition("\n")[0] if block.startswith("#") else heading
+            passages.append(block if block.startswith("#") else f"{heading}\n{block}")
+    return passages
+
+
+def is_replaced(asked: QuestionDemands, passages: Sequence[str], newer: str) -> bool:
+    """
+    Whether a newer note replaces the passage of an older note that answers a question.
+
+    It does not if it lacks what the passage has of the question, and has more words of another passage: then it replaces
+    that one.
+
+    Args:
+        asked: Demands of the question.
+        passages: Passages of the older note, at least one.
+        newer: Text of the newer note, with its names.
+    """
+    rarities = [1.0] * len(asked.words)
+    lacks = [unmet(asked, rarities, one, one).burden for one in passages]
+    answering = lacks.index(min(lacks))
+    if unmet(asked, rarities, newer, newer).burden - lacks[answering] < LEAST_LACK:
+        return True
+    shared = [_share(one, newer) for one in passages]
+    return shared[answering] >= max(shared)
+
+
+def _share(passage: str, text: str) -> float:
+    """Return the share of the content words of *passage* that *text* has."""
+    content = set(words(passage)) - STOP_WORDS
+    return len(content.intersection(words(text))) / len(content) if content else 0.0
 
 
 def _reached(start: Key, direct: Mapping[Key, set[Key]]) -> set[Key]:

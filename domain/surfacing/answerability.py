@@ -4,7 +4,7 @@ Answerability: the probability that a vault answers a prompt, from retrieval evi
 The model is one logistic regression. Its evidence is that of `relevance`; the form of the prompt captures how often
 notes answer prompts of this kind at all. The model is fitted separately from the one for search: questions typed into
 a search box nearly always have an answer in the vault, most prompts of a coding agent do not.
-`tests/bench/fit_answerability.py` prints the weights and their error rates.
+`tests/bench/fit_answerability.py` prints its error rates and writes the weights.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from clawmem.domain.retrieval.relevance import Evidence, family
 from clawmem.domain.retrieval.relevance_model import MOST_COVERAGE
-from clawmem.domain.retrieval.requested import Shortfall
+from clawmem.domain.surfacing.answerability_model import Weights
+from clawmem.domain.surfacing.answerability_weights import BY_FAMILY, BY_WORDS
 from clawmem.domain.surfacing.prompt_form import PromptForm
 
 # Bounds for the number of lines and passages. Vaults with `SMALL` entries up to the lower bound are treated alike. For
@@ -36,45 +37,6 @@ class PromptMatch(NamedTuple):
     identifier: bool = False
     name: bool = False
     whole: bool = False
-
-
-class Weights(NamedTuple):
-    """Log-odds weight of each feature; those of ``unknown`` to ``pointing`` and of ``unmet`` are subtracted."""
-
-    bias: float
-    line: float
-    cosine: float
-    unknown: float
-    entries: float
-    task: float
-    general: float
-    pointing: float
-    ours: float
-    own: float
-    asks: float
-    identifier: float
-    name: float
-    whole: float
-    coverage: float = 0.0
-    unmet: Shortfall = Shortfall()
-
-
-# The biases are 0.6 above the fitted ones, so that no more of the development conversations meet silence than before.
-BY_WORDS = Weights(
-    bias=2.586, line=2.075, cosine=0, unknown=0.3586, entries=1.02, task=3.345, general=1.655, pointing=1.302,
-    ours=1.901, own=1.065, asks=0.007087, identifier=1.268, name=0.6571, whole=2.015, coverage=2.76,
-    unmet=Shortfall(words=1.108, names=2.152, number=2.569, slot=0.7518),
-)  # fmt: skip
-_STATIC = Weights(
-    bias=1.577, line=0.8812, cosine=12.18, unknown=0.5383, entries=0.977, task=3.443, general=1.74, pointing=1.288,
-    ours=2.085, own=0.975, asks=0.01, identifier=1.819, name=0.2855, whole=2.602, coverage=1.814,
-    unmet=Shortfall(words=0.6222, names=2.018, number=3.286, slot=0.7739),
-)  # fmt: skip
-BY_FAMILY = {
-    "wordllama:l2_supercat": _STATIC,
-    # Not fitted: the cosine weight is rescaled by the ratio of this family to the static one in `relevance_model`.
-    "minilm:384": _STATIC._replace(bias=1.936, cosine=10.92),
-}
 
 
 def answerability(
@@ -118,7 +80,6 @@ def _log_odds(evidence: Evidence, form: PromptForm, match: PromptMatch, weights:
             -weights.pointing * form.pointing,
             weights.ours * form.ours,
             weights.own * form.own,
-            weights.asks * form.asks,
             weights.identifier * match.identifier,
             weights.name * match.name,
             weights.whole * match.whole,

@@ -51,7 +51,6 @@ _TIMES = frozenset(
 )
 _OURS = frozenset("we our ours us did was were had decided agreed ago".split())
 _OWN = frozenset("i my mine".split())
-_ASKING = frozenset("who when where which why what whose how".split())
 
 MOST_FILES = 3
 RESULTS_EACH = 2
@@ -88,7 +87,6 @@ class PromptForm(NamedTuple):
         pointing: The prompt points at something in the current context: "this function", "the code above".
         ours: The prompt refers to actions or property of a group: "we", "our", "did", "decided".
         own: The prompt refers to its author: "I", "my"; false for a general question such as "how do I".
-        asks: The prompt opens with a question word, and is not general.
         telling: The prompt holds a word other than function words.
     """
 
@@ -97,7 +95,6 @@ class PromptForm(NamedTuple):
     pointing: bool = False
     ours: bool = False
     own: bool = False
-    asks: bool = False
     telling: bool = True
 
 
@@ -118,7 +115,6 @@ def prompt_form(prompt: str) -> PromptForm:
         pointing=any(map(_points, every, [*every[1:], ""])),
         ours=not _OURS.isdisjoint(every),
         own=not general and not _OWN.isdisjoint(every),
-        asks=question[:1] != [] and question[0] in _ASKING and not general,
         telling=not STOP_WORDS.issuperset(every),
     )
 

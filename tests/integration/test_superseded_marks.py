@@ -20,7 +20,7 @@ NEWEST = TODAY - timedelta(days=1)
 REDIS, LAST = f"notes/decisions/{OLD}-redis.md", f"notes/decisions/{NEWEST}-<b>lite.md"
 MARK = f"superseded by {LAST} ({NEWEST})"
 ESCAPED = MARK.replace("<b>", "&lt;b&gt;")
-FIELD = {"file": LAST, "authored_at": f"{NEWEST}T00:00:00.000Z"}
+FIELD = {"file": LAST, "authored_at": f"{NEWEST}T00:00:00.000Z", "partly": False}
 NOTES = {
     f"decisions/{OLD}-redis.md": "---\ncontent_type: decision\n---\n# Sessions in Redis\n\n"
     "Login sessions live in Redis for 14 days because `auth.py` is fast there.\n",
@@ -31,6 +31,10 @@ NOTES = {
     "old/review.md": "---\ndate: 2024-01-02\nreview_by: 2024-02-02\nsuperseded_by: old/reviewed.md\n---\n# Rota\n\nLin on call.\n",
     "old/reviewed.md": "---\ndate: 2024-01-03\nreview_by: 2999-01-01\n---\n# Rota of three\n\nPriya takes calls as well.\n",
     "bees.md": "# Bees\n\nBees fly at ten degrees.\n",
+    "ferry/house.md": "---\ndate: 2024-01-02\n---\n# Ferry house\n\n## Counter\n\nOpening hours of the counter: 9:30 until noon.\n\n"
+    "## Summer break\n\nThe workshop closes in July, and nobody answers letters.\n",
+    "ferry/summer.md": "---\ndate: 2024-03-04\nsupersedes: house.md\n---\n# Summer break\n\n"
+    "The workshop closes in August; Jana answers letters.\n",
 }
 
 
@@ -82,14 +86,14 @@ def test_get_marks_beside_the_text(world: InterfaceWorld) -> None:
 
 FIELDS: dict[str, Callable[[InterfaceWorld], Any]] = {
     "search": lambda one: one.json("search", "--all", "login sessions Redis")["results"],
-    "similar": lambda one: one.json("similar", "notes/bees.md")["results"],
+    "similar": lambda one: one.json("similar", "-n", "9", "notes/bees.md")["results"],
     "timeline": lambda one: [one.json("timeline", REDIS)["focus"]],
     "list": lambda one: one.json("list")["documents"],
     "get": lambda one: [one.json("get", REDIS)],
     "multi-get": lambda one: one.json("multi-get", "notes/**/*.md")["documents"],
     "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[1]["results"],
     "mcp search, whole": lambda one: one.mcp("search", query="login sessions", compact=False, show_all=True)[1]["results"],
-    "mcp find_similar": lambda one: one.mcp("find_similar", file="notes/bees.md")[1]["results"],
+    "mcp find_similar": lambda one: one.mcp("find_similar", file="notes/bees.md", limit=9)[1]["results"],
     "mcp timeline": lambda one: [one.mcp("timeline", docid=REDIS)[1]["focus"]],
     "mcp list": lambda one: one.mcp("list")[1]["documents"],
     "mcp get": lambda one: [one.mcp("get", file=REDIS)[1]],
@@ -145,3 +149,24 @@ def test_a_question_of_then(world: InterfaceWorld) -> None:
     said = world.json("search", "login sessions Redis", "--as-of", OLD)
 
     assert {one["superseded_by"] for one in said["results"]} == {None}, json.dumps(said)
+
+
+@pytest.mark.parametrize("way", ["cli", "hook"])
+def test_a_note_supersedes_the_passage_that_it_is_about(world: InterfaceWorld, way: str) -> None:
+    """The older note comes first for the hours, marked as partly superseded, and second for the summer break."""
+
+    def said(prompt: str) -> str:
+        if way == "cli":
+            return world.cli("query", "--all", prompt)
+        return world.hook("context-surfacing", "UserPromptSubmit", prompt=prompt, session_id=prompt)
+
+    hours, summer = (
+        said("what are the opening hours of the counter"),
+        said("when is the summer break of the workshop"),
+    )
+
+    assert "9:30 until noon" in hours
+    assert "partly superseded by notes/ferry/summer.md (2024-03-04)" in hours
+    assert hours.find("ferry/house.md:") < (hours.find("ferry/summer.md:") % len(hours))
+    assert "partly superseded" not in summer
+    assert summer.index("ferry/summer.md:") < summer.index("ferry/house.md:")

@@ -21,15 +21,15 @@ class MarkedDocument(NamedTuple):
     mark: str
 
 
-def told_succession(successor: Document | None) -> str:
+def told_succession(successor: Document | None, *, partly: bool = False) -> str:
     """
     Return the mark of a superseded note for context that is added unasked; empty without a successor.
 
     The path of a private successor is not named.
     """
     if successor is not None and is_private(successor.display_path):
-        return SUPERSEDED
-    return succession_mark(successor)
+        return f"partly {SUPERSEDED}" if partly else SUPERSEDED
+    return succession_mark(successor, partly=partly)
 
 
 def without_replaced(vault: DocumentRecords, documents: Sequence[Document]) -> list[MarkedDocument]:

@@ -41,6 +41,7 @@ class ResultFields(NamedTuple):
     shown_length: int = MAX_LENGTH  # characters
     unit: Unit = Unit.DOCUMENT
     superseded_by: Document | None = None  # the current note that replaces it
+    is_partly_superseded: bool = False  # whether that note replaces other passages than the one that answers
 
 
 class Result(ResultFields):
@@ -172,6 +173,7 @@ def describe(
             confidence=candidate.confidence,
             unit=request.unit,
             superseded_by=newer.get(document.id),
+            is_partly_superseded=candidate.is_partly_superseded,
         )
         for candidate, document in found
     )

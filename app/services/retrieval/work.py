@@ -105,6 +105,9 @@ class Candidate(NamedTuple):
     document: Document | None = None
     span: Span | None = None
     chunk: str = ""  # text for a reranker
+    is_partly_superseded: bool = (
+        False  # whether its successors replace other passages than the one that answers
+    )
     confidence: float | None = None  # the probability that it answers; None if no stage computed it
 
 

@@ -101,10 +101,11 @@ class Composer:
         documents = {c.document_id: c.document for c in candidates if c.document}
         newer = current_successors(self._vault, documents, request.as_of)
         properties = self._properties(documents, request)
+        partly = {c.document_id for c in candidates if c.is_partly_superseded}
         heads = {
-            number: self._head(document, request.question.now_ms, newer.get(number))._replace(
-                properties=properties.get(number, "")
-            )
+            number: self._head(
+                document, request.question.now_ms, told_succession(newer.get(number), partly=number in partly)
+            )._replace(properties=properties.get(number, ""))
             for number, document in documents.items()
         }
         found = [self._passage(c, heads[c.document_id], request, best) for c in candidates]
@@ -123,7 +124,7 @@ class Composer:
         redacted = {number: self._redact(line, 0, len(line)) for number, line in found.items()}
         return {number: self._clean(line) for number, line in redacted.items() if not self._is_refused(line)}
 
-    def _head(self, document: Document, now_ms: int, successor: Document | None) -> blocks.Entry:
+    def _head(self, document: Document, now_ms: int, succession: str) -> blocks.Entry:
         origin = document.origin
         return blocks.Entry(
             self._clean(document.title),
@@ -133,7 +134,7 @@ class Composer:
             age=age_label(document.authored_at, now_ms),
             source=SOURCES[origin],
             lead="" if is_verified(origin) else LEADS[origin],
-            successor=self._clean(told_succession(successor)),
+            successor=self._clean(succession),
         )
 
     def _passage(

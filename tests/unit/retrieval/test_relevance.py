@@ -14,7 +14,7 @@ from clawmem.domain.retrieval.relevance import (
     family,
     place_probability,
 )
-from clawmem.domain.retrieval.relevance_model import ANSWERED, ANSWERED_BY_WORDS, PLACED
+from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
 from clawmem.domain.retrieval.requested import Shortfall
 
 FINGERPRINTS = st.sampled_from([None, "unheard of", *ANSWERED])

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.succession import current_first, successors
+from clawmem.domain.retrieval.query_forms import query_forms
+from clawmem.domain.retrieval.requested import requested
+from clawmem.domain.retrieval.succession import current_first, is_replaced, passages_of, successors
 
 KEYS = st.integers(0, 9)
 RANKED = st.lists(KEYS, unique=True)
@@ -90,3 +92,28 @@ def test_a_long_row_of_successions(revisions: int) -> None:
     ranked = list(range(revisions))
 
     assert current_first(ranked, [*pairwise(ranked)]) == ranked[::-1]
+
+
+HOUSE = "## Hours\n\nOpen from 9:30 to noon.\n\n## Break\n\nThe house closes in July, no letters."
+
+
+@pytest.mark.parametrize(
+    ("question", "newer", "is_replacing"),
+    [
+        ("what are the hours, when is it open", "Break: the house closes in August.", False),
+        ("when is the break, in July", "Break: the house closes in August.", True),
+        ("what are the hours", "Hours: open from ten.", True),
+        ("what are the hours", "Open from ten, until noon.", True),
+        ("who paints the boat", "Break: the house closes in August.", True),
+    ],
+)
+def test_a_note_replaces_the_passage_that_it_is_about(question: str, newer: str, is_replacing: bool) -> None:
+    """Unless it lacks the words of the question and has more of another passage; without words of either it replaces."""
+    asked = requested(question, query_forms(question).words)
+
+    assert is_replaced(asked, passages_of(HOUSE), newer) is is_replacing
+
+
+def test_a_passage_has_its_heading() -> None:
+    """A heading belongs to every paragraph below it."""
+    assert passages_of("# A\n\nOne.\n\nTwo.\n\n## B\nThree.\n") == ["# A\nOne.", "# A\nTwo.", "## B\nThree."]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import known_by, successions_from
+from clawmem.app.services.retrieval.partial_succession import partly_superseded
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.intent import TimeIntent
@@ -24,7 +25,7 @@ def successors_first(vault: DocumentRecords, *, of_lines: bool = False) -> Stage
     """
     Return a stage that puts superseded notes below their successors, and adds successors that were not found.
 
-    It does nothing if the question asks for the past.
+    It does nothing if the question asks for the past, nor for a note whose answering passage no successor replaces.
 
     Args:
         of_lines: Whether lines are arranged as well. A successor then goes directly before the superseded line, which
@@ -42,6 +43,11 @@ def successors_first(vault: DocumentRecords, *, of_lines: bool = False) -> Stage
         if request.question.time_intent is TimeIntent.HISTORY:
             notes.append("the question asks for what was before")
             return work
+        partly = partly_superseded(vault.documents, request, pairs, found)
+        pairs = {pair for pair in pairs if pair.older not in partly}
+        work = work.with_candidates(
+            [c._replace(is_partly_superseded=c.document_id in partly) for c in work.candidates]
+        )
         arrange = _lifted if of_lines else _exchanged
         arranged = _with_their_lines(
             _arranged(vault.documents, request, work.candidates, pairs, arrange), work.candidates
@@ -164,7 +170,7 @@ def successors_above(vault: DocumentRecords) -> Stage:
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        found = {c.document_id for c in work.candidates}
+        found = {c.document_id for c in work.candidates if not c.is_partly_superseded}
         pairs = known_by(vault.documents, successions_from(vault.successions, found), request.as_of)
         if not pairs or request.question.time_intent is TimeIntent.HISTORY:
             return work
