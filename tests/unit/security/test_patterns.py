@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clawmem.domain.knowledge import entities
-from clawmem.domain.retrieval import intent, query_forms, temporal_words
+from clawmem.domain.retrieval import by_date, intent, query_forms, temporal_words
 from clawmem.domain.security.patterns import AnyCase, Pattern
 from clawmem.domain.surfacing import facts, gate, hints, ordering, prompt_form, visible
 
@@ -24,7 +24,19 @@ def patterns_of(module: ModuleType) -> list[Pattern]:
 
 @pytest.mark.parametrize(
     "module",
-    [entities, facts, gate, hints, intent, prompt_form, query_forms, temporal_words, ordering, visible],
+    [
+        by_date,
+        entities,
+        facts,
+        gate,
+        hints,
+        intent,
+        prompt_form,
+        query_forms,
+        temporal_words,
+        ordering,
+        visible,
+    ],
     ids=lambda module: module.__name__.rpartition(".")[2],
 )
 @settings(max_examples=60)
