@@ -251,7 +251,7 @@ _AMOUNT = AnyCase(
 _OF_OTHERS = AnyCase(
     r"\b(?:did|does|do|has|have|had|is|are|was|were|will|hat|haben|ist|sind|war)\b(?!\s+(?:i|we|it|there|ich|wir|es)\b)"
 )
-_OWN_DEEDS = AnyCase(r"\b(?:did|have|had|were|was)\s+(?:i|we)\b", " i| we")
+_OWN_DEEDS = AnyCase(r"\b(?:did|have|had|were|was)\s+(?:i|we)\b", "did|have|had|were|was&i|we")
 
 # Words of generic questions; none of them names a topic.
 _ANYTHING = frozenset(
