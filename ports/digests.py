@@ -1,5 +1,5 @@
 """
-SHA-1 and SHA-256 from the interpreter's built-in modules.
+BLAKE2b, SHA-1 and SHA-256 from the interpreter's built-in modules.
 
 Importing ``hashlib`` loads OpenSSL, which adds two milliseconds to each prompt.
 """
@@ -9,11 +9,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hashlib import sha1, sha256
+    from hashlib import blake2b, sha1, sha256
 else:
     try:
-        from _sha1 import sha1
+        from _blake2 import blake2b
     except ImportError:  # an interpreter built without this module
+        from hashlib import blake2b
+    try:
+        from _sha1 import sha1
+    except ImportError:
         from hashlib import sha1
     try:
         from _sha2 import sha256
@@ -23,4 +27,4 @@ else:
         except ImportError:
             from hashlib import sha256
 
-__all__ = ["sha1", "sha256"]
+__all__ = ["blake2b", "sha1", "sha256"]

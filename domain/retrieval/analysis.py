@@ -83,7 +83,7 @@ class QueryAnalysis:
         """Names that may be speakers in the text."""
         return named_speakers(words(self.text))
 
-    # The patterns of the next four take 20 to 70 ms to compile, and a prompt uses none of them.
+    # The modules of the next four are imported only for questions that reach the stages which need them.
 
     @cached_property
     def newest(self) -> NewestQuestion | None:

@@ -16,7 +16,7 @@ from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.temporal import TimeRange
-from clawmem.domain.security.patterns import AnyCase
+from clawmem.domain.security.patterns import AnyCase, Pattern
 
 MATCHING = 0.9  # share of the best coverage of the topic that a matching note needs
 # Confidence of the newest note of a kind ("the latest handoff"), which matches by its type and date alone. Not fitted:
@@ -36,36 +36,34 @@ _TIMES = (
     r"|sams|sonn)tag|mittwoch|sommer|herbst|frühling|frühjahr|semaines?|mois|années?|ans?|jours?|nuit|fois|heures?"
     r"|été|hiver|trimestre|semanas?|mes|meses|años?|días?|noches?|vez|veces|horas?|verano|invierno)"
 )
-_NEWEST = re.compile(
+_NEWEST = AnyCase(
     rf"""
-    \b(?:latest|newest|most[ -]recent(?!ly))\b(?!\s+{_TIMES}\b)
-    | \b(?<!at[ ])(?<!how[ ]long[ ]did[ ])last(?=\s+\w)(?!\s+{_TIMES}\b)
+    (?: \b(?:latest|newest|most[ -]recent(?!ly))\b
+    | \b(?<!at[ ])(?<!how[ ]long[ ]did[ ])last(?=\s+\w)
+    | \b(?:neu|jüng|aktuell)e?ste[mnrs]?\b | \bletzte[mnrs]?\b
+    | (?<!semaine\ )(?<!mois\ )(?<!année\ )(?<!été\ )\bderni(?:ers?|ères?)\b | \búltim[oa]s?\b
+    ) (?!\s+{_TIMES}\b)
     | (?<!\bat\ )\blast(?=\W*\Z)
-    | \b(?:neu|jüng|aktuell)e?ste[mnrs]?\b(?!\s+{_TIMES}\b)
-    | \bletzte[mnrs]?\b(?!\s+{_TIMES}\b)
-    | (?<!semaine\ )(?<!mois\ )(?<!année\ )(?<!été\ )\bderni(?:ers?|ères?)\b(?!\s+{_TIMES}\b)
     | \b(?:le|la|les)?\s*plus\s+récente?s?\b | \bmás\s+(?:recientes?|nuev[oa]s?)\b
-    | \búltim[oa]s?\b(?!\s+{_TIMES}\b)
     | 最新的? | 最近的?一[次个份篇条] | 最近的(?![几一两三]?[天周年月]) | 最后一?[次个份篇条]的? | 直近の | 一番新しい
     """,
-    re.IGNORECASE | re.VERBOSE,
+    "latest|newest|most|last|ste|letzte|dernier",
+    re.VERBOSE,
 )
 # "When did we last meet" asks for a time: here "last" is an adverb, followed by a verb.
-_ADVERB = re.compile(
+_ADVERB = AnyCase(
     r"\b(?:did|do|does|have|has|had|was|were)\s+(?:[\w'’-]+\s+){1,3}(?<!\bthe\s)(?<!\bmy\s)(?<!\bour\s)(?<!['’]s\s)"
-    r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)$",
-    re.IGNORECASE,
+    r"(?<!\byour\s)(?<!\btheir\s)(?<!\bhis\s)(?<!\bher\s)$"
 )
-_HOW_LONG = re.compile(r"\bhow\s+long\b", re.IGNORECASE)
+_HOW_LONG = AnyCase(r"\bhow\s+long\b", "how")
 # At most two words are allowed between "latest" and the kind, and none of these, which begin the topic.
-_BREAK = re.compile(
+_BREAK = AnyCase(
     r"[?.!,;:]|\b(?:about|and|at|by|did|do|does|for|from|has|have|in|is|of|on|that|the|to|was|were|where|which|who"
-    r"|with|an|auf|aus|bei|für|im|mit|über|vom|von|zu|zum|zur|à|avec|dans|de|des|du|en|pour|sur|con|del|para|por|sobre)\b",
-    re.IGNORECASE,
+    r"|with|an|auf|aus|bei|für|im|mit|über|vom|von|zu|zum|zur|à|avec|dans|de|des|du|en|pour|sur|con|del|para|por|sobre)\b"
 )
-_NEAR = re.compile(r"\A\s*(?:(?:[\w'’-]+\s+){0,2}|[⺀-鿿]{0,4})")
-_DIRECTLY = re.compile(r"(?:\s|\b(?:le|la|les|el|los|las|plus|más)\b)*")
-_ASKING = re.compile("(?:是|在|有)?(?:什么|哪[里些个篇份]?|谁)|は?(?:何|どこ|誰)(?:ですか)?")
+_NEAR = Pattern(r"\A\s*(?:(?:[\w'’-]+\s+){0,2}|[⺀-鿿]{0,4})")
+_DIRECTLY = Pattern(r"(?:\s|\b(?:le|la|les|el|los|las|plus|más)\b)*")
+_ASKING = Pattern("(?:是|在|有)?(?:什么|哪[里些个篇份]?|谁)|は?(?:何|どこ|誰)(?:ですか)?")
 
 # The words by which a question names a content type, or any note.
 ANY_KIND = "any"
@@ -83,11 +81,10 @@ _KIND_WORDS = MappingProxyType(
         "documentos? notas? entradas? 笔记 文档 记录 ノート",
     }
 )
-_KINDS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+_KINDS: Mapping[str, AnyCase] = MappingProxyType(
     {
-        kind: re.compile(
-            "|".join(rf"\b(?:{word})\b" if word[0] < "⺀" else rf"(?:{word})" for word in some.split()),
-            re.IGNORECASE,
+        kind: AnyCase(
+            "|".join(rf"\b(?:{word})\b" if word[0] < "⺀" else rf"(?:{word})" for word in some.split())
         )
         for kind, some in _KIND_WORDS.items()
     }
@@ -124,7 +121,9 @@ class NewestQuestion(NamedTuple):
 
 def newest_question(query: str) -> NewestQuestion | None:
     """Return the parts of *query* if it asks for the newest note, else ``None``."""
-    found = next((one for one in _NEWEST.finditer(query) if not _is_adverb(query, one)), None)
+    if _NEWEST.search(query) is None:  # without compiling it, for most questions
+        return None
+    found = next((one for one in _NEWEST.compiled.finditer(query) if not _is_adverb(query, one)), None)
     if found is None:
         return None
     kind = _kind_near(query, found)
@@ -145,7 +144,7 @@ def newest_question(query: str) -> NewestQuestion | None:
 
 def is_any_kind(word: str) -> bool:
     """Whether *word* means any note: "notes", "entries"."""
-    return _KINDS[ANY_KIND].fullmatch(word) is not None
+    return _KINDS[ANY_KIND].compiled.fullmatch(word) is not None
 
 
 def kinds_in(text: str) -> frozenset[str]:
@@ -203,7 +202,7 @@ def _kind_near(query: str, superlative: re.Match[str]) -> tuple[str, re.Match[st
     found = (
         (kind, word)
         for kind, pattern in _KINDS.items()
-        for word in pattern.finditer(query)
+        for word in pattern.compiled.finditer(query)
         if _belongs(query, superlative, word)
     )
     return min(found, key=lambda one: (one[0] == ANY_KIND, one[1].start()), default=None)
@@ -212,8 +211,8 @@ def _kind_near(query: str, superlative: re.Match[str]) -> tuple[str, re.Match[st
 def _belongs(query: str, superlative: re.Match[str], word: re.Match[str]) -> bool:
     if word.start() >= superlative.end():
         between = query[superlative.end() : word.start()]
-        return _NEAR.fullmatch(between) is not None and _BREAK.search(between) is None
-    return _DIRECTLY.fullmatch(query[word.end() : superlative.start()]) is not None
+        return _NEAR.compiled.fullmatch(between) is not None and _BREAK.search(between) is None
+    return _DIRECTLY.compiled.fullmatch(query[word.end() : superlative.start()]) is not None
 
 
 def _noun_after(text: str) -> str:
@@ -226,7 +225,7 @@ def _noun_after(text: str) -> str:
 
 def content_words(text: str) -> tuple[str, ...]:
     """Return the words of *text* that name a topic, each once."""
-    some = dict.fromkeys(words(_ASKING.sub(" ", text)))
+    some = dict.fromkeys(words(text if text.isascii() else _ASKING.compiled.sub(" ", text)))
     return tuple(word for word in some if word not in STOP_WORDS and word not in _FRAME)
 
 
@@ -252,7 +251,7 @@ _AMOUNT = AnyCase(
 _OF_OTHERS = AnyCase(
     r"\b(?:did|does|do|has|have|had|is|are|was|were|will|hat|haben|ist|sind|war)\b(?!\s+(?:i|we|it|there|ich|wir|es)\b)"
 )
-_OWN_DEEDS = AnyCase(r"\b(?:did|have|had|were|was)\s+(?:i|we)\b", " i| we")
+_OWN_DEEDS = AnyCase(r"\b(?:did|have|had|were|was)\s+(?:i|we)\b", "did|have|had|were|was&i|we")
 
 # Words of generic questions; none of them names a topic.
 _ANYTHING = frozenset(

@@ -18,8 +18,10 @@ _UNWANTED = Pattern(
     + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
     + f"{BIDI}{TAGS}{SELECTORS}{ZERO_WIDTH}]"
 )
-_WIDE_BRACKETS = str.maketrans("＜＞﹤﹥", "<><>")
+_WIDE = "＜＞﹤﹥"
+_WIDE_BRACKETS = str.maketrans(_WIDE, "<><>")
 _LOOKALIKE_OPEN = "‹〈〈⟨˂ᐸ❮❰《«≺⧼⟪"
+_BRACKETS = frozenset(_WIDE + _LOOKALIKE_OPEN)
 _LOOKALIKE_TAG = Pattern(rf"[{_LOOKALIKE_OPEN}]\s*[/⁄∕⧸╱]?\s*(?P<name>[^\W\d_][\w-]{{2,24}})")
 _OUR_TAGS = ("vault", "instruction", "facts", "relationships")
 _ROLES = ("system", "assistant", "user", "human", "tool", "function", "antml")
@@ -54,7 +56,8 @@ def _joiner_or_nothing(match: re.Match[str]) -> str:
 
 
 def _may_join(character: str) -> bool:
-    return character > "\u02ff" and not _UNWANTED.compiled.match(character)
+    # A bracket may become a plain one, which joins nothing.
+    return character > "\u02ff" and character not in _BRACKETS and not _UNWANTED.compiled.match(character)
 
 
 def _plain_bracket(match: re.Match[str]) -> str:

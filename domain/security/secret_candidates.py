@@ -11,7 +11,7 @@ from clawmem.domain.security.secret_labels import regions
 
 NUMBER, STRING, WORD, PHRASE = "number", "string", "word", "phrase"
 
-_SEPARATORS = r"\s\"'`<>|,;()\[\]{}«»„“”\u2000-\u206f\u2190-\uffff"
+_SEPARATORS = r"\s\"'`<>|,;()\[\]{}«»"  # and the signs of `_spaced`
 _DIGITS = Pattern(rf"(?<!\d,)(?<![^{_SEPARATORS}])[^\d{_SEPARATORS}]{{0,100}}\d[^{_SEPARATORS}]{{0,300}}")
 _TOKEN = Pattern(rf"(?<![^{_SEPARATORS}])[^{_SEPARATORS}]{{4,300}}")
 _GROUPS = Pattern(r"(?<![\w.,:/+-])(?<!\d )[*#]?\d{1,8}(?:[ -]\d{1,8}){1,7}[*#]?(?![\w:%/]|[.,]\d)")
@@ -79,18 +79,31 @@ def candidates(text: str, lower: str) -> Iterator[Candidate]:
     for match in _GROUPS.compiled.finditer(text):
         if sum(map(str.isdigit, match[0])) >= 4 and not _OTHER.compiled.match(match[0]):
             yield Candidate(*match.span(), NUMBER)
-    for match in _DIGITS.compiled.finditer(text):
+    spaced = _spaced(text)
+    for match in _DIGITS.compiled.finditer(spaced):
         if match.end() - match.start() > 2:
             yield from _of_token(text, *match.span())
-    for match in _JOINED.compiled.finditer(text):
+    for match in _JOINED.compiled.finditer(spaced):
         yield from _of_token(text, *match.span())
     for first, last in regions(lower, _CUES, _REACH_BEFORE, _REACH_AFTER):
         for pattern in (_QUOTED, _CLAUSE, _LINE_OF_WORDS):
             for match in pattern.compiled.finditer(text, first, last):
                 yield Candidate(*match.span("words"), PHRASE)
-        for match in _TOKEN.compiled.finditer(text, first, last):
+        for match in _TOKEN.compiled.finditer(spaced, first, last):
             if not any(map(str.isdigit, match[0])):
                 yield from _of_token(text, *match.span())
+
+
+def _spaced(text: str) -> str:
+    """
+    Return *text* with a space for each general punctuation mark, symbol and unspaced letter, and ASCII digits.
+
+    The range of these signs, in a pattern, would take longer to compile than the text takes to search.
+    """
+    if text.isascii():
+        return text
+    far = (sign for sign in set(text) if "\u2000" <= sign <= "\u206f" or "\u2190" <= sign <= "\uffff")
+    return text.translate({ord(sign): "0" if sign.isdecimal() else " " for sign in far})
 
 
 def _of_token(text: str, start: int, end: int) -> Iterator[Candidate]:

@@ -20,7 +20,9 @@ from clawmem.domain.security.secret_words import TELLING, class_of
 BITS = 18
 Feature = tuple[str, ...]
 
-_PIECE = Pattern(r"[A-Za-z]{0,30}\d[A-Za-z0-9]*|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[\u0370-\uffff]|[^\w\s]")
+_PIECE = Pattern(
+    r"[A-Za-z]{0,30}\d[A-Za-z0-9]*|[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\x00-\u036f\U00010000-\U0010ffff]|[^\w\s]"
+)
 _ANY_VALUE = "#"
 _LINE_REACH = 160
 _ROW_REACH = 400

@@ -20,7 +20,8 @@ NEVER = {
     "asyncio", "dependency_injector", "fastapi", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "typer", "wordllama",
     "clawmem.app.bootstrap.services", "clawmem.app.settings.model", "clawmem.domain.capture.extraction",
 }  # fmt: skip
-MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "numpy", "tokenizers"}
+# `hashlib` loads OpenSSL, which takes 2 ms.
+MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "hashlib", "numpy", "tokenizers"}
 VAULT = {"clawmem.ports.errors", "clawmem.ports.records", "datetime"}
 
 

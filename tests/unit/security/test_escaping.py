@@ -39,6 +39,8 @@ def test_a_block_is_xml_with_exactly_our_elements(text: str) -> None:
 
 
 @given(HOSTILE)
+@example("\u0300\u200c＜")
+@example("\u0300\u200c‹system")
 def test_what_a_reader_unescapes_is_the_cleaned_text(text: str) -> None:
     """Nothing is lost or added between escaping and reading."""
     assert unescape(escape(text)) == clean(text)

@@ -52,6 +52,21 @@ def test_secrets_are_gone() -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "secret", "after"),
+    [
+        ("密码：", "x7Kq92LmPz", "，不要告诉别人"),
+        ("The password — ", "x7Kq92LmPz", " — is for the router"),
+        ("token 🙂", "x7Kq92LmPz", "🙂 password"),
+        ("the alarm code：", "４７１１", ""),
+        ("The pin is ", "꧑꧒꧓꧔", "."),
+    ],
+)
+def test_a_secret_between_signs_beyond_latin(before: str, secret: str, after: str) -> None:
+    """Punctuation and letters of other scripts end a secret, and their digits count as digits."""
+    assert secret not in redact(before + secret + after).text
+
+
+@pytest.mark.parametrize(
     "value",
     [
         "sk-proj-" + "abcd1234567890abcdef",
