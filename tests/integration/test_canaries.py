@@ -32,6 +32,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.services.maintenance import model_checks
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import (
     GENERATOR,
@@ -263,8 +264,8 @@ class TestServers:
 
     def test_late(self, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
         """A server that is slower than its canary's patience is out of reach, in time."""
-        monkeypatch.setattr(canaries, "RERANK_TIMEOUT_S", 0.3)
-        monkeypatch.setattr(canaries, "GENERATE_TIMEOUT_S", 0.3)
+        monkeypatch.setattr(model_checks, "RERANK_TIMEOUT_S", 0.3)
+        monkeypatch.setattr(model_checks, "GENERATE_TIMEOUT_S", 0.3)
         server = models.serve(
             lambda asked: well_behaved(asked) if asked.body is None else ScriptedReply(b"{}", wait_s=30)
         )
