@@ -7,12 +7,22 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from clawmem.app.services.setup.hooks import call_of
+from clawmem.app.services.setup.hooks import call_of, installed
 from clawmem.app.services.setup.parts import HookGroups, ServerEntry
 from clawmem.app.services.setup.steps import Change, FileEdit, run_steps
 
 OLD_PROGRAM = ("/opt/python", "-I", "-m", "clawmem", "hook", "feedback-loop")
 
+SOMEBODY = """{
+    "model": "opus",   "permissions": { "allow": ["Bash(ls)"] },
+    "hooks": {
+        "Stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}],
+        "PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "ruff format"}]}]
+    },
+    "env": {"LANG": "de_DE", "NOTE": "größe \\u00e9", "big": 1.50}
+}
+"""
+OLD_FORM = {"type": "command", "command": "/usr/local/bin/clawmem hook decision-extractor", "timeout": 10}
 COMMENTED = """{
   // colours of the evening
   "theme": "dark", /* not light */
@@ -98,3 +108,8 @@ def install_server(file: Path, name: str, entry: Mapping[str, Any]) -> Change:
 def remove_servers(file: Path) -> Change:
     """Remove the servers of clawmem from *file*; return the change."""
     return run_steps([FileEdit(file, [ServerEntry("mcpServers", "clawmem", {})])], remove=True)[0]
+
+
+def names_in(file: Path) -> list[str]:
+    """Return the names of the hooks of clawmem in the settings *file*."""
+    return [name for name, _ in installed(json.loads(file.read_text("utf-8"))["hooks"])]

@@ -9,7 +9,7 @@ from notes_vault import NotesVault
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.graph.build import BuildGraphs
 from clawmem.app.services.retrieval.models import Models
-from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer, intent_search
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentAnswer, intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.generator import Generator

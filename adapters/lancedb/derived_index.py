@@ -7,11 +7,10 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from typing import Any, ClassVar
 
-from clawmem.adapters.lancedb.changes import Changes, Row
 from clawmem.adapters.lancedb.checksums import Checksums
 from clawmem.adapters.lancedb.store import store_of
 from clawmem.adapters.lancedb.table import faults_of_keys, marker_in, marker_row, merge
-from clawmem.adapters.lancedb.translation import is_absence, translated
+from clawmem.adapters.lancedb.translation import Changes, Row, is_absence, translated
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexDamaged, VaultError, VaultReadOnly
 from clawmem.ports.records import Marker

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clawmem.adapters.lancedb.keys import MARKER, grain_numbers, pack
+from clawmem.adapters.lancedb.translation import MARKER, grain_numbers, pack
 from clawmem.adapters.lancedb.vocabulary import stems
 from clawmem.ports.lexical_index import K1, B
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Term

@@ -5,14 +5,11 @@ from functools import partial
 from typing import Any, ClassVar
 
 from clawmem.adapters.lancedb import vocabulary
-from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import LanceIndex
 from clawmem.adapters.lancedb.exact import StemmedTerm, rescored, scored, stemmed_term
-from clawmem.adapters.lancedb.keys import pack
-from clawmem.adapters.lancedb.searching import best, condition
 from clawmem.adapters.lancedb.table import common_fields
 from clawmem.adapters.lancedb.term_queries import Memo, TermQueries
-from clawmem.adapters.lancedb.translation import translated
+from clawmem.adapters.lancedb.translation import Row, best, condition, pack, translated
 from clawmem.adapters.lancedb.vocabulary import BOUNDARY, stems, written
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import (

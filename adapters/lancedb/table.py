@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from clawmem.adapters.lancedb.keys import MARKER
+from clawmem.adapters.lancedb.translation import MARKER
 from clawmem.ports.records import Marker
 
 # the marker has no vector, which LanceDB rejects by default; other vectors are validated before

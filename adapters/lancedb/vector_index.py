@@ -6,12 +6,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Any, ClassVar
 
-from clawmem.adapters.lancedb.changes import Row
 from clawmem.adapters.lancedb.derived_index import LanceIndex
-from clawmem.adapters.lancedb.keys import pack
-from clawmem.adapters.lancedb.searching import best, condition
 from clawmem.adapters.lancedb.table import NO_VECTOR, common_fields
-from clawmem.adapters.lancedb.translation import translated
+from clawmem.adapters.lancedb.translation import Row, best, condition, pack, translated
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BadVector, VaultError
 from clawmem.ports.records import EVERYTHING, FragmentKey, Hit, Marker, Scope, Vector, VectorEntry

@@ -13,8 +13,7 @@ from functools import cache
 from hashlib import blake2b
 from typing import Any
 
-from clawmem.adapters.lancedb.changes import Row
-from clawmem.adapters.lancedb.keys import MARKER
+from clawmem.adapters.lancedb.translation import MARKER, Row
 from clawmem.ports.errors import BackendUnavailable
 from clawmem.ports.folding import surfaces
 from clawmem.ports.lexical_index import TITLE_WEIGHT

@@ -28,7 +28,6 @@ from clawmem.ports.errors import (
 
 if TYPE_CHECKING:
     from clawmem.adapters.sqlite.captures import SqliteCaptures, SqliteUsage
-    from clawmem.adapters.sqlite.chronology import SqliteChronology
     from clawmem.adapters.sqlite.entities import SqliteEntities
     from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
     from clawmem.adapters.sqlite.leases import SqliteLeases
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sqlite.properties import SqliteProperties
     from clawmem.adapters.sqlite.sessions import SqliteSessions
     from clawmem.adapters.sqlite.sketches import SqliteSketches
-    from clawmem.adapters.sqlite.succession import SqliteSuccessions
+    from clawmem.adapters.sqlite.succession import SqliteChronology, SqliteSuccessions
     from clawmem.adapters.sqlite.triples import SqliteTriples
     from clawmem.ports.lexical_index import LexicalIndex
     from clawmem.ports.records import LexicalEntry
@@ -183,7 +182,7 @@ class SqliteVault:
 
     @cached_property
     def chronology(self) -> SqliteChronology:
-        from clawmem.adapters.sqlite.chronology import SqliteChronology
+        from clawmem.adapters.sqlite.succession import SqliteChronology
 
         return SqliteChronology(self._db)
 

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from tantivy import Index, IndexWriter, Occur, Query, Searcher
 
-from clawmem.adapters.tantivy.changes import GrainChange
+from clawmem.adapters.tantivy.changes import GrainChange, count
 from clawmem.adapters.tantivy.entries import DOCUMENT, KEY, kept_entry, open_index, pack, schema, to_document
-from clawmem.adapters.tantivy.hits import count
 from clawmem.ports.errors import IndexBusy
 from clawmem.ports.records import LexicalEntry
 

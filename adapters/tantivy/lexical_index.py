@@ -9,9 +9,8 @@ from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.tantivy.changes import PendingChanges
+from clawmem.adapters.tantivy.changes import PendingChanges, best
 from clawmem.adapters.tantivy.grain import GrainIndex, GrainWriter
-from clawmem.adapters.tantivy.hits import best
 from clawmem.adapters.tantivy.query_builder import QueryBuilder, within
 from clawmem.adapters.tantivy.soundness import file_faults, ranking_faults
 from clawmem.ports.errors import (

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tantivy import FieldType, Occur, Query, Searcher
 
+from clawmem.adapters.tantivy.changes import count
 from clawmem.adapters.tantivy.entries import (
     AUTHORED,
     COLLECTION,
@@ -22,7 +23,6 @@ from clawmem.adapters.tantivy.entries import (
     schema,
     time_number,
 )
-from clawmem.adapters.tantivy.hits import count
 from clawmem.ports.records import LexicalQuery, Scope, Term
 
 # A prefix of more words than this says little, so every entry that matches scores as if it contained one word

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.maintenance.doctor import Repair
     from clawmem.app.services.maintenance.models import Models as InstalledModels
-    from clawmem.app.services.models.watching import Choice, Provider
-    from clawmem.app.services.portability.restoring import RestoredBundle
+    from clawmem.app.services.models import Choice, Provider
+    from clawmem.app.services.portability.bundle import RestoredBundle
     from clawmem.app.settings.model import Settings
     from clawmem.ports.analytics import VaultReport
     from clawmem.ports.bundle import BundleReader, BundleWriter, VaultRecords
@@ -90,7 +90,7 @@ class Adapters:
 
     def roles(self) -> list[Provider]:
         """Return the provider of each role."""
-        from clawmem.app.services.models.watching import Roles
+        from clawmem.app.services.models import Roles
 
         chosen: dict[ModelRole, Callable[[], Provider]] = {
             ModelRole.EMBEDDER: self._embedder_provider,
@@ -151,7 +151,7 @@ class Adapters:
         """Make the new vault file *target* from a bundle; its indexes are still empty."""
         from clawmem.adapters.sqlite.migrations import LATEST
         from clawmem.adapters.sqlite.records import load_records
-        from clawmem.app.services.portability.restoring import restore_records
+        from clawmem.app.services.portability.bundle import restore_records
 
         return restore_records(reader, target, LATEST, load_records)
 
@@ -240,7 +240,7 @@ class Adapters:
     def _embedder_provider(self) -> Provider:
         if not self._embeds_by_catalogue:
             return self._chosen_embedder().how
-        from clawmem.app.services.models.watching import Provider
+        from clawmem.app.services.models import Provider
 
         selection = self._selection()
         if kept := self._kept_vectors():
@@ -254,7 +254,7 @@ class Adapters:
 
     def _kept_vectors(self) -> str | None:
         """Return the model of the vectors that the vault keeps although another is selected; ``None`` if it is that one."""
-        from clawmem.domain.maintenance.kept_vectors import keeps_vectors
+        from clawmem.domain.maintenance.index_choice import keeps_vectors
 
         if self.selects_by_name:
             return None
@@ -265,7 +265,7 @@ class Adapters:
 
     def _kept_provider(self, kept: str, selection: Selection) -> Provider:
         from clawmem.adapters.models.catalogue import STATIC, StaticModel
-        from clawmem.app.services.models.watching import NONE, Provider
+        from clawmem.app.services.models import NONE, Provider
 
         change = f"{selection.name} is installed; to change to it, run: clawmem embed --force"
         if self.local_embedder(kept) is None:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clawmem.adapters.http.addresses import shown
 from clawmem.app.bootstrap.adapters import needs_extra
-from clawmem.app.services.models.watching import (
+from clawmem.app.services.models import (
     Choice,
     Option,
     Watch,

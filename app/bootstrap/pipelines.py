@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
     from clawmem.app.services.retrieval.models import Models
     from clawmem.app.services.retrieval.pipeline import Pipeline
-    from clawmem.app.services.retrieval.pipelines.intent_search import IntentSearch
-    from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
+    from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentSearch, MemoryRetrieve
     from clawmem.app.services.retrieval.pipelines.query_plan import QueryPlan
     from clawmem.domain.retrieval.intent import Intent
 
@@ -110,7 +109,7 @@ class Pipelines:
 
     def intended(self, intent: Intent | None = None, *, with_graph: bool = True) -> IntentSearch:
         """Return the pipeline of a chosen intent; without *intent*, the question's words decide."""
-        from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
+        from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 
         return intent_search(
             self._vault, self.embedder, intent=intent, with_graph=with_graph, models=self._models

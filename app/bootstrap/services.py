@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.maintenance.doctor import Doctor
     from clawmem.app.services.maintenance.lane import Lane
     from clawmem.app.services.maintenance.lanes import Lanes
-    from clawmem.app.services.maintenance.report import Report
-    from clawmem.app.services.maintenance.status import Status
+    from clawmem.app.services.maintenance.status import Report, Status
     from clawmem.app.services.maintenance.verify import Verify
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.recalls import Recalls
@@ -269,7 +268,7 @@ class Services:
 
     @property
     def report(self) -> Report:
-        from clawmem.app.services.maintenance.report import Report
+        from clawmem.app.services.maintenance.status import Report
 
         return Report(self.vault.documents, self.vault.telemetry, self.clock, analytics)
 

@@ -13,7 +13,7 @@ from clawmem.domain.security.safety import safe
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexes.vault import ServedVault
-    from clawmem.app.services.models.watching import Watch
+    from clawmem.app.services.models import Watch
     from clawmem.app.services.retrieval.models import Models
     from clawmem.app.services.retrieval.recalls import Recalls
     from clawmem.app.services.surfacing.choices import Choices
@@ -86,7 +86,7 @@ class Surfacing:
     def _model_servers(self) -> Iterator[Models]:
         """Yield the configured model servers. Local models are not used, as every prompt would load them again."""
         from clawmem.app.bootstrap.models import ModelContext, served
-        from clawmem.app.services.models.watching import REST_MS
+        from clawmem.app.services.models import REST_MS
         from clawmem.app.services.retrieval.models import Models
         from clawmem.app.settings.sections import ModelServer, RerankServer, servers_in
         from clawmem.ports.model_records import ModelRole
@@ -158,7 +158,7 @@ class EmbedServer:
     @cached_property
     def _watch(self) -> Watch:
         from clawmem.adapters.http.addresses import shown
-        from clawmem.app.services.models.watching import REST_MS, Watch
+        from clawmem.app.services.models import REST_MS, Watch
         from clawmem.ports.model_records import ModelRole
 
         failures, name = self._vault.model_failures, shown(self._url)

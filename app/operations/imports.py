@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.imports import TOOLS, foreign_store
+from clawmem.app.bootstrap.integrations import TOOLS, foreign_store
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.services.imports.importing import ImportMemories
 from clawmem.ports.errors import NotFound

@@ -27,7 +27,7 @@ from clawmem.ports.errors import EmbeddingError, ModelError
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.openclaw.memory import AgentMemory, MemoryHit
+    from clawmem.app.services.openclaw import AgentMemory, MemoryHit
     from clawmem.app.settings.model import Settings
 
 R = TypeVar("R", bound=Result)
@@ -283,8 +283,8 @@ def _known(settings: Settings, request: AgentRequest) -> tuple[AgentFiles, Agent
 
 
 def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> AgentMemory:
-    from clawmem.app.bootstrap.issues import agent_memory
-    from clawmem.app.services.openclaw.memory import AgentSources
+    from clawmem.app.bootstrap.integrations import agent_memory
+    from clawmem.app.services.openclaw import AgentSources
 
     chunks = settings.chunking
     sources = AgentSources(

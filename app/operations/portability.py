@@ -15,9 +15,15 @@ from clawmem.app.environment.private_files import draft_of, files_of_vault, swee
 from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.services.portability.bundle import Selection, selected_files, write_bundle
+from clawmem.app.services.portability.bundle import (
+    Selection,
+    asked,
+    newest_moment,
+    recorded_questions,
+    selected_files,
+    write_bundle,
+)
 from clawmem.app.services.portability.interchange import memory_lines, pam_lines
-from clawmem.app.services.portability.restoring import asked, newest_moment, recorded_questions
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import InvalidInput

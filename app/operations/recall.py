@@ -16,8 +16,7 @@ from clawmem.domain.retrieval.routing import Route
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.retrieval.pipelines.intent_search import IntentAnswer
-    from clawmem.app.services.retrieval.pipelines.memory_retrieve import RoutedAnswer
+    from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentAnswer, RoutedAnswer
     from clawmem.app.services.retrieval.pipelines.query_plan import PlanAnswer
     from clawmem.app.services.retrieval.request import RetrievalRequest
 

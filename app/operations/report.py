@@ -11,7 +11,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.adapters import report_plots
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, plural, table
-from clawmem.app.services.maintenance.report import MAX_TOP, read_since
+from clawmem.app.services.maintenance.status import MAX_TOP, read_since
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:

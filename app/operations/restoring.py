@@ -20,7 +20,7 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.services.portability.restoring import asked
+from clawmem.app.services.portability.bundle import asked
 from clawmem.app.settings.config_file import make_config_folder
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.bundle import BundleDamaged, BundleReader, VaultNotEmpty
@@ -30,7 +30,7 @@ from clawmem.ports.records import InactiveReason, Role
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.portability.restoring import RestoredBundle
+    from clawmem.app.services.portability.bundle import RestoredBundle
     from clawmem.app.settings.model import Settings
 
 DIFFERENCES = 1  # exit code of a drill that failed

@@ -27,7 +27,7 @@ from clawmem.app.operations.operation import (
 from clawmem.app.operations.output import Table, plural, table
 from clawmem.app.services.indexing.syncing import admitted
 from clawmem.app.services.maintenance.status import numbers
-from clawmem.app.services.models.watching import WITHOUT, Provider
+from clawmem.app.services.models import WITHOUT, Provider
 from clawmem.app.settings.config_file import add_vault, make_config_folder, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
 from clawmem.domain.documents.times import iso_utc, parse_iso

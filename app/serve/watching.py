@@ -43,7 +43,7 @@ def watch(
         return [*embedded, *_carried(services, progress)]
 
     def sync_issues(project: str) -> list[str]:
-        from clawmem.app.bootstrap.issues import issue_sync  # most folders have no issues
+        from clawmem.app.bootstrap.integrations import issue_sync  # most folders have no issues
 
         return list(issue_sync(services)(project).problems)
 

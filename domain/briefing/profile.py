@@ -2,12 +2,71 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.tokens import token_count, words
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.records import Document
+
+# A tag of many notes names an area, not a subject.
+LEAST_COMMON, COMMON_SHARE = 4, 0.2
+
+_UNSETTLED_TAGS = frozenset(
+    {"draft", "proposal", "idea", "rejected", "superseded", "obsolete", "outdated", "deprecated", "archived"}
+)
+_UNSETTLED_FOLDERS = frozenset(
+    {
+        "draft",
+        "drafts",
+        "proposals",
+        "ideas",
+        "rejected",
+        "archive",
+        "archived",
+        "trash",
+        "templates",
+        "inbox",
+    }
+)
+_UNSETTLED_TITLES = ("proposal", "draft", "rfc", "idea", "entwurf", "vorschlag", "borrador")
+LEAST_CONFIDENCE = 0.4
+
+
+def is_settled(document: Document) -> bool:
+    """Whether a note is not a draft, proposal or archived copy, by its tags, folders, title and confidence."""
+    folders = {part.lower() for part in document.path.split("/")[:-1]}
+    if folders & _UNSETTLED_FOLDERS or {tag.lower() for tag in document.tags} & _UNSETTLED_TAGS:
+        return False
+    title = document.title.lower()
+    if title.startswith(_UNSETTLED_TITLES) or "(draft)" in title:
+        return False
+    return document.confidence >= LEAST_CONFIDENCE
+
+
+def last_of_subject(documents: Sequence[Document]) -> list[Document]:
+    """
+    Return *documents*, last written first, without those on whose subject a later one of the collection exists.
+
+    Two notes have the same subject if all subject tags of one are tags of the other. A later decision on a subject
+    often replaces an earlier one without saying so.
+    """
+    counts = Counter(tag for one in documents for tag in one.tags)
+    most = max(LEAST_COMMON, COMMON_SHARE * len(documents))
+    kept: list[tuple[Document, frozenset[str]]] = []
+    for one in documents:
+        subject = frozenset(tag for tag in one.tags if ":" not in tag and counts[tag] <= most)
+        if not any(_is_same(subject, known) and one.collection == other.collection for other, known in kept):
+            kept.append((one, subject))
+    return [one for one, _ in kept]
+
+
+def _is_same(one: frozenset[str], other: frozenset[str]) -> bool:
+    return bool(one and other) and (one <= other or other <= one)
+
 
 DECISIONS, HUBS = 20, 10  # documents that the page is built from
 MOST_FACTS, FACT_TOKENS = 30, 500
@@ -90,3 +149,36 @@ def edits(one: str, other: str, most: int) -> int:
         if min(row) >= most:
             return most
     return min(row[-1], most)
+
+
+SHORTEST = 4  # letters of a significant word
+LEAST, MOST = 3, 20  # occurrences of a phrase; phrases returned
+
+
+class Phrase(NamedTuple):
+    """A sequence of words and the number of its occurrences."""
+
+    text: str
+    times: int
+
+
+def repeated_phrases(texts: Iterable[str]) -> list[Phrase]:
+    """
+    Return up to twenty phrases of two or three words that occur three times or more, most frequent first.
+
+    Words of up to three letters and stop words are skipped. Phrases of equal frequency are sorted by number of
+    words descending, then alphabetically.
+    """
+    counts = Counter(phrase for text in texts for phrase in _phrases(_telling(text)))
+    often = [(phrase, count) for phrase, count in counts.items() if count >= LEAST]
+    often.sort(key=lambda one: (-one[1], -len(one[0]), one[0]))
+    return [Phrase(" ".join(phrase), count) for phrase, count in islice(often, MOST)]
+
+
+def _telling(text: str) -> list[str]:
+    return [word for word in words(text) if len(word) >= SHORTEST and word not in STOP_WORDS]
+
+
+def _phrases(row: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    for length in (2, 3):
+        yield from (tuple(row[place : place + length]) for place in range(len(row) - length + 1))

@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 
 from clawmem.domain.documents.ignoring import MAX_RULE_LENGTH, IgnoreRule, composed
+
+# The folder or file, below the folder of notes, that each program writes there; the first one that is found counts.
+_MARKS = (
+    (".obsidian", "Obsidian"),
+    ("logseq/config.edn", "Logseq"),
+    (".foam", "Foam"),
+    (".vscode/foam.json", "Foam"),
+)
+MARKS = frozenset(mark for mark, _ in _MARKS)
+
+
+def app_of(found: Collection[str]) -> str:
+    """Return the program of a folder in which the marks *found* are; an empty string for plain Markdown."""
+    return next((app for mark, app in _MARKS if mark in found), "")
+
 
 OBSIDIAN = ".obsidian"
 _LOGSEQ_FILE = "logseq/config.edn"

@@ -14,7 +14,7 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.graph.build import CausalLinks
 from clawmem.app.services.indexing.publish import publish, withdraw
-from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.contracts.samples import document
 from clawmem.domain.documents.fragments import fragment

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import addressed_notes
 import pytest
+from client_files import SOMEBODY
 from command_line import Invoke, write_notes
 from command_process import run_process, write_program
 from embedding_shelf import Shelf
@@ -69,6 +70,15 @@ def home(tmp_path: Path) -> Path:
     folder = tmp_path / "home"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture
+def settings(home: Path) -> Path:
+    """The settings of somebody who has some."""
+    file = home / ".claude" / "settings.json"
+    file.parent.mkdir()
+    file.write_text(SOMEBODY, "utf-8")
+    return file
 
 
 @pytest.fixture

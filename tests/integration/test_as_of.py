@@ -11,8 +11,7 @@ from notes_vault import NotesVault, paths
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.app.services.documents.timeline import ReadTimeline
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve, intent_search
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.app.services.retrieval.receipts import request_from_json, request_to_json

@@ -32,10 +32,18 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.maintenance import canaries
-from clawmem.app.services.maintenance.canaries import GOLDEN, embedder_fault, generator_fault, reranker_fault
+from clawmem.app.services.maintenance import model_checks
 from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.maintenance.model_checks import GENERATOR, RERANKER, ModelChecks
+from clawmem.app.services.maintenance.model_checks import (
+    GENERATOR,
+    GOLDEN,
+    RERANKER,
+    ModelChecks,
+    cosine,
+    embedder_fault,
+    generator_fault,
+    reranker_fault,
+)
 from clawmem.app.services.maintenance.model_checks import Models as Examined
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ModelUnavailable
@@ -96,10 +104,10 @@ class TestEmbedder:
         """Zeros are like nothing; what is not finite or not of one length compares with nothing."""
         one, zeros = struct.pack("<2f", 3, 4), bytes(8)
 
-        assert canaries.cosine(one, one) == pytest.approx(1)
-        assert canaries.cosine(one, zeros) == 0
-        assert math.isnan(canaries.cosine(one, one[:4]))
-        assert math.isnan(canaries.cosine(one, struct.pack("<2f", math.nan, 1)))
+        assert cosine(one, one) == pytest.approx(1)
+        assert cosine(one, zeros) == 0
+        assert math.isnan(cosine(one, one[:4]))
+        assert math.isnan(cosine(one, struct.pack("<2f", math.nan, 1)))
 
 
 class TestReranker:
@@ -256,8 +264,8 @@ class TestServers:
 
     def test_late(self, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
         """A server that is slower than its canary's patience is out of reach, in time."""
-        monkeypatch.setattr(canaries, "RERANK_TIMEOUT_S", 0.3)
-        monkeypatch.setattr(canaries, "GENERATE_TIMEOUT_S", 0.3)
+        monkeypatch.setattr(model_checks, "RERANK_TIMEOUT_S", 0.3)
+        monkeypatch.setattr(model_checks, "GENERATE_TIMEOUT_S", 0.3)
         server = models.serve(
             lambda asked: well_behaved(asked) if asked.body is None else ScriptedReply(b"{}", wait_s=30)
         )

@@ -25,7 +25,7 @@ from clawmem.app.services.indexing.update import (
     UpdateCollection,
 )
 from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport, enriching
-from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelUnavailable

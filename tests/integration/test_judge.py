@@ -16,8 +16,7 @@ from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.answer import Answer
-from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import Ask, MemoryRetrieve
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import Ask, MemoryRetrieve, intent_search
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.app.services.retrieval.request import Unit, read_request

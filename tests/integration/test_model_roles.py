@@ -16,7 +16,7 @@ from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
-from clawmem.app.services.models.watching import (
+from clawmem.app.services.models import (
     AGAIN_MS,
     NONE,
     REST_MS,

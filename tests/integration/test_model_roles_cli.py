@@ -15,7 +15,7 @@ from scripted_server import ReceivedRequest, ScriptedReply, scripted, well_behav
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations.vault import ago, failure_line
-from clawmem.app.services.models.watching import NONE
+from clawmem.app.services.models import NONE
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ModelUnavailable

@@ -18,8 +18,7 @@ from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.models import Models
-from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
-from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve
+from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve, intent_search
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit

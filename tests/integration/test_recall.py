@@ -14,7 +14,6 @@ from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.app.services.documents.timeline import ReadTimeline
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
-from clawmem.app.services.retrieval.pipelines.intent_search import intent_search
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
     LEAST_COSINE,
     NO_SESSIONS,
@@ -22,6 +21,7 @@ from clawmem.app.services.retrieval.pipelines.memory_retrieve import (
     Ask,
     MemoryRetrieve,
     RoutedAnswer,
+    intent_search,
 )
 from clawmem.app.services.retrieval.pipelines.query_plan import query_plan
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch

@@ -12,7 +12,7 @@ from command_line import Invoke, ask_json
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.maintenance.report import read_since
+from clawmem.app.services.maintenance.status import read_since
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.recalls import Recalls, query_hash
 from clawmem.app.services.retrieval.work import Trace

@@ -10,43 +10,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from client_files import edit_hooks, group_of
+from client_files import OLD_FORM, SOMEBODY, edit_hooks, group_of, names_in
 from command_line import Invoke
 
 from clawmem.app.client.hook_registry import HOOKS
-from clawmem.app.services.setup.hooks import call_of, installed
+from clawmem.app.services.setup.hooks import call_of
 from clawmem.app.services.setup.json_text import with_json
 from clawmem.app.services.setup.steps import run_steps
 from clawmem.ports.errors import ConfigError
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-SOMEBODY = """{
-    "model": "opus",   "permissions": { "allow": ["Bash(ls)"] },
-    "hooks": {
-        "Stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}],
-        "PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "ruff format"}]}]
-    },
-    "env": {"LANG": "de_DE", "NOTE": "größe \\u00e9", "big": 1.50}
-}
-"""
-
-
-OLD_FORM = {"type": "command", "command": "/usr/local/bin/clawmem hook decision-extractor", "timeout": 10}
-
-
-@pytest.fixture
-def settings(home: Path) -> Path:
-    """The settings of somebody who has some."""
-    file = home / ".claude" / "settings.json"
-    file.parent.mkdir()
-    file.write_text(SOMEBODY, "utf-8")
-    return file
-
-
-def names_in(file: Path) -> list[str]:
-    return [name for name, _ in installed(json.loads(file.read_text("utf-8"))["hooks"])]
 
 
 def test_installing_keeps_everything_that_is_not_ours(run: Run, settings: Path) -> None:

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-from client_files import edit_hooks, group_of, put_hooks
+from client_files import OLD_FORM, SOMEBODY, edit_hooks, group_of, names_in, put_hooks
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -20,33 +19,6 @@ from clawmem.app.services.setup.json_text import read_json, with_json, without_j
 from clawmem.app.services.setup.steps import run_steps
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-SOMEBODY = """{
-    "model": "opus",   "permissions": { "allow": ["Bash(ls)"] },
-    "hooks": {
-        "Stop": [{"hooks": [{"type": "command", "command": "notify-send done"}]}],
-        "PostToolUse": [{"matcher": "Edit", "hooks": [{"type": "command", "command": "ruff format"}]}]
-    },
-    "env": {"LANG": "de_DE", "NOTE": "größe \\u00e9", "big": 1.50}
-}
-"""
-
-
-OLD_FORM = {"type": "command", "command": "/usr/local/bin/clawmem hook decision-extractor", "timeout": 10}
-
-
-@pytest.fixture
-def settings(home: Path) -> Path:
-    """The settings of somebody who has some."""
-    file = home / ".claude" / "settings.json"
-    file.parent.mkdir()
-    file.write_text(SOMEBODY, "utf-8")
-    return file
-
-
-def names_in(file: Path) -> list[str]:
-    return [name for name, _ in installed(json.loads(file.read_text("utf-8"))["hooks"])]
 
 
 def test_beside_the_plugin_it_is_refused(run: Run, settings: Path) -> None:

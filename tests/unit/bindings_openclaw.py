@@ -9,8 +9,14 @@ from clawmem.domain.openclaw.chunks import chunked
 from clawmem.domain.openclaw.flush import FlushSettings, FlushState, flush_threshold, is_flush_due
 from clawmem.domain.openclaw.pruning import Message, PruningSettings, prune
 from clawmem.domain.openclaw.ranking import ranked
-from clawmem.domain.openclaw.session_notes import SpokenMessage, session_path, topic_slug
-from clawmem.domain.openclaw.sessions import SessionSize, is_session_due, session_text
+from clawmem.domain.openclaw.session_notes import (
+    SessionSize,
+    SpokenMessage,
+    is_session_due,
+    session_path,
+    session_text,
+    topic_slug,
+)
 
 
 def _due(given: dict[str, Any]) -> bool:

@@ -73,7 +73,7 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
     from clawmem.app.bootstrap.adapters import needs_extra
     from clawmem.app.bootstrap.opening import open_services
-    from clawmem.app.interfaces.cli.progress import progress
+    from clawmem.app.interfaces.cli.rendering import progress
     from clawmem.app.services.retrieval.request import Ranking
 
     with needs_extra("ir-measures", "bench"):

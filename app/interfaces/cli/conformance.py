@@ -54,7 +54,7 @@ def vectors(
 def _judged(command: str, only: Sequence[str], timeout_s: float) -> PortReport:
     from clawmem.app.conformance.judging import JudgePort
     from clawmem.app.conformance.program import PortProgram
-    from clawmem.app.interfaces.cli.progress import progress
+    from clawmem.app.interfaces.cli.rendering import progress
 
     files = _chosen(only)
     with progress("Asking") as step:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.app.interfaces.cli.operations import command_of, commands_in
-from clawmem.app.interfaces.cli.progress import stop_event
+from clawmem.app.interfaces.cli.rendering import stop_event
 from clawmem.app.interfaces.cli.session import opened, wants_json
 from clawmem.app.operations.lanes import RUN, report_of, report_text
 from clawmem.app.operations.operation import with_signature

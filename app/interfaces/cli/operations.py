@@ -191,8 +191,7 @@ def _execute(
     ctx: typer.Context, operation: Operation[Any, Any], request: Request, *, agreed: bool, only_preview: bool
 ) -> None:
     """Run an operation that changes the vault, write its result, and exit with its exit code."""
-    from clawmem.app.interfaces.cli.progress import interruption_explained, progress
-    from clawmem.app.interfaces.cli.rendering import show_said
+    from clawmem.app.interfaces.cli.rendering import interruption_explained, progress, show_said
 
     if operation.asks_first and agreed and not only_preview:
         request = request.model_copy(update={CONFIRM: True})

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.interfaces.cli.overview import with_vault
-from clawmem.app.interfaces.cli.progress import interruption_explained, progress
+from clawmem.app.interfaces.cli.rendering import interruption_explained, progress
 from clawmem.app.interfaces.cli.session import chosen_by, command_group, opened, settings_of_usual, wants_json
 from clawmem.app.operations.output import plural
 from clawmem.app.settings.config_file import typed_folder

@@ -18,8 +18,7 @@ from typing import Any
 from clawmem.app.client.announcement import Announcement, announced, token_of, variables_in
 from clawmem.app.client.request import serves
 from clawmem.app.client.tool_sets import ToolSet, path_of
-from clawmem.app.interfaces.mcp.lines import Lines
-from clawmem.app.interfaces.mcp.refusals import refusal_of
+from clawmem.app.interfaces.mcp.lines import Lines, refusal_of
 
 CONNECT_S = 0.3
 DRAIN_S = 10.0

@@ -12,8 +12,7 @@ import anyio
 
 from clawmem.app.interfaces.mcp.bridge import DRAIN_S, LONG_LIVED
 from clawmem.app.interfaces.mcp.calling import ToolServer
-from clawmem.app.interfaces.mcp.lines import Lines
-from clawmem.app.interfaces.mcp.refusals import invalid_request, refusal_of
+from clawmem.app.interfaces.mcp.lines import Lines, invalid_request, refusal_of
 
 
 def run(server: ToolServer, lines: Lines) -> None:

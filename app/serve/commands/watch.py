@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.interfaces.cli.progress import stop_event
+from clawmem.app.interfaces.cli.rendering import stop_event
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, wants_json
 
 if TYPE_CHECKING:

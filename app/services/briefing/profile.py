@@ -12,7 +12,6 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.publish import withdraw
-from clawmem.domain.briefing.phrases import Phrase, repeated_phrases
 from clawmem.domain.briefing.profile import (
     DECISIONS,
     HUBS,
@@ -21,12 +20,15 @@ from clawmem.domain.briefing.profile import (
     PAGE_TYPE,
     STALE_SESSIONS,
     TITLE,
+    Phrase,
     ProfileLine,
     is_profile_page,
+    is_settled,
+    last_of_subject,
     profile_text,
+    repeated_phrases,
 )
 from clawmem.domain.briefing.statements import named_decision, note_statements
-from clawmem.domain.briefing.subjects import is_settled, last_of_subject
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.retrieval.confidence import baseline

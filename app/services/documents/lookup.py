@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from io import StringIO
 
-from clawmem.app.services.documents.candidates import is_near_name
 from clawmem.app.services.documents.listing import docids
+from clawmem.app.services.documents.references import is_near_name
 from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressedDocuments, AddressResolver
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.eligibility import compile_pattern

@@ -8,8 +8,8 @@ from itertools import product
 from operator import attrgetter
 from typing import NamedTuple, Protocol
 
-from clawmem.app.services.documents.candidates import CandidateSearch, candidates_of
 from clawmem.app.services.documents.listing import every_served
+from clawmem.app.services.documents.references import CandidateSearch, candidates_of
 from clawmem.app.services.documents.succession import moved_documents
 from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.domain.documents.identity import DOCID_LENGTH, normalise_docid, parse_virtual_path

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from clawmem.app.services.documents.listing import pages
 from clawmem.domain.documents.tables import with_columns
-from clawmem.domain.maintenance.kept_vectors import keeps_vectors
+from clawmem.domain.maintenance.index_choice import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.embedder import Embedder, for_background

@@ -11,9 +11,9 @@ from clawmem.app.services.documents.references import broken_links
 from clawmem.app.services.indexing.collections import Ownership, root_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.source import Split
+from clawmem.domain.documents.editor_settings import MARKS, app_of
 from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.links import is_attachment
-from clawmem.domain.documents.note_apps import MARKS, app_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
 from clawmem.ports.origin import Origin

@@ -11,9 +11,8 @@ from clawmem.app.services.indexing.claims import aim_links, aimed_claims
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
-from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, is_forgotten_text, move
+from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_text, move
 from clawmem.app.services.indexing.publish import apply_in_chunks, publish, withdraw
-from clawmem.app.services.indexing.removal import Removal
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of

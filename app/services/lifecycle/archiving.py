@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import NamedTuple
 
-from clawmem.app.services.documents.candidates import candidates_of
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.lookup import Lookup
+from clawmem.app.services.documents.references import candidates_of
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.lifecycle.forgetting import Forgetting

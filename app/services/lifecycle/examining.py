@@ -9,8 +9,13 @@ from typing import NamedTuple
 from clawmem.app.services.lifecycle.archiving import Archiving, LifecycleStatus, lifecycle_status
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
-from clawmem.domain.lifecycle.duplicates import is_duplicate, is_replaceable, shared, significant_words
-from clawmem.domain.lifecycle.policy import ArchivePolicy
+from clawmem.domain.lifecycle.policy import (
+    ArchivePolicy,
+    is_duplicate,
+    is_replaceable,
+    shared,
+    significant_words,
+)
 from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock

@@ -18,7 +18,6 @@ from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.indexing.source import check_readable
-from clawmem.app.services.maintenance.canaries import listed
 from clawmem.app.services.maintenance.finding import (
     REBUILD,
     REPAIR,
@@ -27,7 +26,7 @@ from clawmem.app.services.maintenance.finding import (
     attempt,
     without_remedy,
 )
-from clawmem.app.services.maintenance.model_checks import ModelChecks, Models
+from clawmem.app.services.maintenance.model_checks import ModelChecks, Models, listed
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import MAX_LINKS, written_link

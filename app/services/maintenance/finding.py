@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from clawmem.app.services.models.watching import Provider
+from clawmem.app.services.models import Provider
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 

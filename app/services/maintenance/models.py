@@ -9,7 +9,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol, cast
 
-from clawmem.app.services.maintenance.canaries import cosine
+from clawmem.app.services.maintenance.model_checks import cosine
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.generator import Generator

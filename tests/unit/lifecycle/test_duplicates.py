@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.samples import document
-from clawmem.domain.lifecycle.duplicates import is_duplicate, is_replaceable, shared, significant_words
+from clawmem.domain.lifecycle.policy import is_duplicate, is_replaceable, shared, significant_words
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,21 @@
-"""Synchronization of issues with an opened vault."""
+"""Services for other programs: issue trackers, OpenClaw, and the stores of memory tools that can be imported."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
+from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.beads.tracker import BeadsTracker
 from clawmem.adapters.sqlite.agent_sessions import OpenClawSessions
 from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts
-from clawmem.app.services.issues.syncing import SyncIssues
-from clawmem.app.services.openclaw.memory import AgentMemory, AgentSources, SaveSession
+from clawmem.app.services.issues import SyncIssues
+from clawmem.app.services.openclaw import AgentMemory, AgentSources, SaveSession
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
+    from clawmem.ports.imports import ForeignStore
 
 
 def issue_sync(services: Services) -> SyncIssues:
@@ -34,3 +37,26 @@ def save_session(services: Services) -> SaveSession:
     """Return the service that saves the end of a session as a note of its workspace."""
     adapters, transcripts = services.adapters, RedactedTranscripts(services.adapters.transcripts())
     return SaveSession(transcripts, adapters.files(), adapters.new_files(), services.clock)
+
+
+_MODULES: Mapping[str, str] = MappingProxyType(
+    {
+        "mem0": "mem0",
+        "claude-mem": "claude_mem",
+        "basic-memory": "markdown_memories",
+        "mempalace": "mempalace",
+        "memsearch": "markdown_memories",
+        "openclaw": "markdown_memories",
+        "clawmem": "clawmem_original",
+        "letta": "interchange",
+        "pam": "interchange",
+        "memory-jsonl": "interchange",
+    }
+)
+TOOLS = tuple(_MODULES)
+
+
+def foreign_store(tool: str) -> ForeignStore:
+    """Return the reader of the stores of *tool*, one of `TOOLS`."""
+    stores: tuple[ForeignStore, ...] = import_module(f"clawmem.adapters.imports.{_MODULES[tool]}").STORES
+    return next(one for one in stores if one.name == tool)

@@ -16,11 +16,13 @@ from clawmem.domain.openclaw.chunks import chunk_fragments
 from clawmem.domain.openclaw.session_notes import (
     FOLDER,
     LAST_MESSAGES,
+    SessionSize,
     SpokenMessage,
+    is_session_due,
     session_path,
+    session_text,
     topic_slug,
 )
-from clawmem.domain.openclaw.sessions import SessionSize, is_session_due, session_text
 from clawmem.domain.security.redaction import redact_parts
 from clawmem.ports.agent_sessions import AgentSession, AgentSessions
 from clawmem.ports.clock import Clock

@@ -1,1 +1,0 @@
-"""Selection of models for each role, and recording of their failures."""

@@ -1,1 +1,0 @@
-"""Memory of an agent of OpenClaw: the memory files of its workspace and its sessions."""
