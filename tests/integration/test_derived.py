@@ -235,7 +235,7 @@ class TestConversations:
                 "0f3a2b1c-77",
                 ("user", "Let us look at the ledger."),
                 ("assistant", "I have read it."),
-                ("user", "We'll use the qx77lantern token for the ledger."),
+                ("user", "We'll use the qx77lantern format for the ledger."),
                 ("assistant", "Noted. It is still unclear how long closed ledgers are kept."),
             )
             said.extract(session)

@@ -43,9 +43,8 @@ def test_a_file_name_forges_no_entry(tmp_path: Path) -> None:
 
 
 def _one_line_each(text: str, answer: Answer) -> bool:
-    return len([line for line in text.splitlines() if not line.startswith(("  ", "degraded: "))]) == len(
-        answer.results
-    )
+    others = ("  ", "degraded: ", "No confident answer.")
+    return len([line for line in text.splitlines() if not line.startswith(others)]) == len(answer.results)
 
 
 def test_the_command_line_shows_one_line_for_a_name(invoke: Callable[..., Result], tmp_path: Path) -> None:

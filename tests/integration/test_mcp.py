@@ -41,7 +41,7 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("links", {"file": REDIS}, "no note links to it"),
     ("list_tags", {}, "No note has a tag"),
     ("timeline", {"docid": POSTGRES, "same_collection": True}, "> "),
-    ("session_log", {}, "No sessions"),
+    ("session_log", {}, "No session is recorded yet."),
     ("kg_query", {"entity": "Ann", "direction": "outgoing"}, "Ann → keeps → box (since 2"),
     ("find_entities", {"query": "ann"}, "Ann (person"),
     ("memory_evolution_status", {"docid": REDIS, "limit": 1}, "There is no note about"),
