@@ -19,8 +19,27 @@ _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 _BRACKET = re.compile(r"[\[\]{}]")
 _MERGE = "tag:yaml.org,2002:merge"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
+_INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 
 _of_thread = threading.local()  # creating a loader takes as long as a parse, and a loader is not thread-safe
+
+
+class _WrittenInteger(int):
+    """Integer that prints as it was written: ``0171``."""
+
+    written: str
+
+    def __str__(self) -> str:
+        return self.written
+
+
+class _WrittenFloat(float):
+    """Number that prints as it was written: ``2150.00``."""
+
+    written: str
+
+    def __str__(self) -> str:
+        return self.written
 
 
 def parse_yaml(text: str) -> dict[str, object]:
@@ -28,7 +47,7 @@ def parse_yaml(text: str) -> dict[str, object]:
     Parse the YAML between the two rulers of a front matter, which is untrusted input.
 
     YAML 1.2 as in ruamel.yaml: ``yes`` and ``on`` are strings, ``2026-01-05`` is a date; a date that does not
-    exist is a string. Values nested deeper than a list of scalars become strings in flow style.
+    exist is a string, and ``str()`` of a number is its text as written. Values nested deeper than a list of scalars become strings in flow style.
 
     Returns:
         Values by key, with keys as strings; empty if there is no content except comments.
@@ -88,7 +107,19 @@ def _build() -> YAML:
             except ValueError:
                 return self.construct_scalar(node)
 
+        def construct_integer(self, node: Any) -> _WrittenInteger:
+            number = _WrittenInteger(self.construct_yaml_int(node))
+            number.written = node.value
+            return number
+
+        def construct_number(self, node: Any) -> _WrittenFloat:
+            number = _WrittenFloat(self.construct_yaml_float(node))
+            number.written = node.value
+            return number
+
     Constructor.add_constructor(_TIMESTAMP, Constructor.construct_day)
+    Constructor.add_constructor(_INTEGER, Constructor.construct_integer)
+    Constructor.add_constructor(_FLOAT, Constructor.construct_number)
     # Never the C loader: deep nesting overflows its stack, and it treats tabs differently.
     yaml = YAML(typ="safe", pure=True)
     yaml.Constructor = Constructor

@@ -186,18 +186,19 @@ def _listing_parts(result: Listing) -> list[Part]:
     if not result.documents:
         return [_empty(result)]
     names = _names(result)
+    has_type = any(name.casefold() == "type" for name in names)  # the content type is read from this property
     rows = [
         (
             one.docid,
             one.authored_at[:10],
-            one.content_type,
+            *(() if has_type else (one.content_type,)),
             *(_values(one, name) for name in names),
             one.file,
             _title(one),
         )
         for one in result.documents
     ]
-    return [table(("docid", "written", "type", *names, "file", "title"), rows)]
+    return [table(("docid", "written", *(() if has_type else ("type",)), *names, "file", "title"), rows)]
 
 
 OPERATIONS = (

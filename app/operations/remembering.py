@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -51,6 +52,7 @@ class SavedNote(DocumentReference):
 
     action: Literal["saved", "known"]
     line: int | None = Field(default=None, description="Line of a known note that states the text.")
+    is_part: bool = Field(default=False, description="Whether the file of the known note states more.")
     redacted: bool = False
     supersedes: str | None = Field(default=None, description="The path of the replaced note.")
     not_embedded: str = Field(default="", description="Why it is found by words only, if so.")
@@ -87,7 +89,7 @@ def remember(services: Services, request: NoteToSave) -> SavedNote:
     saved = services.remember(note, anyway=request.anyway)
     place = place_of(services, saved.document)
     if saved.line is not None:
-        return SavedNote(action="known", line=saved.line, **place)
+        return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
     return SavedNote(
         action="saved",
         redacted=saved.redacted,
@@ -99,10 +101,14 @@ def remember(services: Services, request: NoteToSave) -> SavedNote:
 
 def _text(result: SavedNote) -> str:
     if result.action == "known":
+        change = (
+            f"to change that line, run: clawmem edit {shlex.quote(f'{result.file}:{result.line}')}"
+            if result.is_part
+            else f'to replace that note, --supersedes "{result.docid}".'
+        )
         return (
             f"Known already: {result.file}:{result.line}  {result.docid}  {result.title}\n"
-            "Nothing was written. To write it all the same, add --anyway; to replace that note, "
-            f'--supersedes "{result.docid}".'
+            f"Nothing was written. To write it all the same, add --anyway; {change}"
         )
     replaced = f", superseding {result.supersedes}" if result.supersedes else ""
     return f"Saved: {result.file}  {result.docid}{replaced}"

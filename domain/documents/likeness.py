@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
-from clawmem.domain.documents.tokens import words
+from clawmem.domain.documents.tokens import normalise, words
 
 LEAST_LIKENESS = 0.5  # from which on two texts have more in common than not
 _SHINGLE = 3  # words: notes of one kind share many words and few phrases
@@ -36,6 +36,9 @@ _LEAST_RESTATED = 0.85
 _SIGN = re.compile(r"[+<>=%&@€$£¥°±×÷^]|#(?=\w)|(?<!\w)[-−](?=\d)")
 _QUOTE_MARK = re.compile(r"^[ \t]*>[ \t>]*|^[ \t]*\+[ \t]", re.MULTILINE)  # of a quotation or a list
 _MOST_LONGER = 2  # a part of more than twice the length states more
+_SENTENCE = re.compile(r"[^\s.!?。！？][^.!?。！？]*(?:[.!?。！？](?=\S)[^.!?。！？]*)*")
+_LEAST_SENTENCE = 3  # words; a shorter sentence says little without those around it
+_HEADING = re.compile(r"\A\s*#{1,6}[ \t][^\n]*")
 
 
 def restating_line(text: str, body: str) -> int | None:
@@ -43,10 +46,14 @@ def restating_line(text: str, body: str) -> int | None:
     Return the 1-based line where *body* states *text*, nearly in the same words; ``None`` if it does not.
 
     Compared are the whole body, its paragraphs and its lines. Punctuation, blanks and capitals do not count; every number
-    and every sign such as ``+``, ``<`` or ``€`` must be the same, because a note with another one is news.
+    and every sign such as ``+``, ``<`` or ``€`` must be the same, because a note with another one is news. Sentences
+    within a longer line or paragraph must have exactly the same words.
     """
     asked, signs = words(text), _signs(text)
     for line, part in _parts(body):
+        within = _line_of_sentences(text, asked, part)
+        if within is not None:
+            return line + within
         if len(text) > _MOST_LONGER * len(part) or len(part) > _MOST_LONGER * len(text) + len("- [ ] "):
             continue
         if _signs(part) != signs:
@@ -56,6 +63,25 @@ def restating_line(text: str, body: str) -> int | None:
             return line
         if _numbers(found) == _numbers(asked) and likeness(text, part) >= _LEAST_RESTATED:
             return line
+    return None
+
+
+def is_longer_note(text: str, body: str) -> bool:
+    """Whether *body* states more than *text*; its first heading does not count."""
+    return likeness(text, _HEADING.sub("", body)) < _LEAST_RESTATED
+
+
+def _line_of_sentences(text: str, asked: list[str], part: str) -> int | None:
+    """Return the line of *part*, from 0, where it contains the sentences of *text*; ``None`` if it does not."""
+    lower = normalise(part).lower()
+    if len(asked) < _LEAST_SENTENCE or not all(word in lower for word in asked):
+        return None  # spares the division of nearly every part
+    count = sum(1 for _ in _SENTENCE.finditer(text))
+    found = list(_SENTENCE.finditer(part))
+    for first, last in zip(found, found[count - 1 :], strict=False):
+        passage = part[first.start() : last.end()]
+        if words(passage) == asked and _signs(passage) == _signs(text):
+            return part.count("\n", 0, first.start())
     return None
 
 

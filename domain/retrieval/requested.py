@@ -40,6 +40,13 @@ _NUMBERS = frozenset(
 _LANGUAGES = frozenset(
     "english german french spanish portuguese italian dutch japanese chinese korean deutsch français español".split()
 )
+# A time says when something is wanted, and a text may answer for any time. Months that are also given names are missing.
+_TIMES = frozenset(
+    """
+    monday tuesday wednesday thursday friday saturday sunday january february march july september october november december
+    montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar märz juni juli oktober dezember
+    """.split()
+)
 _NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ]\w(?:[\w'’-]{0,40})")
 _COUNTED = AnyCase(r"\b(?:how many|wie ?viele|combien de|combien d|quant[oa]s|cuánt[oa]s)\s+(\w+)")
 
@@ -227,7 +234,7 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
             _plain(word)
             for name in _NAME.compiled.findall(text)
             for word in words(name)
-            if word.isalpha() and word not in _LANGUAGES
+            if word.isalpha() and word not in _LANGUAGES and word.removesuffix("s") not in _TIMES
         ),
         frozenset(_numbers(text)),
         frozenset(map(_plain, words(named_time))),

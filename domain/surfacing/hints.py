@@ -36,8 +36,8 @@ def routing_hint(prompt: str) -> str:
 
 
 def nudge(blocks_since: int, interval: int = NUDGE_INTERVAL) -> str:
-    """Return a reminder to curate the memory after *interval* blocks without curation; empty before that."""
-    if interval <= 0 or blocks_since < interval:
+    """Return a reminder to curate the memory after each *interval* blocks without curation; else empty."""
+    if interval <= 0 or blocks_since < interval or blocks_since % interval:
         return ""
     return (
         f"{blocks_since} prompts have carried memories since any was last tended; clawmem pin lifts one that matters, "

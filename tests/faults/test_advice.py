@@ -31,6 +31,7 @@ HARMLESS = {
     "export",
     "context set",
     "doctor",
+    "edit",
     "embed --force",
     "enrich",
     "get",

@@ -153,7 +153,10 @@ def test_an_update_renews_the_words(copy: Path, invoke: Invoke) -> None:
     said = [invoke("--vault", str(copy), command).output for command in ("verify", "update", "verify")]
 
     with closing(SqliteVault(str(copy), read_only=True)) as vault:
-        assert (["differs from the records" in one for one in said], vault.lexical.is_outdated) == ([False] * 3, False)
+        assert (["differs from the records" in one for one in said], vault.lexical.is_outdated) == (
+            [False] * 3,
+            False,
+        )
         assert vault.lexical.count(Grain.DOCUMENT) == 3
 
 

@@ -40,6 +40,7 @@ QUOTED = frozenset(LEADS.values())  # in front of a text that nobody here stands
 
 PROPERTY = re.compile(r"[\w-]+: ")  # of the note, above the cited lines: the prompt names it
 
+
 @dataclass(frozen=True)
 class Cited:
     """A text that is shown, and the lines of the file that it is said to stand in."""

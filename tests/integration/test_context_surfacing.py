@@ -125,6 +125,10 @@ class TestAPrompt:
 
         assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
         assert "clawmem snooze" in context_of(hook(QUESTION, **after_one))
+        assert "<vault-nudge>" in context_of(hook(QUESTION, **after_one | {"CLAWMEM_NUDGE_INTERVAL": "2"}))
+        assert "<vault-nudge>" not in context_of(
+            hook(QUESTION, **after_one | {"CLAWMEM_NUDGE_INTERVAL": "2"})
+        )
         assert run("pin", "2026-02-11-redis.md").returncode == 0
         assert "<vault-nudge>" not in context_of(hook(QUESTION, **after_one))
 

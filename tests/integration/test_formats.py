@@ -67,6 +67,11 @@ def test_properties_in_formats(invoke: Invoke, tmp_path: Path) -> None:
         "2026-01-01",
     )
     assert "status: open, due: 2026-01-01" in invoke(*asked, "md").stdout
+    write_notes(tmp_path / "notes", {"3.md": "---\ntype: invoice\namount: 2150.00\n---\nThe bill.\n"})
+    invoke("update")
+    listed = invoke("list", "--where", "type=invoice", "--where", "amount=2150.00").stdout.splitlines()
+    assert listed[0].split() == ["docid", "written", "type", "amount", "file", "title"]
+    assert listed[1].split()[2:4] == ["invoice", "2150.00"]
 
 
 def test_whole_texts(remembered: Invoke) -> None:

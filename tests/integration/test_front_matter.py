@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.adapters.files.front_matter import parse_yaml
+from clawmem.domain.documents.properties import InlineFields, note_properties
+from clawmem.ports.properties import Property
 
 TYPICAL = "title: Session store\ndate: 2026-01-05\ntags: [redis, sessions]\npinned: true\n"
 
@@ -63,6 +65,18 @@ def test_values_come_as_yaml_reads_them(text: str, value: object) -> None:
 def test_nested_values_become_text(text: str, value: object) -> None:
     """What is nested deeper than a list of scalars is printed in flow style."""
     assert parse_yaml(text) == {"a": value}
+
+
+@pytest.mark.parametrize("written", ["2150.00", "0171", "1_000", "1e3", "-0.50", "7"])
+def test_a_number_prints_as_written(written: str) -> None:
+    """A price keeps its cents and a postcode its first zero, also in a list and in a nested value."""
+    read = parse_yaml(f"a: {written}\nb: [{written}]\nc: {{d: {written}}}")
+
+    assert note_properties(read, InlineFields(), (), ()) == [
+        Property("a", written, written.lower()),
+        Property("b", written, written.lower()),
+        Property("c", f"{{d: {written}}}", f"{{d: {written}}}".lower()),
+    ]
 
 
 def test_keys_become_text() -> None:

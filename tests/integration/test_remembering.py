@@ -98,6 +98,16 @@ def test_what_is_known_is_not_written_twice(remembered: Invoke, notes: Path) -> 
     first, second = sorted(saved_files(notes), key=lambda file: len(file.name))
     assert second.stem == f"{first.stem}-2"
     assert remembered("remember", "Login sessions live in Redis for 30 days.").exit_code == 0
+    assert "--supersedes" in remembered(*same).stdout
+    (notes / "kiln.md").write_text(
+        "# Kiln\n\nIt is old. The glaze fires at 1240 degrees. Ask Noor first.\n", "utf-8"
+    )
+    assert remembered("update").exit_code == 0
+    assert (
+        "run: clawmem edit notes/kiln.md:3"
+        in remembered("remember", "the glaze fires at 1240 degrees").stdout
+    )
+    assert remembered("remember", "The glaze fires at 1250 degrees.").exit_code == 0
 
 
 def test_a_secret_is_not_written(remembered: Invoke, notes: Path) -> None:

@@ -20,7 +20,7 @@ from clawmem.domain.capture.remembering import (
     note_text,
     title_of,
 )
-from clawmem.domain.documents.likeness import restating_line
+from clawmem.domain.documents.likeness import is_longer_note, restating_line
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact_parts
@@ -50,13 +50,14 @@ class SavedNote(NamedTuple):
     """
     The document of a new note, or the one that states its text already, from ``line`` on.
 
-    ``redacted`` says whether secrets were replaced.
+    ``redacted`` says whether secrets were replaced, ``is_part`` whether the file of a known note states more.
     """
 
     document: Document
     line: int | None = None
     redacted: bool = False
     superseded: Document | None = None
+    is_part: bool = False
 
 
 class Remember:
@@ -195,7 +196,8 @@ class Remember:
             if past and document.id == past.id and body.strip() != text:
                 continue
             if line := restating_line(text, body):
-                return SavedNote(document, document.body_line + line - 1)
+                is_part = document.stamp is not None and is_longer_note(text, body)
+                return SavedNote(document, document.body_line + line - 1, is_part=is_part)
         return None
 
     def _supersedes(self, document: Document, past: Document) -> bool:

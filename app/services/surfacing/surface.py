@@ -55,7 +55,7 @@ class BlockRendering(NamedTuple):
         redact: Returns the part of a body between two offsets without secrets.
         facts_of: Returns fact lines about a prompt within a number of tokens.
         floor: Minimum answerability; below it no block is produced.
-        nudge_interval: Number of blocks after which a reminder to curate the memory is added.
+        nudge_interval: Number of blocks from one reminder to curate the memory to the next.
     """
 
     clean: Clean
@@ -214,7 +214,7 @@ class SurfaceContext:
         """Return a reminder to curate the memory; empty if it was curated recently, through any interface."""
         interval = self._dressing.nudge_interval
         try:
-            if not nudge(turns.blocks_since(), interval):
+            if turns.blocks_since() < interval:
                 return ""  # most sessions are too short; skip the query for the latest act
             acts = self._vault.acts.latest(1)
             return nudge(turns.blocks_since(acts[0].at if acts else ""), interval)

@@ -30,10 +30,17 @@ LONG = (
         ("It costs 50 €.", "It costs 50 $.", None),
         ("Keep x > 5.", "Keep x < 5.", None),
         ("Bring a coat.", "> Bring a coat.\n", 1),
+        ("The burner costs 4.50 €.", f"# Boiler\n\n{LONG} The burner\ncosts 4.50 €! Ask Okafor.\n", 3),
+        ("Ask Okafor first. Call the office.", f"{LONG}\n\nIt leaks. Ask Okafor first. Call the office. {LONG}", 3),
+        ("Ask Okafor.", f"{LONG} Do not ask Okafor. {LONG}", None),
+        ("The burner costs 4.50 €.", f"{LONG} The burner costs 4.60 €. {LONG}", None),
+        ("The burner costs 450.", f"{LONG} The burner costs 450 €. {LONG}", None),
+        ("Never do that.", f"{LONG} Never. Do that. {LONG}", None),
     ],
     ids=["marks", "a line of a list", "one more word", "paragraphs", "no word", "another number", "another word",
          "more than that", "nothing", "other signs", "a name with signs", "below zero", "another currency",
-         "another comparison", "a quotation"],
+         "another comparison", "a quotation", "a sentence", "two sentences", "part of a sentence",
+         "another number in a sentence", "another sign in a sentence", "words of two sentences"],
 )  # fmt: skip
 def test_a_text_is_restated_by_a_line_a_paragraph_or_a_note(text: str, body: str, line: int | None) -> None:
     """Marks, blanks and capitals do not count; another number does, however long the text is."""
