@@ -58,6 +58,12 @@ def card_of(text: str) -> EntityCard:
     )
 
 
+def card_at(path: str, text: str) -> EntityCard | None:
+    """Return the card of *text* if it is the page of an entity at its *path*; ``None`` for any other document."""
+    card = card_of(text)
+    return card if page(card) == text and path_of(card.name) == path else None
+
+
 def checked(card: EntityCard) -> EntityCard:
     """
     Return *card* without empty observations.

@@ -170,6 +170,28 @@ def test_memory_lines(remembered: Invoke, home: Path) -> None:
     assert "Designs ticket machines." in note["observations"][0]
 
 
+def test_lines_have_the_whole_text_of_a_document_without_a_file(
+    remembered: Invoke, home: Path, tmp_path: Path
+) -> None:
+    """A mined chat has paragraphs like the page of an entity, and is none."""
+    said = [
+        "Where is the spare key?",
+        "Under the third pot.",
+        "And who waters the pots?",
+        "Olga does, on Fridays.",
+    ]
+    chat = tmp_path / "chat.txt"
+    chat.write_text(
+        "".join(f"{'User' if n % 2 == 0 else 'Assistant'}: {one}\n\n" for n, one in enumerate(said)), "utf-8"
+    )
+    assert remembered("mine", chat).exit_code == 0
+    assert remembered("export", "--format", "jsonl").exit_code == 0
+
+    (mined,) = [one for one in lines_of(home / "memory.jsonl") if "conversations/" in one.get("name", "")]
+
+    assert all(one in mined["observations"][0] for one in said)
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [

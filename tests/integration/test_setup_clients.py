@@ -395,3 +395,17 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
         assert done.exit_code == 1
         assert "FAIL  Gemini CLI" in done.output and told in done.output
         assert remedy in done.output
+
+
+def test_a_file_of_another_shape_stops_no_other_client(invoke: Invoke, home: Path) -> None:
+    """Gemini is removed, and the check names the file of Cursor."""
+    for folder, text in ((".gemini", "{}"), (".cursor", '{"mcpServers": []}')):
+        (home / folder).mkdir(exist_ok=True)
+        (home / folder / ("settings.json" if folder == ".gemini" else "mcp.json")).write_text(text, "utf-8")
+    assert invoke("setup", "gemini").exit_code == 0
+    removed = invoke("setup", "gemini", "--remove")
+    checked = invoke("setup", "--check")
+
+    assert removed.exit_code == 0, removed.output
+    assert (home / ".gemini" / "settings.json").read_text("utf-8") == "{}"
+    assert "mcp.json: 'mcpServers' is no object" in " ".join(checked.output.split())

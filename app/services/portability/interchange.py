@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from clawmem.app.services.portability.bundle import Selection, selected
-from clawmem.domain.knowledge.entity_card import card_of
+from clawmem.domain.knowledge.entity_card import card_at
 from clawmem.domain.portability.pam import PLATFORM, content_digest, pam_relation, pam_type, store
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
@@ -37,7 +37,7 @@ def memory_lines(vault: DocumentsWithKnowledge, selection: Selection) -> Iterato
     names: dict[int, str] = {}
     related: list[tuple[str, str, str]] = []
     for document, body in selected(vault, selection):
-        card = card_of(body) if document.stamp is None else None
+        card = card_at(document.path, body)
         names[document.id] = name = card.name if card else document.display_path
         kind = card.type if card else document.content_type
         said = list(card.observations) if card else [_whole_text(document, body)]

@@ -119,9 +119,12 @@ class FileEdit:
 
     def commands(self) -> Iterator[ConfiguredCommand]:
         """Yield the commands that the client starts because of entries in the file. Raises `ConfigError`."""
-        document = SettingsFile(self._path, self._format).document
-        for part in self._parts:
-            yield from part.commands(document)
+        settings = SettingsFile(self._path, self._format)
+        try:
+            for part in self._parts:
+                yield from part.commands(settings.document)
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ConfigError(f"{settings.file}: {error}. Correct it, then try again.") from error
 
     def has_traces(self) -> bool:
         """Whether the file names clawmem or has a backup, even with a syntax error."""
