@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,8 @@ def test_front_matter_of_others_does_not_rank(invoke: Invoke, folder: Path, head
     text = "# Keeper\n\nThe keeper of Utsira counts the gulls.\n"
     (folder / "first.md").write_text(f"---\n{other}\n---\n{text}", "utf-8")
     (folder / "second.md").write_text(f"---\n{head}\n---\n{text}", "utf-8")
+    for name in ("first.md", "second.md"):
+        os.utime(folder / name, (1.7e9, 1.7e9))  # else the newer one is better by its age
     assert invoke("update").exit_code == 0
 
     def ranked() -> list[str]:
