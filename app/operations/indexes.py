@@ -18,6 +18,7 @@ from clawmem.app.operations.operation import (
     Request,
     Result,
 )
+from clawmem.app.operations.output import plural
 from clawmem.app.services.maintenance.doctor import skipped_files, spelled_out
 from clawmem.app.services.maintenance.verify import OF_FILES
 from clawmem.ports.records import Role
@@ -44,10 +45,10 @@ class Differences(Result):
         """Return how many differences there are, what repairs those that name no command, and the skipped files."""
         remarks = [spelled_out(self.skipped)] if self.skipped else []
         if self.differences:
-            number = len(self.differences)
-            remarks.append(f"{number} difference{'s' * (number > 1)} between files, records and indexes.")
+            number = plural(len(self.differences), "difference")
+            remarks.append(f"{number} between files, records and indexes.")
         if any(one.endswith(OF_FILES) for one in self.differences):
-            remarks[-1] += " To index what differs on disk. Run: clawmem update"
+            remarks[-1] += " To read the changed files, run: clawmem update"
         return remarks
 
 
