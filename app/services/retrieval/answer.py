@@ -46,7 +46,8 @@ class ResultFields(NamedTuple):
     legs: Mapping[str, float]
     terms: Mapping[str, float]
     body: str  # the whole text of the document
-    question: QueryAnalysis
+    words: Sequence[str]  # words of the question
+    question: QueryAnalysis | None = None  # None if the span is shown, whatever was asked
     purpose: Sequence[str] = ()  # words of the intent of the question
     confidence: float | None = None  # the probability that the result answers the question, in [0, 1]
     shown_length: int = MAX_LENGTH  # characters
@@ -67,11 +68,6 @@ class Result(ResultFields):
     def end_line(self) -> int:
         """The last line shown."""
         return self._shown.end_line
-
-    @property
-    def words(self) -> Sequence[str]:
-        """Words of the question."""
-        return self.question.forms.words
 
     @property
     def heading(self) -> str:
@@ -108,11 +104,12 @@ class Result(ResultFields):
         return self._found(self.shown_length)
 
     def _found(self, max_length: int) -> Snippet:
-        if self.unit is Unit.LINE:
+        asked = self.question
+        if self.unit is Unit.LINE or asked is None:
             return self._cut(self._offsets(), max_length)
-        if entry := self._entry:
+        if entry := self._entry(asked):
             found = self._cut(entry, max_length, clipped=True)
-            return self._with_value(found, entry, max_length)
+            return self._with_value(asked, found, entry, max_length)
         found = self._cut(None if self.purpose else self._offsets(), max_length)
         own = self.body[slice(*offsets)] if (offsets := self._offsets()) else found.text
         if not holds_any(own, self.words):
@@ -120,34 +117,28 @@ class Result(ResultFields):
         if self.purpose or found.start_line < self.document.body_line:
             return found
         section = section_around(self.body, self._place(found)[0])
-        return self._updated(self._with_value(found, section, max_length), max_length)
+        found = self._with_value(asked, found, section, max_length)
+        if asked.named_time or asked.time_intent is TimeIntent.HISTORY:
+            return found
+        update = later_update(self.body, self._place(found), self.words)
+        return self._cut(update, max_length) if update else found
 
-    @cached_property
-    def _entry(self) -> Place | None:
-        """The section of the time that the question names."""
-        asked = self.question
+    def _entry(self, asked: QueryAnalysis) -> Place | None:
+        """Return the section of the time that the question names."""
         if asked.named_time is None:
             return None
         return entry_of(self.body, asked.named_time, now_ms=asked.now_ms, zone=asked.zone)
 
-    def _with_value(self, found: Snippet, section: Place, max_length: int) -> Snippet:
+    def _with_value(self, asked: QueryAnalysis, found: Snippet, section: Place, max_length: int) -> Snippet:
         """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
-        asked = requested(self.question.text, self.words)
-        if not asked.slots:
+        demands = requested(asked.text, self.words)
+        if not demands.slots:
             return found
 
         def is_filled(text: str) -> bool:
-            return not unmet(asked, [0.0] * len(asked.words), text, text).slot
+            return not unmet(demands, [0.0] * len(demands.words), text, text).slot
 
         line = None if is_filled(found.text) else line_with_value(self.body, section, self.words, is_filled)
-        return self._cut(line, max_length) if line else found
-
-    def _updated(self, found: Snippet, max_length: int) -> Snippet:
-        """Return *found*, or the later line with another value, unless the question asks for a former state."""
-        asked = self.question
-        if asked.named_time or asked.time_intent is TimeIntent.HISTORY:
-            return found
-        line = later_update(self.body, self._place(found), self.words)
         return self._cut(line, max_length) if line else found
 
     def _place(self, found: Snippet) -> Place:
@@ -229,6 +220,7 @@ def describe(
             legs=candidate.legs,
             terms=candidate.terms,
             body=bodies.get(document.id, ""),
+            words=request.question.forms.words,
             question=request.question,
             purpose=purpose,
             confidence=candidate.confidence,
