@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.domain.documents.tables import header_of
@@ -79,12 +79,7 @@ def snippet(
     lines = body.removesuffix("\n").split("\n")
     wanted, intended = _distinct(terms), _distinct(intent_terms)
     own = _lines_between(body, *around, len(lines)) if around else range(len(lines))
-    best = _best_line(
-        [own, range(len(lines))],
-        lambda region: _text_worths(lines[region.start : region.stop], wanted, intended),
-    )
-    if not lines[best].strip():
-        best = next((place for place, line in enumerate(lines) if line.strip()), 0)
+    best = _best_line(lines, own, wanted, intended)
     end = min(best + 1 + LINES_AFTER, max(own.stop, best + 1) if clipped else len(lines))
     header = _header(lines, best, max_length // 2)
     end = best + 1 if header else end
@@ -160,13 +155,13 @@ def _is_bare(line: str) -> bool:
     return HEADING.match(line) is not None or all(part[0] == "#" and len(part) > 1 for part in parts)
 
 
-def _best_line(regions: Iterable[range], worths: Callable[[range], list[int]]) -> int:
+def _best_line(lines: Sequence[str], own: range, terms: set[str], intent_terms: set[str]) -> int:
     # Scores only the regions that are needed: a body may have a hundred thousand lines.
-    for region in regions:
-        worth = worths(region)
-        if most := max(worth):
-            return region.start + worth.index(most)  # the first of equal lines
-    return 0
+    for region in own, range(len(lines)):
+        worths = _text_worths(lines[region.start : region.stop], terms, intent_terms)
+        if most := max(worths):
+            return region.start + worths.index(most)  # the first of equal lines
+    return next((place for place, line in enumerate(lines) if line.strip()), 0)
 
 
 def _lines_between(body: str, start: int, end: int, count: int) -> range:

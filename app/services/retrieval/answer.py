@@ -47,7 +47,7 @@ class ResultFields(NamedTuple):
     terms: Mapping[str, float]
     body: str  # the whole text of the document
     words: Sequence[str]  # words of the question
-    question: QueryAnalysis | None = None  # None if the span is shown, whatever was asked
+    question: QueryAnalysis | None = None  # None: the span is shown
     purpose: Sequence[str] = ()  # words of the intent of the question
     confidence: float | None = None  # the probability that the result answers the question, in [0, 1]
     shown_length: int = MAX_LENGTH  # characters
