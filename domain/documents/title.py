@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
 
 UNTITLED = "Untitled"  # only for a path without any name
 
 HEADING = re.compile(r" {0,3}#{1,6}(?=[ \t])")
 FENCE = re.compile(r"\A {0,3}(?P<mark>`{3,}+(?!.*`)|~{3,})")
 EXTENSION = re.compile(r"\.(?:md|txt)\Z", re.IGNORECASE)
+
+
+class PlacedHeading(NamedTuple):
+    """ATX heading: the index of its line, its level from 1, and its text."""
+
+    line: int
+    level: int
+    text: str
 
 
 def title(declared: str | None, body: str, path: str) -> str:
@@ -25,19 +34,25 @@ def title(declared: str | None, body: str, path: str) -> str:
 
 def headings(body: str) -> Iterator[str]:
     """
-    Yield the texts of the ATX headings of *body* from top to bottom, without their ``#`` marks or empty ones.
+    Return the texts of the ATX headings of *body* from top to bottom, without their ``#`` marks or empty ones.
 
     As in CommonMark: one to six ``#`` and a blank, indented by at most three spaces. A fenced code block contains no
     headings, and an unclosed fence extends to the end.
     """
+    lines = body.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return (heading.text for heading in placed_headings(lines))
+
+
+def placed_headings(lines: Iterable[str]) -> Iterator[PlacedHeading]:
+    """Yield the headings of *lines* with their places; see `headings`."""
     fence = ""
-    for line in body.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+    for index, line in enumerate(lines):
         if fence:
             fence = "" if _closes(line, fence) else fence
         elif opening := FENCE.match(line):
             fence = opening["mark"]
         elif text := _heading(line):
-            yield text
+            yield PlacedHeading(index, len(line.split(maxsplit=1)[0]), text)
 
 
 def _candidates(declared: str | None, body: str, path: str) -> Iterator[str]:

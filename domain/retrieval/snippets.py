@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.domain.documents.tables import header_of
+from clawmem.domain.documents.title import HEADING
 
 MAX_LENGTH = 300
 LINES_AFTER = 2  # shown after the best line
@@ -56,7 +57,8 @@ def snippet(
     Return the line with the most terms, and up to two lines after it.
 
     A line scores 1 for each distinct query term and 0.3 for each distinct intent term in it (as a substring, ignoring
-    case); of equal lines the first wins. Lines end at a line feed. The snippet begins with the best line, so its
+    case); of equal lines the first wins. A heading or a line of tags is the best line only if the body has no other;
+    half of its score counts for the next line of text. Lines end at a line feed. The snippet begins with the best line, so its
     position is that of the match. Blank lines at its end are left out. A row of a table is shown alone, below the two
     header lines of the table if these take at most half of *max_length*; its position is that of the row.
 
@@ -77,9 +79,7 @@ def snippet(
     lines = body.removesuffix("\n").split("\n")
     wanted, intended = _distinct(terms), _distinct(intent_terms)
     own = _lines_between(body, *around, len(lines)) if around else range(len(lines))
-    best = _best_line(
-        [own, range(len(lines))], lambda region: _worths(lines[region.start : region.stop], wanted, intended)
-    )
+    best = _best_line(lines, own, wanted, intended)
     end = min(best + 1 + LINES_AFTER, max(own.stop, best + 1) if clipped else len(lines))
     header = _header(lines, best, max_length // 2)
     end = best + 1 if header else end
@@ -135,13 +135,33 @@ def _worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> li
     return worths
 
 
-def _best_line(regions: Iterable[range], worths: Callable[[range], list[int]]) -> int:
+def _text_worths(lines: Sequence[str], terms: set[str], intent_terms: set[str]) -> list[int]:
+    """Return the scores of *lines*, in which headings and tags pass half of theirs on to the next line of text."""
+    worths, passed = _worths(lines, terms, intent_terms), 0
+    for place, line in enumerate(lines):
+        if _is_bare(line):
+            passed, worths[place] = max(passed, worths[place] // 2), 0
+        elif line.strip():
+            worths[place] += passed
+            passed = 0
+    return worths
+
+
+def _is_bare(line: str) -> bool:
+    """Whether *line* is a heading, or contains only tags."""
+    if "#" not in line:
+        return False
+    parts = line.replace(",", " ").split()
+    return HEADING.match(line) is not None or all(part[0] == "#" and len(part) > 1 for part in parts)
+
+
+def _best_line(lines: Sequence[str], own: range, terms: set[str], intent_terms: set[str]) -> int:
     # Scores only the regions that are needed: a body may have a hundred thousand lines.
-    for region in regions:
-        worth = worths(region)
-        if most := max(worth):
-            return region.start + worth.index(most)  # the first of equal lines
-    return 0
+    for region in own, range(len(lines)):
+        worths = _text_worths(lines[region.start : region.stop], terms, intent_terms)
+        if most := max(worths):
+            return region.start + worths.index(most)  # the first of equal lines
+    return next((place for place, line in enumerate(lines) if line.strip()), 0)
 
 
 def _lines_between(body: str, start: int, end: int, count: int) -> range:

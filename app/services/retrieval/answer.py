@@ -12,12 +12,23 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewin
 from clawmem.app.services.retrieval.work import Candidate, Trace
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.properties import without_technical
+from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
+from clawmem.domain.retrieval.excerpts import (
+    Place,
+    entry_of,
+    heading_above,
+    later_update,
+    line_with_value,
+    section_around,
+)
+from clawmem.domain.retrieval.intent import TimeIntent
+from clawmem.domain.retrieval.requested import requested, unmet
 from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, single_line, snippet
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
-from clawmem.ports.records import Document, Span
+from clawmem.ports.records import Document, FragmentKind, Span
 from clawmem.ports.stores import DocumentRecords
 
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
@@ -36,6 +47,7 @@ class ResultFields(NamedTuple):
     terms: Mapping[str, float]
     body: str  # the whole text of the document
     words: Sequence[str]  # words of the question
+    question: QueryAnalysis | None = None  # None: the span is shown
     purpose: Sequence[str] = ()  # words of the intent of the question
     confidence: float | None = None  # the probability that the result answers the question, in [0, 1]
     shown_length: int = MAX_LENGTH  # characters
@@ -59,8 +71,11 @@ class Result(ResultFields):
 
     @property
     def heading(self) -> str:
-        """The heading above the result."""
-        return self.span.heading if self.span else ""
+        """The headings above the first line shown."""
+        span, line = self.span, self.start_line
+        if span and span.kind is FragmentKind.LINE and span.start_line <= line <= span.end_line:
+            return span.heading
+        return heading_above(self.body, line - self.document.body_line)
 
     def snippet(self) -> Snippet:
         """Return the lines that answer. They are extracted on each call, as not every interface shows them."""
@@ -89,14 +104,51 @@ class Result(ResultFields):
         return self._found(self.shown_length)
 
     def _found(self, max_length: int) -> Snippet:
-        is_line = self.unit is Unit.LINE
-        found = self._cut(None if self.purpose and not is_line else self._offsets(), max_length)
+        asked = self.question
+        if self.unit is Unit.LINE or asked is None:
+            return self._cut(self._offsets(), max_length)
+        if entry := self._entry(asked):
+            found = self._cut(entry, max_length, clipped=True)
+            return self._with_value(asked, found, entry, max_length)
+        found = self._cut(None if self.purpose else self._offsets(), max_length)
         own = self.body[slice(*offsets)] if (offsets := self._offsets()) else found.text
-        if is_line or holds_any(own, self.words):
+        if not holds_any(own, self.words):
+            found = self._elsewhere(max_length) or found
+        if self.purpose or found.start_line < self.document.body_line:
             return found
-        return self._elsewhere(max_length) or found
+        section = section_around(self.body, self._place(found)[0])
+        found = self._with_value(asked, found, section, max_length)
+        if asked.named_time or asked.time_intent is TimeIntent.HISTORY:
+            return found
+        update = later_update(self.body, self._place(found), self.words)
+        return self._cut(update, max_length) if update else found
 
-    def _cut(self, around: tuple[int, int] | None, max_length: int) -> Snippet:
+    def _entry(self, asked: QueryAnalysis) -> Place | None:
+        """Return the section of the time that the question names."""
+        if asked.named_time is None:
+            return None
+        return entry_of(self.body, asked.named_time, now_ms=asked.now_ms, zone=asked.zone)
+
+    def _with_value(self, asked: QueryAnalysis, found: Snippet, section: Place, max_length: int) -> Snippet:
+        """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
+        demands = requested(asked.text, self.words)
+        if not demands.slots:
+            return found
+
+        def is_filled(text: str) -> bool:
+            return not unmet(demands, [0.0] * len(demands.words), text, text).slot
+
+        line = None if is_filled(found.text) else line_with_value(self.body, section, self.words, is_filled)
+        return self._cut(line, max_length) if line else found
+
+    def _place(self, found: Snippet) -> Place:
+        """Return the offsets of the lines of *found* in the body."""
+        lines = self.body.split("\n")
+        first = found.start_line - self.document.body_line
+        start = sum(len(line) + 1 for line in lines[:first])
+        return start, start + sum(len(line) + 1 for line in lines[first : first + found.line_count])
+
+    def _cut(self, around: Place | None, max_length: int, *, clipped: bool = False) -> Snippet:
         return snippet(
             self.body,
             self.words,
@@ -104,7 +156,7 @@ class Result(ResultFields):
             around=around,
             max_length=max_length,
             first_line=self.document.body_line,
-            clipped=self.unit is Unit.LINE,
+            clipped=clipped or self.unit is Unit.LINE,
         )
 
     def _elsewhere(self, max_length: int) -> Snippet | None:
@@ -169,6 +221,7 @@ def describe(
             terms=candidate.terms,
             body=bodies.get(document.id, ""),
             words=request.question.forms.words,
+            question=request.question,
             purpose=purpose,
             confidence=candidate.confidence,
             unit=request.unit,

@@ -144,7 +144,7 @@ def with_next_steps(documents: DocumentStore, result: Result) -> Result:
         first.label,
         first.heading,
     )
-    return result._replace(span=span, words=(), purpose=())
+    return result._replace(span=span, words=(), question=None, purpose=())
 
 
 def _steps(lines: list[Fragment]) -> list[Fragment]:

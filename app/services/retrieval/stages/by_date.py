@@ -9,6 +9,7 @@ from typing import NamedTuple
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import scope_within
+from clawmem.app.services.retrieval.stages.entries_of_day import with_entries
 from clawmem.app.services.retrieval.stages.versions_in_order import of_the_series
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
@@ -251,7 +252,7 @@ def named_time_first(vault: SearchableDocuments) -> Stage:
             return work
         if request.question.newest:
             return work
-        return _listed(vault.documents, request, work, trace, named)
+        return _listed(vault, request, work, trace, named)
 
     return stage
 
@@ -335,13 +336,14 @@ def _written(
 
 
 def _listed(
-    documents: DocumentStore, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
+    vault: SearchableDocuments, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
 ) -> Work:
     """Return *work* with all notes of the time first."""
-    written = _written(documents, request, named)
+    own = _written(vault.documents, request, named)
+    written = with_entries(vault, request, named, own)
     if not written:
         return work
-    undated = {number for number, one in written.items() if has_time_of_file(one)}
+    undated = {number for number, one in own.items() if has_time_of_file(one)}
     dates = {number: one.authored_at for number, one in written.items()}
     first = _diary_first(newest_first(dates, (), undated), written, named)[:MOST_BROUGHT]
     trace.stages[-1].notes.append(f"no topic: all {len(written)} notes of the time, newest first")
@@ -361,7 +363,8 @@ def _records_first(
     """Return *work* with the notes of the time that are about the topic first, if the question asks for records."""
     if not asks_for_records(request.question.text, named):
         return work
-    about = _about(vault.lexical, request, _written(vault.documents, request, named), named)
+    written = with_entries(vault, request, named, _written(vault.documents, request, named))
+    about = _about(vault.lexical, request, written, named)
     first = [one.document for one in work.candidates if one.document and one.document_id in about]
     if not first:
         return work
@@ -379,16 +382,16 @@ def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) ->
 
 def _likelier(vault: SearchableDocuments, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
     """Return *work* with a higher confidence for notes written in the named time."""
-    written = _written(vault.documents, request, named)
+    own = _written(vault.documents, request, named)
+    written = with_entries(vault, request, named, own)
     if work.answered is None or not written:
         return work
+    dated = {n for n in written if n not in own or not has_time_of_file(own[n])}
     total = vault.lexical.count(Grain.DOCUMENT)
     held = [vault.lexical.holding(Term(word), Grain.DOCUMENT) for word in request.question.topic]
     share = time_share(rarity(total, len(written)), [rarity(total, one) for one in held])
     raised = [
-        one._replace(confidence=max(one.confidence or 0.0, share))
-        if one.document_id in written and not has_time_of_file(written[one.document_id])
-        else one
+        one._replace(confidence=max(one.confidence or 0.0, share)) if one.document_id in dated else one
         for one in work.candidates
     ]
     best = max((one.confidence or 0.0 for one in raised), default=0.0)

@@ -1,0 +1,134 @@
+"""
+Places of a note that its excerpt shows besides the fragment that was found.
+
+An excerpt shows the entry of the day that the question names, the line of the section that holds the kind of value that
+is asked for, and a later update of what was found. Places are character offsets of the body, from start up to end.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import tzinfo
+from typing import NamedTuple
+
+from clawmem.domain.documents.title import PlacedHeading, placed_headings
+from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.domain.security.patterns import AnyCase, Pattern
+
+Place = tuple[int, int]
+
+_YEAR = Pattern(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_NUMBER = Pattern(r"\d+(?:[.,:]\d+)*")
+_UPDATE = AnyCase(
+    r"\b(?:updated?|now|since|changed|new|jetzt|neu|seit|geändert|maintenant|nouveau|ahora|nuevo|agora|novo)\b"
+)
+_OPENING = (
+    40  # characters at the beginning of a line that announce an update, or the words just before its subject
+)
+LOWEST_LEVEL = 6
+MOST_HEADINGS = 500  # headings whose dates are read
+
+
+class Section(NamedTuple):
+    """The text below one heading, with its subsections."""
+
+    heading: PlacedHeading
+    start: int
+    end: int
+
+
+def sections(body: str) -> list[Section]:
+    """Return the sections of *body* in order; their texts begin after the line of the heading."""
+    lines = body.split("\n")
+    starts, end = _starts(lines), len(body)
+    made: list[Section] = []
+    ends: dict[int, int] = {}  # by level: the beginning of the next heading of that level or a higher one
+    for heading in reversed([*placed_headings(lines)]):
+        after = ends.get(heading.level, end)
+        made.append(Section(heading, min(starts[heading.line + 1], end), after))
+        ends.update(dict.fromkeys(range(heading.level, LOWEST_LEVEL + 1), starts[heading.line]))
+    return made[::-1]
+
+
+def heading_above(body: str, line: int) -> str:
+    """Return the headings above the line with index *line*, joined with " › "; empty if there is none."""
+    path: list[PlacedHeading] = []
+    for heading in placed_headings(body.split("\n")):
+        if heading.line > line:
+            break
+        path = [*(one for one in path if one.level < heading.level), heading]
+    return " › ".join(one.text for one in path)
+
+
+def entry_of(body: str, named: TimeRange, *, now_ms: int, zone: tzinfo) -> Place | None:
+    """Return the first section of *body* whose heading has a date, with its year, in the *named* time."""
+    if _YEAR.compiled.search(body) is None:
+        return None
+    for section in sections(body)[:MOST_HEADINGS]:
+        if _YEAR.compiled.search(section.heading.text) and body[section.start : section.end].strip():
+            dated = temporal_range(section.heading.text, now_ms=now_ms, zone=zone)
+            if dated and _is_part(dated, named):
+                return section.start, section.end
+    return None
+
+
+def _is_part(dated: TimeRange, named: TimeRange) -> bool:
+    if dated.authored_from is None or dated.authored_until is None:
+        return False
+    begins = named.authored_from is None or named.authored_from <= dated.authored_from
+    return begins and (named.authored_until is None or dated.authored_until <= named.authored_until)
+
+
+def section_around(body: str, offset: int) -> Place:
+    """Return the smallest section of *body* that contains the character at *offset*; the whole body without one."""
+    around = [one for one in sections(body) if one.start <= offset < one.end]
+    return (around[-1].start, around[-1].end) if around else (0, len(body))
+
+
+def line_with_value(
+    body: str, section: Place, words: Sequence[str], is_filled: Callable[[str], bool]
+) -> Place | None:
+    """Return the line of *section* with most of *words* among those that hold one and the value by *is_filled*."""
+    found = []
+    for start, end in _lines_in(body, section):
+        line = body[start:end].lower()
+        held = sum(word in line for word in words)
+        if held and is_filled(body[start:end]):
+            found.append((held, (start, end)))
+    return max(found, key=lambda one: one[0])[1] if found else None  # the first of equal lines
+
+
+def later_update(body: str, shown: Place, words: Sequence[str]) -> Place | None:
+    """
+    Return the last line after *shown* that announces another number for its subject; ``None`` without one.
+
+    The subject is the words of the question in the line that begins at *shown*. An update holds all of them, a word
+    such as "now" or "update" near them, and a number that the shown line does not have.
+    """
+    line = body[shown[0] : shown[1]].partition("\n")[0].lower()
+    subject = [word for word in words if word in line]
+    known = set(_NUMBER.compiled.findall(line))
+    if not subject or not known:
+        return None
+    for start, end in reversed(_lines_in(body, (shown[1], len(body)))):
+        later = body[start:end].lower()
+        if all(word in later for word in subject) and set(_NUMBER.compiled.findall(later)) - known:
+            at = min(map(later.find, subject))
+            if any(abs(match.start() - at) <= _OPENING for match in _UPDATE.compiled.finditer(later)):
+                return start, end
+    return None
+
+
+def _lines_in(body: str, place: Place) -> list[Place]:
+    """Return the places of the lines that begin in *place*."""
+    inside = re.finditer(r"[^\n]+", body[place[0] : place[1]])
+    return [(place[0] + one.start(), place[0] + one.end()) for one in inside]
+
+
+def _starts(lines: Sequence[str]) -> list[int]:
+    """Return the offset at which each line begins, and one past the last."""
+    starts = [0]
+    for line in lines:
+        starts.append(starts[-1] + len(line) + 1)
+    return starts

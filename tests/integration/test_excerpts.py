@@ -1,0 +1,71 @@
+"""Lines that a result shows: the entry of a day, the value that is asked for, a later update; through the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command_line import Invoke, ask_json, write_notes
+
+NOTES = {
+    "log/2025-03.md": "# March 2025\n\n## 2025-03-04\nBaked rye bread.\nThe kiln cracked.\n\n## 2025-03-05\n"
+    "Sold two vases.\n\n## 2025-03-18\nOsric fixed the kiln.\nGlazed the bowls.\n",
+    "kiln.md": "# Firing\n#kiln #clay\n\nStoneware needs ten hours.\nNext kiln inspection: 9 August.\n",
+    "rates 2024.md": "# Rates 2024\n\nWhat I charge this year, before tax.\n\n## Prices\nLesson: £34 an hour\n"
+    "Glazing: £90\nRepair: £19 an hour\n",
+    "supplies.md": "# Supplies\n\n| Material | per bag |\n|---|---|\n| White grog 2 mm | £62 |\n| Feldspar | £88 |\n\n"
+    "Closed on Mondays.\n\nUpdate 20 September: white grog now £68.\n\nFeldspar is mined in 3 countries.\n",
+}
+
+
+@pytest.fixture
+def first(invoke: Invoke, tmp_path: Path) -> Callable[[str], dict[str, Any]]:
+    """Ask a question; the first result."""
+    write_notes(tmp_path / "notes", NOTES)
+    invoke("collection", "add", tmp_path / "notes")
+    invoke("update", "--embed")
+
+    def asked(question: str) -> dict[str, Any]:
+        found: dict[str, Any] = ask_json(invoke, "query", question, "--all")["results"][0]
+        return found
+
+    return asked
+
+
+def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:
+    """Lines and heading are those of the day, whose note is dated by its month; a month begins with its first entry."""
+    for question, day, lines, text in (
+        ("what happened on 4 March 2025", "2025-03-04", (4, 5), "Baked rye bread.\nThe kiln cracked."),
+        ("what happened on 2025-03-05", "2025-03-05", (8, 8), "Sold two vases."),
+        (
+            "what did I do on 18 March 2025",
+            "2025-03-18",
+            (11, 12),
+            "Osric fixed the kiln.\nGlazed the bowls.",
+        ),
+        ("what did I do in March 2025", "2025-03-04", (4, 5), "Baked rye bread.\nThe kiln cracked."),
+    ):
+        found = first(question)
+        assert found["file"] == "notes/log/2025-03.md"
+        assert found["heading"] == f"March 2025 › {day}"
+        assert (found["start_line"], found["end_line"]) == lines
+        assert found["snippet"] == text
+        assert found["likelihood"] == "likely"
+
+
+def test_a_day_without_entry_is_not_answered(first: Callable[[str], dict[str, Any]]) -> None:
+    """An entry of the next day is no answer."""
+    assert first("what happened on 6 March 2025")["likelihood"] == "unlikely"
+
+
+def test_lines_with_the_answer_are_shown(first: Callable[[str], dict[str, Any]]) -> None:
+    """Neither tags nor a heading are shown for it; of a section the line with the amount; a newer price before an older."""
+    assert first("when is the next kiln inspection")["snippet"].startswith("Next kiln inspection: 9 August.")
+    charged = first("what did I charge an hour in 2024")
+    assert (charged["start_line"], charged["heading"]) == (6, "Rates 2024 › Prices")
+    assert charged["snippet"].startswith("Lesson: £34 an hour")
+    assert first("price of white grog")["snippet"].startswith("Update 20 September: white grog now £68.")
+    assert "£88" in first("price of feldspar")["snippet"]
+    assert "£62" in first("what did white grog cost before")["snippet"]
