@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.integrations import issue_sync
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 
 if TYPE_CHECKING:
@@ -86,9 +86,8 @@ OPERATIONS = (
         name="beads_sync",
         run=beads_sync,
         effect=Effect.REPEATABLE,
-        route="/beads/sync",
-        commands=(Command("beads sync"),),
         text=_text,
+        route="/beads/sync",
         opens=Opening.CREATED,
         in_own_process=True,  # a relative path is that of the command
     ),

@@ -294,35 +294,14 @@ def _report_text(result: CuratorReport) -> Iterator[str]:
 
 
 OPERATIONS = (
-    Operation(
-        name="reflect",
-        run=reflect,
-        effect=Effect.READS,
-        commands=(Command("reflect"),),
-        text=_reflection_text,
-        is_tool=False,
-    ),
-    Operation(
-        name="consolidate",
-        run=consolidate,
-        effect=Effect.REPEATABLE,
-        commands=(Command("consolidate"),),
-        text=_consolidation_text,
-        is_tool=False,
-    ),
-    Operation(
-        name="curate",
-        run=curate,
-        effect=Effect.REPEATABLE,
-        commands=(Command("curate"),),
-        text=_report_text,
-        is_tool=False,
-        any_vault=False,
-    ),
+    Operation("reflect", reflect, Effect.READS, _reflection_text, is_tool=False),
+    Operation("consolidate", consolidate, Effect.REPEATABLE, _consolidation_text, is_tool=False),
+    Operation("curate", curate, Effect.REPEATABLE, _report_text, is_tool=False, any_vault=False),
     Operation(
         name="memory_pin",
         run=pin,
         effect=Effect.REPEATABLE,
+        text=treatment_text,
         route="/documents/{query:path}/pin",
         commands=(
             Command("pin", fixed={"unpin": False}),
@@ -332,17 +311,16 @@ OPERATIONS = (
                 about="Take back a pin; one that the note itself asks for stays.",
             ),
         ),
-        text=treatment_text,
     ),
     Operation(
         name="memory_snooze",
         run=snooze,
         effect=Effect.REPEATABLE,
+        text=treatment_text,
         route="/documents/{query:path}/snooze",
         commands=(
             Command("snooze", defaults={"until": DEFAULT_SNOOZE}),
             Command("unsnooze", fixed={"until": None}, about="Let a note be surfaced again."),
         ),
-        text=treatment_text,
     ),
 )

@@ -111,16 +111,9 @@ OPERATIONS = (
         name="diary_write",
         run=write,
         effect=Effect.ADDS,
+        text=_written_text,
         route="/diary",
         commands=(Command("diary write", {"agent": "user"}),),
-        text=_written_text,
     ),
-    Operation(
-        name="diary_read",
-        run=read,
-        effect=Effect.READS,
-        route="/diary",
-        commands=(Command("diary read"),),
-        text=_entries_text,
-    ),
+    Operation("diary_read", read, Effect.READS, _entries_text, route="/diary"),
 )

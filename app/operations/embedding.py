@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.domain.maintenance.index_choice import EmbeddingPace
 from clawmem.ports.errors import EmbeddingError, ModelError, ModelMismatch
@@ -168,13 +168,4 @@ def embed_line(report: EmbedReport | Embedded) -> str:
     return f"{done}. They took the place of those of {report.replaced!r}." if report.replaced else f"{done}."
 
 
-OPERATIONS = (
-    Operation(
-        name="embed",
-        run=embed,
-        effect=Effect.REPEATABLE,
-        route="/embed",
-        commands=(Command("embed"),),
-        text=embed_line,
-    ),
-)
+OPERATIONS = (Operation("embed", embed, Effect.REPEATABLE, embed_line, route="/embed"),)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -124,14 +124,4 @@ def _cost_line(one: ModelCost) -> str:
     return f"{one.model} for {one.purpose}: {one.calls} calls{failed}, {tokens}, {one.took_ms / 1000:.1f} s"
 
 
-OPERATIONS = (
-    Operation(
-        name="enrich",
-        run=enrich,
-        effect=Effect.REPEATABLE,
-        route="/enrich",
-        commands=(Command("enrich"),),
-        text=enriched_text,
-        is_tool=False,
-    ),
-)
+OPERATIONS = (Operation("enrich", enrich, Effect.REPEATABLE, enriched_text, route="/enrich", is_tool=False),)

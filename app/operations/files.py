@@ -105,8 +105,9 @@ OPERATIONS = (
         name="memory",
         run=memory,
         effect=Effect.DESTROYS,
+        text=lambda result: result.result,
         only_reads=_only_views,
         any_vault=False,
-        text=lambda result: result.result,
+        commands=(),
     ),
 )

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
 from clawmem.app.environment.session_topics import Topics
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.settings.plain import topics_place
 from clawmem.ports.errors import InvalidInput
 
@@ -78,32 +78,15 @@ def _text(result: SessionTopic) -> str:
 
 
 OPERATIONS = (
-    Operation(
-        name="focus_set",
-        run=set_topic,
-        effect=Effect.REPEATABLE,
-        commands=(Command("focus set"),),
-        text=_text,
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
+    Operation("focus_set", set_topic, Effect.REPEATABLE, _text, is_tool=False, opens=Opening.NOTHING),
     Operation(
         name="focus_show",
         run=show_topic,
         effect=Effect.READS,
-        commands=(Command("focus show"),),
         text=_text,
         is_tool=False,
         in_own_process=True,  # the session is known from the variables of the command
         opens=Opening.NOTHING,
     ),
-    Operation(
-        name="focus_clear",
-        run=clear_topic,
-        effect=Effect.REPEATABLE,
-        commands=(Command("focus clear"),),
-        text=_text,
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
+    Operation("focus_clear", clear_topic, Effect.REPEATABLE, _text, is_tool=False, opens=Opening.NOTHING),
 )

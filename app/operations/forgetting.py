@@ -310,8 +310,8 @@ OPERATIONS = (
         name="memory_forget",
         run=forget,
         effect=Effect.DESTROYS,
+        text=forgotten_text,
         route="/documents/{query:path}/forget",
         commands=(Command("forget"),),
-        text=forgotten_text,
     ),
 )

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.opening import open_copy
 from clawmem.app.operations.fields import Address, Limit
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, table
 from clawmem.app.services.maintenance.deciding import ObservationSelector
 from clawmem.app.services.maintenance.lanes import read_plan, summarize_run
@@ -277,38 +277,11 @@ def _undone_text(result: UndoneMerge) -> str:
 
 
 RUN = Operation(
-    name="lanes_run",
-    run=run_lane,
-    effect=Effect.ADDS,
-    only_reads=lambda request: request.dry_run,
-    text=report_text,
-    is_tool=False,
-    commands=(Command("lanes run"),),
+    "lanes_run", run_lane, Effect.ADDS, report_text, only_reads=lambda request: request.dry_run, is_tool=False
 )
 OPERATIONS = (
-    Operation(
-        name="lanes_status",
-        run=status,
-        effect=Effect.READS,
-        commands=(Command("lanes status"),),
-        text=_status_text,
-        is_tool=False,
-    ),
-    Operation(
-        name="lanes_journal",
-        run=journal,
-        effect=Effect.READS,
-        commands=(Command("lanes journal"),),
-        text=_journal_text,
-        is_tool=False,
-    ),
+    Operation("lanes_status", status, Effect.READS, _status_text, is_tool=False),
+    Operation("lanes_journal", journal, Effect.READS, _journal_text, is_tool=False),
     RUN,
-    Operation(
-        name="lanes_undo",
-        run=undo,
-        effect=Effect.REPEATABLE,
-        commands=(Command("lanes undo"),),
-        text=_undone_text,
-        is_tool=False,
-    ),
+    Operation("lanes_undo", undo, Effect.REPEATABLE, _undone_text, is_tool=False),
 )

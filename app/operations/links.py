@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.operations.fields import ADDRESS, DocumentReference, Names, named_collections, place_of
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.documents.references import (
@@ -187,13 +187,4 @@ def _lines(links: Sequence[LinkRecord], *, by_source: bool = False) -> Iterator[
         yield from (f"    {line}" for line in lines_to_read(one.context, one.origin) if line)
 
 
-OPERATIONS = (
-    Operation(
-        name="links",
-        run=find_links,
-        effect=Effect.READS,
-        route="/links",
-        commands=(Command("links"),),
-        text=_text,
-    ),
-)
+OPERATIONS = (Operation("links", find_links, Effect.READS, _text, route="/links"),)

@@ -20,7 +20,7 @@ from clawmem.app.operations.fields import (
     successor_of,
     with_successor,
 )
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, encodable, plural, table
 from clawmem.app.operations.provenance import properties_to_read
 from clawmem.app.services.documents.filters import check_filters, documents_with
@@ -206,9 +206,8 @@ OPERATIONS = (
         name="list",
         run=list_documents,
         effect=Effect.READS,
-        route="/list",
-        commands=(Command("list"),),
         text=_listing_text,
+        route="/list",
         terminal=_listing_parts,
         documents=lambda listing: listing.documents,
     ),

@@ -229,7 +229,7 @@ def _as_json(result: Result) -> str:
 
 
 def _tool(run: Any, effect: Effect) -> Operation[Any, Any]:
-    return Operation(name=run.__name__, run=run, effect=effect, any_vault=False, text=_as_json)
+    return Operation(run.__name__, run, effect, _as_json, any_vault=False, commands=())
 
 
 OPERATIONS = (

@@ -28,16 +28,7 @@ from clawmem.app.operations.forgetting import (
     forgotten_source_text,
 )
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
-from clawmem.app.operations.operation import (
-    Command,
-    Effect,
-    NoParameters,
-    Opening,
-    Operation,
-    Option,
-    Request,
-    Result,
-)
+from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, table
 from clawmem.app.services.conversations.mining import (
     MiningInterrupted,
@@ -341,24 +332,9 @@ def _sources_text(result: Sources) -> list[Part]:
 
 
 MINE = Operation(
-    name="mine",
-    run=mine,
-    effect=Effect.DESTROYS,
-    commands=(Command("mine"),),
-    text=mined_text,
-    is_tool=False,
-    opens=Opening.CREATED,
-    settings=checked,
+    "mine", mine, Effect.DESTROYS, mined_text, is_tool=False, opens=Opening.CREATED, settings=checked
 )
 OPERATIONS = (
     MINE,
-    Operation(
-        name="sources",
-        run=sources,
-        effect=Effect.READS,
-        route="/sources",
-        commands=(Command("sources"),),
-        text=_sources_text,
-        is_tool=False,
-    ),
+    Operation("sources", sources, Effect.READS, _sources_text, route="/sources", is_tool=False),
 )

@@ -9,16 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.operation import (
-    Command,
-    Effect,
-    NoParameters,
-    Opening,
-    Operation,
-    Option,
-    Request,
-    Result,
-)
+from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import Table, table
 from clawmem.app.settings.config_file import choose
 
@@ -232,46 +223,13 @@ OPERATIONS = (
         name="models_list",
         run=list_models,
         effect=Effect.READS,
-        commands=(Command("models list"),),
         text=_list_text,
         is_tool=False,
         in_own_process=True,  # the config file may have changed since a server read it
         opens=Opening.NOTHING,
     ),
-    Operation(
-        name="models_add",
-        run=add,
-        effect=Effect.REPEATABLE,
-        commands=(Command("models add"),),
-        text=_added_text,
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        name="models_remove",
-        run=remove,
-        effect=Effect.DESTROYS,
-        commands=(Command("models remove"),),
-        text=_removed_text,
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        name="models_use",
-        run=use,
-        effect=Effect.REPEATABLE,
-        commands=(Command("models use"),),
-        text=_chosen_text,
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
-    Operation(
-        name="models_check",
-        run=check,
-        effect=Effect.REPEATABLE,
-        commands=(Command("models check"),),
-        text=_check_text,
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
+    Operation("models_add", add, Effect.REPEATABLE, _added_text, is_tool=False, opens=Opening.NOTHING),
+    Operation("models_remove", remove, Effect.DESTROYS, _removed_text, is_tool=False, opens=Opening.NOTHING),
+    Operation("models_use", use, Effect.REPEATABLE, _chosen_text, is_tool=False, opens=Opening.NOTHING),
+    Operation("models_check", check, Effect.REPEATABLE, _check_text, is_tool=False, opens=Opening.NOTHING),
 )

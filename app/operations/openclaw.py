@@ -220,5 +220,6 @@ OPERATIONS = (
         is_tool=False,
         any_vault=False,
         opens=Opening.NOTHING,
+        commands=(),
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from inspect import Parameter, Signature, getdoc
 from types import FunctionType, MappingProxyType
@@ -153,15 +153,19 @@ class Command(NamedTuple):
     otherwise: Operation[Any, Any] | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+BY_NAME = (Command(""),)  # stands for one command, whose words are those of the name
+
+
+@dataclass(frozen=True, slots=True)
 class Operation(Generic[Q, R]):
     """
     One operation.
 
-    ``name`` is the tool's and the method's name. ``run`` is a function ``(services, request) -> result``, whose annotations
-    name the types of request and result. ``route`` is the path of the REST route, empty without one; reads are
-    GET, unless their parameters are a body (``by_post``), others POST. ``text`` renders a result for people and agents,
-    ``terminal`` for people alone, where that differs. The docstring of ``run`` describes the operation in every
+    ``name`` is the tool's and the method's name, and that of the command with blanks for ``_``, unless ``commands`` are
+    given. ``run`` is a function ``(services, request) -> result``, whose annotations name the types of request and result.
+    ``route`` is the path of the REST route, empty without one; reads are GET, unless their parameters are a body
+    (``by_post``), others POST. ``text`` renders a result for people and agents, ``terminal`` for people alone, where that
+    differs. The docstring of ``run`` describes the operation in every
     interface. ``is_tool`` is false for what agents need no tool for: every tool takes room in their prompts.
     ``attachments`` are texts that a tool adds to its answer. ``any_vault`` is false for what only the usual vault has.
     ``documents`` returns the listed documents of a result, whose format people may choose on the command line.
@@ -174,14 +178,15 @@ class Operation(Generic[Q, R]):
 
     name: str
     run: Callable[[Services, Q], R]
-    request: type[Q] = field(init=False)
-    result: type[R] = field(init=False)
     effect: Effect
     text: Callable[[R], Text]
+    _: KW_ONLY
+    request: type[Q] = field(init=False)
+    result: type[R] = field(init=False)
     terminal: Callable[[R], Text] | None = None
     route: str = ""
     by_post: bool = False
-    commands: tuple[Command, ...] = ()
+    commands: tuple[Command, ...] = BY_NAME
     is_tool: bool = True
     any_vault: bool = True
     in_own_process: bool = False
@@ -195,6 +200,8 @@ class Operation(Generic[Q, R]):
         run = cast(FunctionType, self.run)
         for name, annotation in (("request", "request"), ("result", "return")):
             object.__setattr__(self, name, run.__globals__[run.__annotations__[annotation]])
+        if self.commands is BY_NAME:
+            object.__setattr__(self, "commands", (Command(self.name.replace("_", " ")),))
 
     @property
     def reads(self) -> bool:

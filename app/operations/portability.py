@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -13,7 +13,7 @@ from clawmem.app.bootstrap.opening import open_copy
 from clawmem.app.environment.draft_folders import draft_of_folder
 from clawmem.app.environment.private_files import draft_of, files_of_vault, sweep_drafts, write_whole
 from clawmem.app.operations.fields import CollectionNames, named_collections
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.services.portability.bundle import (
     Selection,
@@ -227,19 +227,12 @@ def _backup_text(result: Backup) -> str:
     return f"{result.file}: {plural(result.documents, 'document')}, {result.bytes:,} bytes, checked."
 
 
-def _file_operation(run: Any, text: Any) -> Operation[Any, Any]:
-    return Operation(
-        name=run.__name__,
-        run=run,
-        effect=Effect.READS,
-        commands=(Command(run.__name__),),
-        text=text,
-        is_tool=False,
-        in_own_process=True,  # a relative path is that of the command
-    )
+def _export_text(result: Export) -> str:
+    return f"{result.file}: {plural(result.documents, 'document')}."
 
 
+# in their own process, because a relative path is that of the command
 OPERATIONS = (
-    _file_operation(backup, _backup_text),
-    _file_operation(export, lambda result: f"{result.file}: {plural(result.documents, 'document')}."),
+    Operation("backup", backup, Effect.READS, _backup_text, is_tool=False, in_own_process=True),
+    Operation("export", export, Effect.READS, _export_text, is_tool=False, in_own_process=True),
 )

@@ -59,20 +59,12 @@ OPERATIONS = (
         name="profile",
         run=current,
         effect=Effect.REPEATABLE,
+        text=_text,
         route="/profile",
         commands=(
             Command("profile show", fixed={"rebuild": False}, is_default=True),
             Command("profile rebuild", fixed={"rebuild": True}, about="Rebuild the profile of the user."),
         ),
-        text=_text,
     ),
-    Operation(
-        name="stored_profile",
-        run=stored,
-        effect=Effect.READS,
-        route="/profile",
-        commands=(),
-        text=_text,
-        is_tool=False,
-    ),
+    Operation("stored_profile", stored, Effect.READS, _text, route="/profile", commands=(), is_tool=False),
 )

@@ -217,19 +217,13 @@ def _surface_again(services: Services, receipt: receipts.Receipt) -> Ask:
     )
 
 
-_reads = partial(Operation, effect=Effect.READS, is_tool=False)
-LIST = _reads(name="receipts", run=list_last, route="/receipts", text=_list_text)
+LIST = Operation(
+    "receipts", list_last, Effect.READS, _list_text, route="/receipts", commands=(), is_tool=False
+)
+WHY = Command("why", about="Show how an answer came about; without an id the last ten.", otherwise=LIST)
 OPERATIONS = (
     LIST,
-    _reads(
-        name="receipt",
-        run=show,
-        route="/receipts/{id}",
-        commands=(
-            Command(
-                "why", about="Show how an answer came about; without an id the last ten.", otherwise=LIST
-            ),
-        ),
-        text=_receipt_text,
+    Operation(
+        "receipt", show, Effect.READS, _receipt_text, route="/receipts/{id}", commands=(WHY,), is_tool=False
     ),
 )

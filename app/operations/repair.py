@@ -15,15 +15,7 @@ from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import client_folder, client_servers, is_there
 from clawmem.app.environment.private_files import files_of_vault, sweep_drafts, sweep_temporary_folders
 from clawmem.app.operations.indexing import PERSON, read_folders
-from clawmem.app.operations.operation import (
-    Command,
-    Effect,
-    NoParameters,
-    Opening,
-    Operation,
-    Request,
-    Result,
-)
+from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Request, Result
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.machine_checks import (
@@ -215,22 +207,13 @@ def _named(what: str, notes: Sequence[str]) -> Iterator[str]:
 
 
 OPERATIONS = (
-    Operation(
-        name="repair",
-        run=repair,
-        effect=Effect.DESTROYS,
-        commands=(Command("repair"),),
-        text=_text,
-        is_tool=False,
-        opens=Opening.NOTHING,
-    ),
+    Operation("repair", repair, Effect.DESTROYS, _text, is_tool=False, opens=Opening.NOTHING),
     Operation(
         name="doctor",
         run=doctor,
         effect=Effect.REPEATABLE,
-        route="/doctor",
-        commands=(Command("doctor"),),
         text=_doctor_text,
+        route="/doctor",
         is_tool=False,
         opens=Opening.CURRENT,
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 from pydantic import Field
 
 from clawmem.app.bootstrap.adapters import report_plots
-from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, plural, table
 from clawmem.app.services.maintenance.status import MAX_TOP, read_since
 from clawmem.ports.errors import InvalidInput
@@ -187,7 +187,6 @@ OPERATIONS = (
         name="report",
         run=report,
         effect=Effect.READS,
-        commands=(Command("report"),),
         text=_text,
         is_tool=False,
         in_own_process=True,  # relative folders are those of the command

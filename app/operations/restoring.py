@@ -18,7 +18,7 @@ from clawmem.app.environment.private_files import (
     temporary_folder,
     write_whole,
 )
-from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.services.portability.bundle import asked
 from clawmem.app.settings.config_file import make_config_folder
@@ -210,7 +210,6 @@ OPERATIONS: Sequence[Operation[RestoreRequest, RestoreReport]] = (
         name="restore",
         run=restore,
         effect=Effect.ADDS,
-        commands=(Command("restore"),),
         text=_text,
         is_tool=False,
         opens=Opening.NOTHING,

@@ -83,9 +83,9 @@ OPERATIONS = (
         name="list_tags",
         run=list_tags,
         effect=Effect.READS,
+        text=_text,
         route="/tags",
         commands=(Command("tags"),),
-        text=_text,
         terminal=_parts,
     ),
 )

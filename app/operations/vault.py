@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -211,9 +210,6 @@ def _statistics_text(result: Statistics) -> list[Table]:
     ]
 
 
-_reads = partial(Operation, effect=Effect.READS)
-
-
 NO_NAMES = "No vault has a name. Make one: clawmem vault sync NAME FOLDER"
 
 
@@ -320,53 +316,41 @@ def _synced_text(result: Synced) -> str:
 
 
 OPERATIONS = (
-    _reads(
-        name="status",
-        run=status,
-        route="/status",
-        commands=(Command("status"),),
-        text=_status_text,
-        opens=Opening.CURRENT,
-    ),
-    _reads(
+    Operation("status", status, Effect.READS, _status_text, route="/status", opens=Opening.CURRENT),
+    Operation(
         name="index_stats",
         run=index_stats,
+        effect=Effect.READS,
+        text=_statistics_text,
         route="/index-stats",
         commands=(Command("index-stats"),),
-        text=_statistics_text,
     ),
     Operation(
         name="init",
         run=init,
         effect=Effect.REPEATABLE,
-        commands=(Command("init"),),
         text=lambda one: f"Vault: {one.vault}\nConfig: {one.config}\nNext: clawmem collection add PATH",
         is_tool=False,
         opens=Opening.CREATED,
     ),
-    _reads(
+    Operation(
         name="vault_path",
         run=path,
-        commands=(Command("path"),),
+        effect=Effect.READS,
         text=lambda result: result.vault,
+        commands=(Command("path"),),
         is_tool=False,
         opens=Opening.NOTHING,
     ),
     Operation(
         name="list_vaults",
-        effect=Effect.READS,
-        commands=(Command("vault list"),),
         run=list_vaults,
+        effect=Effect.READS,
         text=_vaults_text,
+        commands=(Command("vault list"),),
         opens=Opening.NOTHING,
     ),
     Operation(
-        name="vault_sync",
-        run=vault_sync,
-        effect=Effect.REPEATABLE,
-        commands=(Command("vault sync"),),
-        text=_synced_text,
-        opens=Opening.CREATED,
-        settings=named_vault,
+        "vault_sync", vault_sync, Effect.REPEATABLE, _synced_text, opens=Opening.CREATED, settings=named_vault
     ),
 )
