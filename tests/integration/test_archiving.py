@@ -70,14 +70,6 @@ def test_idle_notes_are_put_away(vault: Vault, clock: ManualClock, archiving: Ar
     assert archiving.sweep(IN_EARNEST, by="staleness-check") == []
 
 
-def test_what_is_due_can_be_asked_for(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
-    """What would go is named; nothing goes."""
-    idle = note(vault, clock, "idle.md", 120)
-
-    assert [one.id for one in archiving.due(ArchivePolicy())] == [idle]
-    assert found(vault) == {idle}
-
-
 def test_what_is_brought_back(vault: Vault, clock: ManualClock, archiving: Archiving) -> None:
     """The same document, found as before, in whose place it took; and not put away again the next day."""
     older, newer = note(vault, clock, "older.md", 1), note(vault, clock, "newer.md", 120)

@@ -261,14 +261,6 @@ class TestSetup:
         assert is_automatic(environ)
         assert here.run("status").returncode == 0
 
-    def test_one_without_a_server(self, here: Home) -> None:
-        """The choice is kept when hooks are installed again."""
-        here.config.write_text(here.config.read_text().replace("server: auto\n", ""))
-        here.run("setup", "hooks", "--no-server")
-        here.run("setup", "hooks")
-
-        assert not is_automatic(here.environ)
-
 
 def test_a_user_starts_one_in_the_background(here: Home, tmp_path: Path) -> None:
     """Whatever hooks may do; the command returns when it answers, or says why it ended. A second one is not needed."""

@@ -178,16 +178,6 @@ class TestCommand:
         assert figures["groups"]["pets"]["mean"]["recall@1"] == (0.5 if pooled else 1.0)
         assert items(file) == {qid: [item for item, _ in ranking] for qid, ranking in figures["run"].items()}
 
-    def test_turns(self, invoke: Invoke, judged: Path, tmp_path: Path) -> None:
-        """By turn an item of the run is a document with the lines that answer."""
-        file = tmp_path / "run.txt"
-
-        figures = ask_json(invoke, "bench", "retrieval", judged, "--unit", "turn", "--run", file)
-
-        assert figures["unit"] == "turn"
-        assert items(file)["q3"][0] == "cleo/friday:3-3"
-        assert figures["groups"]["all"]["mean"]["hit@5"] == 1.0
-
     @pytest.mark.parametrize("unit", ["doc", "turn"])
     def test_a_run_file_is_well_formed(self, invoke: Invoke, judged: Path, tmp_path: Path, unit: str) -> None:
         """Six columns, ranks from 1 without a gap, and scores that fall strictly with them."""

@@ -17,8 +17,6 @@ from scripted_server import (
     Models,
     ReceivedRequest,
     ScriptedReply,
-    embeddings,
-    floats_of,
     message,
     said,
     well_behaved,
@@ -182,35 +180,10 @@ class TestGenerator:
 class TestRealServers:
     """llama.cpp with random weights: everything works but the sense, and that is what the canaries must tell."""
 
-    def test_an_embedder_of_noise(self, tmp_path: Path, models: Models) -> None:
-        """Vectors that are right in every respect but their meaning are found out."""
-        with running(Role.EMBED, tmp_path) as url:
-            assert "not nearest to what they mean" in (
-                embedder_fault(models.factory(http_embedder, url)) or ""
-            )
-
-    def test_a_reranker_of_noise(self, tmp_path: Path, models: Models) -> None:
-        """Scores that vary and mean nothing are found out."""
-        with running(Role.RERANK, tmp_path) as url:
-            assert "do not get their answer first" in (
-                reranker_fault(models.factory(http_reranker, url)) or ""
-            )
-
     def test_a_generator_that_is_held_to_a_shape(self, tmp_path: Path, models: Models) -> None:
         """Even a model of noise writes what the grammar lets it write."""
         with running(Role.GENERATE, tmp_path) as url:
             assert generator_fault(models.factory(http_generator, url)) is None
-
-
-def vectors(change: Callable[[list[float]], list[object]]) -> Callable[[ReceivedRequest], ScriptedReply]:
-    """A server that changes every vector."""
-
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.body is None:
-            return well_behaved(asked)
-        return said(embeddings([change([*floats_of(text)]) for text in asked.body["input"]]))
-
-    return answer
 
 
 def scores(change: Callable[[float], object]) -> Callable[[ReceivedRequest], ScriptedReply]:
@@ -236,31 +209,6 @@ class TestServers:
 
         assert embedder_fault(models.factory(http_embedder, server.url)) is None
         assert reranker_fault(models.factory(http_reranker, server.url)) is None
-
-    def test_questions_on_the_other_side(self, models: Models) -> None:
-        """Questions whose vectors point away from what they mean are right in form, and found out."""
-
-        def answer(asked: ReceivedRequest) -> ScriptedReply:
-            if asked.body is None or len(asked.body["input"]) > 1:
-                return well_behaved(asked)
-            return vectors(lambda vector: [-x for x in vector])(asked)
-
-        fault = embedder_fault(models.factory(http_embedder, models.serve(answer).url))
-
-        assert "6 of 6 questions are not nearest" in (fault or "")
-
-    @pytest.mark.parametrize(
-        ("change", "told"),
-        [(lambda score: 0.25, "the same score"), (lambda score: -score, "the wrong way round")],
-        ids=["constant", "inverted"],
-    )
-    def test_scores_that_say_nothing(
-        self, models: Models, change: Callable[[float], object], told: str
-    ) -> None:
-        """Constant and inverted scores pass every check of the wire, and not the canary."""
-        server = models.serve(scores(change))
-
-        assert told in (reranker_fault(models.factory(http_reranker, server.url)) or "")
 
     def test_late(self, models: Models, monkeypatch: pytest.MonkeyPatch) -> None:
         """A server that is slower than its canary's patience is out of reach, in time."""

@@ -145,13 +145,6 @@ def test_a_wrong_file_is_one_sentence(config: Path, text: str | bytes, said: str
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["{", "[1]", '{"a": 1}'])
-def test_vaults_must_be_json_of_paths(config: Path, text: str) -> None:
-    """CLAWMEM_VAULTS that is something else is refused."""
-    with pytest.raises(ConfigError):
-        load(config, CLAWMEM_VAULTS=text)
-
-
 def test_dotenv_lines(tmp_path: Path) -> None:
     """KEY=VALUE with or without ``export``, quotes dropped; comments are ignored; a variable of the shell wins."""
     env = {"CLAWMEM_CONFIG_DIR": str(tmp_path), "T1": "shell"}

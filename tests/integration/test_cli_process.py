@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -56,27 +54,6 @@ def test_bootstrap_again_changes_nothing(run: Run, notes: Path, home: Path) -> N
     assert "0 added, 0 updated, 0 removed, 3 unchanged" in again.stdout
     assert "Vectors: 0 made." in again.stdout
     assert (home / ".config/clawmem/config.yaml").read_bytes() == config
-
-
-def test_the_steps_one_by_one(run: Run, notes: Path, home: Path) -> None:
-    """init, collection add, update and embed do together what bootstrap does."""
-    for step in (("init",), ("collection", "add", notes, "--name", "mine"), ("update",), ("embed",)):
-        done = run(*step)
-        assert done.returncode == 0, done.stderr
-
-    assert (
-        json.loads(run("search", "ticket", "--json").stdout)["results"][0]["file"] == "mine/people/haruka.md"
-    )
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
-def test_nobody_else_can_read_the_vault(run: Run, notes: Path, home: Path) -> None:
-    """The vault file and its companions belong to their owner alone."""
-    run("bootstrap", notes)
-
-    files = [path for path in (home / ".cache/clawmem").iterdir() if path.is_file()]
-    assert files
-    assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
 
 
 @pytest.mark.parametrize(

@@ -138,15 +138,6 @@ def test_archiving_is_taken_back(services: Services) -> None:
     assert fetch(services.vault, number).inactive is InactiveReason.ARCHIVED
 
 
-@pytest.mark.parametrize(
-    ("text", "error"), [("soon", "is no date"), ("2001-01-01", "still to come"), ("2026-13-01", "is no date")]
-)
-def test_until_when(services: Services, text: str, error: str) -> None:
-    """A day that is none, or past, is refused."""
-    with pytest.raises(InvalidInput, match=error):
-        services.tending.read_until(text)
-
-
 def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
     """A search finds it, what comes unasked leaves it out until then, and says why."""
     number, now = document_id(services, "ledger.md"), services.clock.now_ms()
@@ -277,18 +268,6 @@ def test_it_is_not_captured_again(tmp_path: Path) -> None:
         assert [
             one.id for one in world.kept() if one.content_type == "decision" and one.inactive is None
         ] == []
-
-
-def test_purging(services: Services) -> None:
-    """What was archived is forgotten in the same way, and written down as purged."""
-    number = document_id(services, "safe.md")
-    services.archiving.archive([fetch(services.vault, number)], "cli", lambda one: "old")
-
-    done = services.forgetting(services.archiving.archived(), "cli", "archived for long", Act.PURGE)
-
-    assert services.vault.acts.latest(1)[0].act is Act.PURGE
-    assert not any(services.prove(done).values())
-    assert services.archiving.restore([number], "cli") == []
 
 
 def test_what_keeps_the_vault_busy(

@@ -191,19 +191,6 @@ def test_a_forgotten_file_that_is_written_again_stays_away(world: Invoke, folder
     assert is_served("desk/people/holm.md")
 
 
-def test_a_forgotten_file_in_another_collection_stays_away(world: Invoke, folder: Path) -> None:
-    """A copy of the folder under another name brings the other notes alone."""
-    assert world("forget", "Anders Holm", "--yes").exit_code == 0
-    copytree(folder, folder.with_name("again"))
-
-    assert world("collection", "add", folder.with_name("again")).exit_code == 0
-    told = world("update").stdout
-
-    assert "people/anders-holm.md has the same text as a note that was forgotten" in told
-    assert not is_served("again/people/anders-holm.md")
-    assert is_served("again/people/anders-berg.md")
-
-
 def test_an_edited_copy_is_a_new_note(world: Invoke, folder: Path) -> None:
     """Only the identical text stays away, as the message says."""
     world("forget", "Anders Holm", "--yes")
@@ -361,14 +348,6 @@ def test_multi_get_without_any_document(world: Invoke) -> None:
     assert json.loads(world("multi-get", "desk/nosuch*", "--json").stdout)["code"] == "NOT_FOUND"
     assert world("multi-get", "zed.md, other.md").exit_code == 0
     assert world("multi-get", "desk/*.md", "--max-bytes", "1").exit_code == 0
-
-
-def test_get_beyond_the_end(world: Invoke) -> None:
-    """It says how many lines there are."""
-    for arguments in (["desk/zed.md:99"], ["desk/zed.md", "--from", "4"]):
-        done = world("get", *arguments)
-        assert (done.exit_code, "the note has 3 lines" in done.stderr) == (2, True), done.output
-    assert world("get", "desk/zed.md:3").stdout.startswith("The private phone")
 
 
 # -- named vaults ------------------------------------------------------------------------------------------

@@ -129,27 +129,3 @@ def test_no_sessions_yet(remembered: Invoke) -> None:
     """Nothing is wrong, and it is said."""
     assert remembered("sessions").output == f"{NO_SESSIONS}\n"
     assert read_json(remembered("sessions", "--json")) == {"count": 0, "sessions": []}
-
-
-@pytest.mark.parametrize(
-    ("args", "code", "said"),
-    [
-        (("retrieve", " "), 2, "empty"),
-        (("retrieve", "x", "-n", "0"), 2, "--limit must be at least 1"),
-        (("retrieve", "x", "-c", "nope"), 3, "Did you mean: notes"),
-        (("plan", " "), 2, "empty"),
-        (("similar", "nope.md"), 3, "nope.md"),
-        (("similar", "haruka.md", "-n", "0"), 2, "--limit must be at least 1"),
-        (("timeline", "nope.md"), 3, "nope.md"),
-        (("timeline", "haruka.md", "--before", "21"), 2, "at most 20"),
-        (("sessions", "-n", "0"), 2, "at least 1"),
-        (("vsearch", "x", "--floor", "0.5"), 2, "Ask with query"),
-        (("retrieve", "x", "--floor", "1.5"), 2, "--floor must be at most 1"),
-    ],
-)
-def test_bad_input_is_refused(remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:
-    """With the code of its kind and the way out."""
-    done = remembered(*args)
-
-    assert (done.exit_code, done.stdout) == (code, "")
-    assert said in done.stderr

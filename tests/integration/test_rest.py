@@ -128,22 +128,6 @@ class TestWhatIsSaid:
         same = short.keys() - {"score", "snippet"}
         assert {key: full[key] for key in same} == {key: short[key] for key in same}
 
-    def test_what_is_known_of_something(self, world: World) -> None:
-        """By name, either way round, and as of a day."""
-        told = world.get("/graph/facts", entity="Redis")[1]
-
-        [fact] = told["facts"]
-        assert (fact["direction"], fact["subject"], fact["predicate"]) == ("incoming", "Postgres", "replaced")
-        assert len(fact["id"]) == 16
-        assert (fact["valid_from"], fact["valid_to"], fact["current"]) == ("2026-01-02", None, True)
-        assert told["stats"] == {
-            "total_triples": 1, "current_facts": 1, "expired_facts": 0, "predicates": {"replaced": 1},
-        }  # fmt: skip
-        assert world.get("/graph/facts", entity="Redis", as_of="2026-01-01")[1]["facts"] == []
-        assert world.get("/graph/facts", entity="Redis", direction="outgoing")[1]["facts"] == []
-        assert world.get("/graph/facts", entity="Neptune")[0] == 404
-        assert "Did you mean: Postgres" in world.get("/graph/facts", entity="Postgers")[1]["error"]
-
     def test_everything_at_once(self, world: World) -> None:
         """All documents with their texts, and how many they were."""
         told = world.get("/export")[1]
@@ -283,17 +267,12 @@ class TestChanges:
         assert sum(one["added"] for _, one in told) == 1
         assert world.post("/vsearch", query="what needs oil?")[1]["results"][0]["file"] == "notes/lathe.md"
 
-    def test_pin_snooze_and_forget(self, world: World) -> None:
+    def test_pin_undo_and_forget(self, world: World) -> None:
         """Written down with who and why, taken back, or gone for good."""
-        path = f"/documents/{POSTGRES}"
-        assert world.post(f"{path}/pin", why="the plan")[1]["pinned"] is True
+        assert world.post(f"/documents/{POSTGRES}/pin", why="the plan")[1]["pinned"] is True
         [act, *_] = world.get("/lifecycle/log")[1]["acts"]
         assert (act["act"], act["file"], act["by"], act["why"]) == ("pin", POSTGRES, "rest", "the plan")
         assert world.post("/lifecycle/undo", act=act["id"])[1]["act"] == "pin"
-        assert (
-            world.post(f"{path}/snooze", until="2100-01-01")[1]["snoozed_until"] == "2100-01-01T00:00:00.000Z"
-        )
-        assert world.post(f"{path}/snooze")[1]["snoozed_until"] is None
 
         (world.home / "notes" / "secret.md").write_text("# Quux\n\nThe word is xyzzyplugh.\n", "utf-8")
         world.post("/update")

@@ -59,15 +59,6 @@ def test_what_is_not_ours_stays(file: Path) -> None:
     assert servers_in(file) == other
 
 
-@pytest.mark.parametrize("text", ["{", "[]", '{"mcpServers": []}', '{"a": 1, "a": 2}'])
-def test_a_file_that_cannot_be_edited(file: Path, text: str) -> None:
-    file.write_text(text, "utf-8")
-
-    with pytest.raises(ConfigError):
-        install_server(file, "clawmem", ENTRY)
-    assert file.read_text("utf-8") == text
-
-
 def test_doctor_sees_what_is_offered_twice(file: Path, tmp_path: Path) -> None:
     """By the plugin and the settings, or under two names; other tools, and another vault's, are no second time."""
     client, project = tmp_path / ".claude", tmp_path / "project"

@@ -43,7 +43,8 @@ class TestNames:
         }
 
     @pytest.mark.parametrize(
-        "said", ["7", '["a"]', '{"a": 1}', '{"a": "b.sqlite"}', '{"a": ""}', '{"a/b": "/a"}', '{"": "/a"}']
+        "said",
+        ["7", "{", '["a"]', '{"a": 1}', '{"a": "b.sqlite"}', '{"a": ""}', '{"a/b": "/a"}', '{"": "/a"}'],
     )
     def test_what_is_no_vault_is_refused(self, tmp_path: Path, said: str) -> None:
         """In the file as in the environment: names are names, and files absolute."""
@@ -177,16 +178,6 @@ class TestSyncing:
 
         assert (refused.exit_code, said in refused.stderr) == (code, True), refused.output
         assert list(home.iterdir()) == []
-
-    def test_a_folder_from_where_one_is(
-        self, invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """On the command line, as everywhere there."""
-        monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
-        (home / "desk").mkdir()
-        (home / "desk" / "lamp.md").write_text("# The lamp\n", "utf-8")
-
-        assert invoke("vault", "sync", "work", "desk").stdout.startswith("work: 1 added")
 
     @pytest.mark.parametrize("name", ["_clawmem", "beads", "a/b", ""])
     def test_collections_that_are_nobodys(self, tmp_path: Path, notes: Path, name: str) -> None:
