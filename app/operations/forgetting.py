@@ -125,6 +125,7 @@ def forgotten_source_text(one: ForgottenSource) -> list[Part]:
     """Return the lines about a forgotten source."""
     derived = f", and {plural(one.derived, 'derived memory')}" if one.derived else ""
     lines: list[Part] = [f"Forgotten: {plural(one.documents, 'document')} from {one.source}{derived}."]
+    lines.append("Bundles and backups that were made before still have them.")
     lines += [f"  {probe}: {'; '.join(found) or 'nothing'}" for probe, found in one.probes.items()]
     if one.left:
         lines.append(
@@ -288,6 +289,8 @@ def forgotten_text(result: Forgotten) -> str:
     lines = [f"{result.file} is {'' if result.changed else 'already '}forgotten."]
     if result.changed and result.file_remains:
         lines.append("Its file stays where it is, and is not indexed again.")
+    if result.changed:
+        lines.append("Bundles and backups that were made before still have it.")
     lines += [f"{file} is forgotten with it." for file in result.also_forgotten]
     lines += [f"{file} was written again without it." for file in result.rebuilt]
     lines += [f"{file} says some of it as well." for file in result.said_in]
