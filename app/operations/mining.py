@@ -27,15 +27,7 @@ from clawmem.app.operations.forgetting import (
     forgotten_source_text,
 )
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
-from clawmem.app.operations.operation import (
-    Effect,
-    NoParameters,
-    Opening,
-    Operation,
-    Option,
-    Request,
-    Result,
-)
+from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, plural, table
 from clawmem.app.services.conversations.mining_report import (
     MiningInterrupted,

@@ -193,7 +193,7 @@ class ImportMemories:
 
 
 def _as_page(memory: ForeignMemory) -> ForeignMemory:
-    """Return an entity with its page as its text, and any other memory as it is."""
+    """Return *memory*, an entity with its page as its text."""
     if memory.observations is None:
         return memory
     related = tuple((fact.predicate, fact.object) for fact in memory.facts)
