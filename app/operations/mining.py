@@ -116,7 +116,7 @@ class Mined(Upkeep):
     def remarks(self) -> Sequence[str]:
         """Return a warning for each source whose conversations are in the collection under another name."""
         return [
-            f"{plural(one.repeated, 'conversation')} of {name} came from another source before: each is found twice. "
+            f"{plural(one.repeated, 'conversation')} of {name} came from another source before, so that each is found twice. "
             f"To keep one copy, run: clawmem mine --forget {name}"
             for name, one in self.sources.items()
             if one.repeated

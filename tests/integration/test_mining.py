@@ -344,6 +344,8 @@ def test_conversations_before_a_day_and_under_a_second_name(invoke: Invoke, tmp_
         again = invoke("mine", "--no-embed", file, "--source", "work", "--json")
         assert json.loads(again.stdout)["sources"].get("work", {"repeated": 0})["repeated"] == repeated
         assert ("mine --forget work" in again.stderr) == bool(repeated)
+    third = mined(invoke, file, "--source", "late", "--since", DAYS[1])["sources"]["late"]
+    assert (third["earlier"], third["repeated"], third["added"]) == (1, 1, 1)
 
 
 def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:

@@ -165,10 +165,10 @@ class _Run:
         if key in self._fresh:
             self.commit()  # so that it is compared with what another file said
         stored = self._fresh.get(key) or self.positions.conversation(key)
-        if not stored.units and self._is_elsewhere(source, said.id):
-            read = (*read, _Increment(counts, "repeated"))
         if messages[-1].at_ms < (self._options.since_ms or 0):
             read = (*read, _Increment(counts, "earlier"))
+        elif not stored.units and self._is_elsewhere(source, said.id):
+            read = (*read, _Increment(counts, "repeated"))
         units = numbered_units(messages, self._forgotten(key, stored), stored.shared)
         version = version_of(time_ms(said.updated, self._now_ms), messages)
         digests = (one.digest for one in units.values())
