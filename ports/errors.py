@@ -260,6 +260,7 @@ class SourceUnreadable(ClawmemError):
     """A file cannot be read as text; indexing continues without it."""
 
     code = "SOURCE_UNREADABLE"
+    exit_code = 2
 
     def __init__(self, path: str, reason: str) -> None:
         self.path = path

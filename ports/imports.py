@@ -31,7 +31,8 @@ class ForeignMemory(NamedTuple):
     A memory of another tool.
 
     ``id`` is permanent in its store, so that a second import finds the same memory. ``authored_at`` is the original time,
-    empty if unknown. ``project`` names the project or the user that it belongs to.
+    empty if unknown. ``project`` names the project or the user that it belongs to. An entity with ``observations`` has no
+    text: its page shows them with its title, its first tag as its type, and its facts.
     """
 
     id: str
@@ -46,6 +47,7 @@ class ForeignMemory(NamedTuple):
     project: str = ""
     facts: tuple[ForeignFact, ...] = ()
     relations: tuple[ForeignRelation, ...] = ()
+    observations: tuple[str, ...] | None = None
 
 
 class Unmatched(NamedTuple):
@@ -58,7 +60,7 @@ class StoreUnreadable(ClawmemError):
     """A store of another tool is missing, is not one of that tool, or cannot be read; nothing was imported."""
 
     code = "STORE_UNREADABLE"
-    exit_code = 5
+    exit_code = 2
 
     def __init__(self, tool: str, place: str, reason: str, remedy: str = "") -> None:
         self.reason = reason

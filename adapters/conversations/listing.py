@@ -35,6 +35,8 @@ def export_files(paths: Sequence[str]) -> tuple[list[ExportFile], list[ReadFault
                 continue
             if stat.S_ISREG(state.st_mode):
                 found[place] = ExportFile(place, SourceStamp(state.st_size, state.st_mtime_ns))
+            elif place == path:
+                faults.append(ReadFault(path, "it is not a regular file"))
     if faults and not found:
         raise SourceUnreadable(faults[0].file, faults[0].reason)
     return [found[place] for place in sorted(found)], faults

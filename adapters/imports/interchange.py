@@ -75,12 +75,9 @@ def _lines(place: Path) -> Iterator[ForeignMemory | Unmatched]:
         raise StoreUnreadable(LINES, str(file), "it has no entity")
     for name, one in entities.items():
         kind = text(one, "entityType")
-        said = "\n".join(f"- {observation}" for observation in words(one.get("observations")))
-        related = "\n".join(f"- {name} {predicate} {to}" for predicate, to in facts[name])
         stated = tuple(ForeignFact(name, predicate, to, kind=kind) for predicate, to in facts[name])
-        yield ForeignMemory(
-            name, "\n\n".join(filter(None, (said, related))) or name, name, tags=(kind,), facts=stated
-        )
+        observed = words(one.get("observations"))
+        yield ForeignMemory(name, "", name, tags=(kind,) if kind else (), facts=stated, observations=observed)
     yield from [Unmatched("relation of no entity")] * sum(len(facts[one]) for one in {*facts} - {*entities})
 
 
@@ -98,12 +95,17 @@ def _letta(place: Path) -> Iterator[ForeignMemory | Unmatched]:
     if not isinstance(blocks, list):
         raise StoreUnreadable(LETTA, str(place), "it is no agent file with memory blocks")
     agents = [one for one in agent.get("agents") or (agent,) if _is_object(one)]
-    owner = text(agents[0], "name") if len(agents) == 1 else ""
     for number, one in enumerate(filter(_is_object, blocks)):
         if not text(one, "value").strip():
             yield Unmatched("empty block")
             continue
         label = text(one, "label")
+        owners = (
+            agents
+            if len(agents) == 1
+            else [of for of in agents if one.get("id") in words(of.get("block_ids"))]
+        )
+        owner = text(owners[0], "name") if len(owners) == 1 else ""
         yield ForeignMemory(
             text(one, "id") or f"{owner}-{label}-{number}",
             text(one, "value"),
@@ -112,8 +114,9 @@ def _letta(place: Path) -> Iterator[ForeignMemory | Unmatched]:
             tags=(label,) if label else (),
             project=owner,
         )
+    every = agents if agents == [agent] else [agent, *agents]
     for kind in ("messages", "tools"):
-        yield from [Unmatched(kind.removesuffix("s"))] * sum(len(one.get(kind) or ()) for one in agents)
+        yield from [Unmatched(kind.removesuffix("s"))] * sum(len(one.get(kind) or ()) for one in every)
 
 
 def _line(line: str) -> Mapping[str, Any]:

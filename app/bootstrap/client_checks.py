@@ -10,6 +10,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from os.path import exists
 from time import monotonic
 from typing import NamedTuple
 
@@ -116,9 +117,8 @@ def _hook_answer(command: str | Sequence[str], environ: Mapping[str, str]) -> An
         if isinstance(added, dict) and added.get("additionalContext"):
             return Answer(f"hooks answer in {monotonic() - began:.1f} s")
     if not titles:
-        return Answer(
-            fault=f"hooks add nothing: there are no notes in {vault}.", way_out="Run: clawmem bootstrap PATH"
-        )
+        why = f"there are no notes in {vault}" if exists(vault) else f"there is no vault at {vault}"  # noqa: PTH110
+        return Answer(fault=f"hooks add nothing: {why}.", way_out="Run: clawmem bootstrap PATH")
     asked = ", ".join(f'"{title}"' for title in titles)
     return Answer(
         fault=f"hooks add nothing to questions about notes of {vault}: {asked}.",

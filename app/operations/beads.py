@@ -75,7 +75,7 @@ def beads_sync(services: Services, request: BeadsProject) -> SyncedIssues:
 def _text(result: SyncedIssues) -> Iterator[str]:
     yield (
         f"{result.project_dir}: {plural(result.synced, 'issue')} ({result.source}), {result.created} new, "
-        f"{result.updated} updated, {result.removed} removed; {result.relations} relations changed."
+        f"{result.updated} updated, {result.removed} removed; {plural(result.relations, 'relation')} changed."
     )
     if result.unresolved:
         yield f"  {result.unresolved} dependencies on unknown issues were left out."

@@ -246,7 +246,9 @@ def _refuse_only_copy(services: Services, name: str, folder: Path) -> None:
     served = services.vault.documents.collections().get(name, 0) if services.is_open else 0
     if not served:
         return
-    line = f"{folder} does not exist: the vault has the only copy of the {served} documents of {name}."
+    line = (
+        f"{folder} does not exist: the vault has the only copy of the {plural(served, 'document')} of {name}."
+    )
     raise ConfirmationMissing(
         f"Nothing was removed. {line} To keep them, first run: clawmem export",
         {"name": name, "documents": served},
@@ -336,7 +338,9 @@ OPERATIONS = (
         name="trust_set",
         run=set_trust,
         effect=Effect.REPEATABLE,
-        text=lambda one: f"Collection {one.name}: trust {one.trust}; {one.changed} documents changed.",
+        text=lambda one: (
+            f"Collection {one.name}: trust {one.trust}; {plural(one.changed, 'document')} changed."
+        ),
         is_tool=False,
         opens=Opening.IF_PRESENT,
         any_vault=False,

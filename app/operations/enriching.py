@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
+from clawmem.app.operations.output import plural
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -90,9 +91,11 @@ def enrich(services: Services, request: EnrichRequest) -> Enriched:
 def _warnings(services: Services, report: EnrichReport, request: EnrichRequest) -> list[str]:
     sentences = [f"degraded: enrich: {report.stopped}"] if report.stopped else []
     if report.failed:
-        sentences.append(f"The model gave no usable answer for {report.failed} documents; rules were used.")
+        sentences.append(
+            f"The model gave no usable answer for {plural(report.failed, 'document')}; rules were used."
+        )
     if report.by_rules >= SUSPICIOUS and not report.mentions and request.all:
-        sentences.append(f"No name was found in {report.by_rules} documents.")
+        sentences.append(f"No name was found in {plural(report.by_rules, 'document')}.")
     if services.vault.notes.counts().by_model >= SUSPICIOUS and not services.vault.triples.total():
         sentences.append("A model described the documents, but stored no fact.")
     return sentences
@@ -106,14 +109,19 @@ def enriched_text(result: Enriched) -> str:
 def _run_line(result: Enriched) -> str:
     if not (result.by_rules or result.by_model or result.failed):
         if result.waiting:
-            why = "wait" if result.stopped else "wait for vectors; make them with: clawmem embed"
-            return f"Nothing was enriched: {result.waiting} documents {why}."
+            why = "" if result.stopped else " for vectors; make them with: clawmem embed"
+            wait = "waits" if result.waiting == 1 else "wait"
+            return f"Nothing was enriched: {plural(result.waiting, 'document')} {wait}{why}."
         return "Nothing to do: no note has changed since it was enriched."
-    done = f"{result.by_rules} documents by rules, {result.by_model} by a model"
-    made = (
-        f"{result.notes} notes, {result.mentions} mentions, {result.links} links, {result.triples} statements"
+    done = f"{plural(result.by_rules, 'document')} by rules, {result.by_model} by a model"
+    counts = (
+        (result.notes, "note"),
+        (result.mentions, "mention"),
+        (result.links, "link"),
+        (result.triples, "statement"),
     )
-    evolved = f", {result.evolved} notes rewritten" if result.evolved else ""
+    made = ", ".join(plural(count, noun) for count, noun in counts)
+    evolved = f", {plural(result.evolved, 'note')} rewritten" if result.evolved else ""
     waiting = f" {result.waiting} wait." if result.waiting else ""
     return f"Enriched: {done}; new or changed: {made}{evolved}.{waiting}"
 

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from clawmem.app.operations.fields import Confirm, Docid, DocumentReference, Why, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
-from clawmem.app.operations.output import Part, age
+from clawmem.app.operations.output import Part, age, plural
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.security.quoting import shown_title
@@ -93,7 +93,7 @@ def _forgotten_parts(services: Services, documents: Sequence[Document], source: 
                 else "Their bytes may still lie in the vault's free space. Run: clawmem lifecycle purge"
             )
             interruption.add_note(
-                f"At least {forgotten:,} of {counted(len(documents), 'document')} from {source} are forgotten. {next_step}"
+                f"At least {forgotten:,} of {plural(len(documents), 'document')} from {source} are forgotten. {next_step}"
             )
             raise
 
@@ -107,7 +107,7 @@ def _confirmation(source: str, documents: Sequence[Document]) -> ConfirmationMis
     }
     chosen = "".join(f", {count:,} of them {what}" for what, count in choices.items() if count)
     line = (
-        f"{counted(len(documents), 'document')} from {source} in "
+        f"{plural(len(documents), 'document')} from {source} in "
         f"{' and '.join(sorted({one.collection for one in documents}))}{chosen}, {size:,} characters, "
         f"written {min(days)} to {max(days)}, and every memory derived from that."
     )
@@ -123,19 +123,15 @@ def _confirmation(source: str, documents: Sequence[Document]) -> ConfirmationMis
 
 def forgotten_source_text(one: ForgottenSource) -> list[Part]:
     """Return the lines about a forgotten source."""
-    derived = f", and {one.derived:,} derived memories" if one.derived else ""
-    lines: list[Part] = [f"Forgotten: {counted(one.documents, 'document')} from {one.source}{derived}."]
+    derived = f", and {plural(one.derived, 'derived memory')}" if one.derived else ""
+    lines: list[Part] = [f"Forgotten: {plural(one.documents, 'document')} from {one.source}{derived}."]
+    lines.append("Bundles and backups that were made before still have them.")
     lines += [f"  {probe}: {'; '.join(found) or 'nothing'}" for probe, found in one.probes.items()]
     if one.left:
         lines.append(
             f"Bytes may still lie in the vault's free space: {one.left} Then run: clawmem lifecycle purge"
         )
     return lines
-
-
-def counted(count: int, noun: str) -> str:
-    """Return *count* with *noun* in the singular or plural."""
-    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 BYTES_REMAIN, TRACE_FOUND = 1, 7  # exit codes
@@ -281,8 +277,11 @@ def preview_lines(found: ForgetPreview) -> Sequence[str]:
         return [*lines, "No memories were derived from it."]
     more = len(found.derived) - MAX_NAMED
     named = ", ".join(one.display_path for one in found.derived[:MAX_NAMED])
-    count = "1 memory was" if len(found.derived) == 1 else f"{len(found.derived)} memories were"
-    return [*lines, f"{count} derived from it: {named}{f' and {more} more' if more > 0 else ''}."]
+    were = "was" if len(found.derived) == 1 else "were"
+    return [
+        *lines,
+        f"{plural(len(found.derived), 'memory')} {were} derived from it: {named}{f' and {more} more' if more > 0 else ''}.",
+    ]
 
 
 def forgotten_text(result: Forgotten) -> str:
@@ -290,6 +289,8 @@ def forgotten_text(result: Forgotten) -> str:
     lines = [f"{result.file} is {'' if result.changed else 'already '}forgotten."]
     if result.changed and result.file_remains:
         lines.append("Its file stays where it is, and is not indexed again.")
+    if result.changed:
+        lines.append("Bundles and backups that were made before still have it.")
     lines += [f"{file} is forgotten with it." for file in result.also_forgotten]
     lines += [f"{file} was written again without it." for file in result.rebuilt]
     lines += [f"{file} says some of it as well." for file in result.said_in]

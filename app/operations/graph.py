@@ -11,7 +11,7 @@ from pydantic import Field
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.fields import Address, DocumentReference, place_of
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
-from clawmem.app.operations.output import verbatim
+from clawmem.app.operations.output import plural, verbatim
 from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.graph.build import SIMILAR
@@ -175,7 +175,9 @@ def _link(step: CausalStep, docid: str) -> CausalLink:
 def _graphs_text(result: Graphs) -> str:
     made = {"temporal": result.temporal, "semantic": result.semantic}
     lines = [
-        f"{kind}: {one.relations} relations, {one.changed} changed." for kind, one in made.items() if one
+        f"{kind}: {plural(one.relations, 'relation')}, {one.changed} changed."
+        for kind, one in made.items()
+        if one
     ]
     return "\n".join(lines)
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from clawmem.app.bootstrap.integrations import TOOLS, foreign_store
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
+from clawmem.app.operations.output import plural
 from clawmem.app.services.imports.importing import ImportMemories
 from clawmem.ports.errors import NotFound
 from clawmem.ports.imports import StoreUnreadable
@@ -85,20 +86,20 @@ def _usual(home: Path, tool: str) -> Path:
 
 def _text(result: ImportedMemories) -> Iterator[str]:
     verb = "Would import" if result.dry_run else "Imported"
-    yield f"{verb} {result.imported} {'memory' if result.imported == 1 else 'memories'} of {result.tool} from {result.place}."
+    yield f"{verb} {plural(result.imported, 'memory')} of {result.tool} from {result.place}."
+    named = (("fact", result.facts), ("relation", result.relations))
     counted = {
         "updated": result.updated,
         "unchanged": result.unchanged,
         "duplicates of notes": result.duplicates,
         "forgotten or archived here, not imported": result.forgotten,
-        "facts": result.facts,
-        "relations": result.relations,
         "pinned": result.pinned,
         "snoozed": result.snoozed,
         "with replaced secrets": result.redacted,
         "give orders, and are not injected": result.suspicious,
     }
-    yield from (f"  {count} {what}" for what, count in counted.items() if count)
+    yield from (f"  {count:,} {what}" for what, count in counted.items() if count)
+    yield from (f"  {plural(count, noun)}" for noun, count in named if count)
     yield from (f"  no counterpart: {count} × {what}" for what, count in result.unmatched.items())
 
 

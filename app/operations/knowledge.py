@@ -8,6 +8,7 @@ from pydantic import Field
 
 from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
+from clawmem.app.operations.output import plural
 from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.knowledge.facts import entities_like, entity_facts, in_ids, versions
 from clawmem.domain.security.quoting import lines_to_read, without_orders
@@ -250,7 +251,8 @@ def _version(services: Services, one: Version, origin: Origin) -> NoteVersion:
 
 def _entities_text(result: Entities) -> str:
     lines = [
-        f"{one.name} ({one.kind}, in {one.mention_count} documents): {one.id}" for one in result.entities
+        f"{one.name} ({one.kind}, in {plural(one.mention_count, 'document')}): {one.id}"
+        for one in result.entities
     ]
     return "\n".join(lines) or "No entity found. Entities come from: clawmem enrich"
 

@@ -12,7 +12,7 @@ from pydantic import Field
 from clawmem.app.bootstrap.opening import open_copy
 from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
-from clawmem.app.operations.output import Part, Table, table
+from clawmem.app.operations.output import Part, Table, plural, table
 from clawmem.app.services.maintenance.deciding import ObservationSelector
 from clawmem.app.services.maintenance.lanes import read_plan, summarize_run
 from clawmem.app.services.maintenance.phases import trends
@@ -209,10 +209,13 @@ def runs_of(vault: Vault, runs: Sequence[Run]) -> list[LaneRun]:
 def _decision(one: Mapping[str, Any], known: Mapping[int, Document]) -> dict[str, Any]:
     notes = [_place(number, known) for number in one["documents"]]
     named = (shown_title(known[n]) if n in known else f"number {n}" for n in one["documents"])
-    counted = "1 note" if len(notes) == 1 else f"{len(notes)} notes"
     made = f", now {_place(one['made'], known)}" if "made" in one else ""
     titles = " | ".join(dict.fromkeys(named))
-    return {**one, "notes": notes, "text": f"{titles}: {_DOES[one['verdict']]}, {counted}, {_why(one)}{made}"}
+    return {
+        **one,
+        "notes": notes,
+        "text": f"{titles}: {_DOES[one['verdict']]}, {plural(len(notes), 'note')}, {_why(one)}{made}",
+    }
 
 
 def _place(number: int, known: Mapping[int, Document]) -> str | int:

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from clawmem.app.operations.fields import ADDRESS, Limit
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
+from clawmem.app.operations.output import plural
 from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.services.lifecycle.archiving import SweepOutcome, lifecycle_status, read_policy, to_restore
 from clawmem.domain.lifecycle.policy import ArchivePolicy
@@ -281,8 +282,7 @@ def sweep_text(result: SweepReport) -> str:
     would = "would be " if result.dry_run else ""
     lines: list[str] = []
     for what, files in (("archived", result.archived), ("forgotten for good", result.purged)):
-        count = f"{len(files)} note" if len(files) == 1 else f"{len(files)} notes"
-        lines += [f"{count} {would}{what}", *(f"  {file}" for file in files)]
+        lines += [f"{plural(len(files), 'note')} {would}{what}", *(f"  {file}" for file in files)]
     lines += [f"wanted again and again, could be pinned: {file}" for file in result.pin]
     lines += [f"surfaced often and of no use, could be snoozed: {file}" for file in result.snooze]
     return "\n".join(lines)

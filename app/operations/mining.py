@@ -23,14 +23,13 @@ from clawmem.app.operations.forgetting import (
     BYTES_REMAIN,
     TRACE_FOUND,
     ForgottenSource,
-    counted,
     forget_source,
     forgotten_source_text,
 )
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
-from clawmem.app.operations.output import Part, table
-from clawmem.app.services.conversations.mining import (
+from clawmem.app.operations.output import Part, plural, table
+from clawmem.app.services.conversations.mining_report import (
     MiningInterrupted,
     MiningOptions,
     MiningReport,
@@ -112,6 +111,16 @@ class Mined(Upkeep):
     embed: EmbedReport | None = None
     synthesis: SynthesisReport | None = None
     forgotten: ForgottenSource | None = None
+
+    @property
+    def remarks(self) -> Sequence[str]:
+        """Return a warning for each source whose conversations are in the collection under another name."""
+        return [
+            f"{plural(one.repeated, 'conversation')} of {name} came from another source before, so that each is found twice. "
+            f"To keep one copy, run: clawmem mine --forget {name}"
+            for name, one in self.sources.items()
+            if one.repeated
+        ]
 
     @property
     def exit_code(self) -> int:
@@ -269,10 +278,10 @@ def mined_text(result: Mined) -> list[Part]:
         f"{name}: {_counted(one, is_dry=result.dry_run)}" for name, one in result.sources.items()
     ]
     if result.skipped:
-        lines.append(f"{counted(result.skipped, 'file')} unchanged since the last import.")
+        lines.append(f"{plural(result.skipped, 'file')} unchanged since the last import.")
     lines += _some(result.faults)
     if result.foreign:
-        lines.append(f"{counted(len(result.foreign), 'file')} without a conversation:")
+        lines.append(f"{plural(len(result.foreign), 'file')} without a conversation:")
         lines += [f"  {one}" for one in _some(result.foreign)]
         lines.append(CHAT_NEEDS)
     if not result.sources and not result.skipped:
@@ -287,21 +296,23 @@ def mined_text(result: Mined) -> list[Part]:
 def _synthesis_line(one: SynthesisReport) -> str:
     links = one.linksResolved + one.linksUnresolved
     said = (
-        f"Facts: {one.factsSaved} saved of {one.factsExtracted} found in {one.docsScanned} documents "
-        f"({one.docsWithNoFacts} without any, {one.llmFailures} failures); {one.linksResolved} of {links} links resolved."
+        f"Facts: {one.factsSaved} saved of {one.factsExtracted} found in {plural(one.docsScanned, 'document')} "
+        f"({one.docsWithNoFacts} without any, {plural(one.llmFailures, 'failure')}); "
+        f"{one.linksResolved} of {plural(links, 'link')} resolved."
     )
     return f"{said} It ended early: {one.stopped}" if one.stopped else said
 
 
 def _counted(one: SourceCounts, *, is_dry: bool) -> str:
-    said = f"{counted(one.conversations, 'conversation')}, {counted(one.messages, 'message')}"
+    said = f"{plural(one.conversations, 'conversation')}, {plural(one.messages, 'message')}"
     would = "would be " if is_dry else ""
     changes = (
-        f"{counted(one.added, 'document')} {would}added, {one.updated:,} updated, {one.removed:,} removed"
+        f"{plural(one.added, 'document')} {would}added, {one.updated:,} updated, {one.removed:,} removed"
     )
     short = f", {one.too_short:,} too short" if one.too_short else ""
     forgotten = f", {one.forgotten:,} forgotten before" if one.forgotten else ""
-    return f"{said}: {changes}, {one.unchanged:,} unchanged{short}{forgotten}."
+    earlier = f" {plural(one.earlier, 'conversation')} before that day left out." if one.earlier else ""
+    return f"{said}: {changes}, {one.unchanged:,} unchanged{short}{forgotten}.{earlier}"
 
 
 def _some(sentences: Sequence[str]) -> list[Part]:

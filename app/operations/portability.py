@@ -81,6 +81,10 @@ class Export(Result):
     form: str
     file: str
     documents: int
+    renamed: dict[str, str] = Field(
+        default={},
+        description="Files of a folder whose name is not that of their note, by the place of the note.",
+    )
 
 
 def backup(services: Services, request: BackupRequest) -> Backup:
@@ -111,8 +115,11 @@ def export(services: Services, request: ExportRequest) -> Export:
     target = free_target(
         services, request.output or Path(_NAMES[request.form]), force=request.force, is_folder=is_folder
     )
+    renamed: dict[str, str] = {}
     if is_folder:
-        documents = _export_folder(services, chosen, target, force=request.force)
+        files = _export_folder(services, chosen, target, force=request.force)
+        documents = len(files)
+        renamed = {place: name for place, name in files.items() if place != name}
     elif request.form == "bundle":
         documents = _export_bundle(services, chosen, target, receipts=request.receipts)
     else:
@@ -120,7 +127,7 @@ def export(services: Services, request: ExportRequest) -> Export:
         documents = sum(chosen.holds(one) for one in services.vault.documents.latest())
         with _new_file(target) as draft:
             write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
-    return Export(form=request.form, file=str(target), documents=documents)
+    return Export(form=request.form, file=str(target), documents=documents, renamed=renamed)
 
 
 def _moment(since: str) -> str:
@@ -130,19 +137,23 @@ def _moment(since: str) -> str:
     return iso_utc(moment) if since else ""
 
 
-def _export_folder(services: Services, chosen: Selection, target: Path, *, force: bool) -> int:
-    """Write Markdown files to the folder *target*; it is as before if one cannot be written."""
-    count = 0
+def _export_folder(services: Services, chosen: Selection, target: Path, *, force: bool) -> dict[str, str]:
+    """
+    Write Markdown files to the folder *target*, and return their names by the places of their notes.
+
+    The folder is as before if a file cannot be written.
+    """
+    names: dict[str, str] = {}
     try:
         with draft_of_folder(target, replaces=force) as draft:
-            for _, file in selected_files(services.vault, chosen):
+            for document, file in selected_files(services.vault, chosen):
                 place = draft / file.name
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(file.text.encode("utf-8", "surrogatepass"))
-                count += 1
+                names[document.display_path] = file.name
     except OSError as error:
         raise FileNotCreated(str(target), (error.strerror or type(error).__name__).lower()) from error
-    return count
+    return names
 
 
 def _export_bundle(services: Services, chosen: Selection, target: Path, *, receipts: bool) -> int:
@@ -227,8 +238,9 @@ def _backup_text(result: Backup) -> str:
     return f"{result.file}: {plural(result.documents, 'document')}, {result.bytes:,} bytes, checked."
 
 
-def _export_text(result: Export) -> str:
-    return f"{result.file}: {plural(result.documents, 'document')}."
+def _export_text(result: Export) -> Iterator[str]:
+    yield f"{result.file}: {plural(result.documents, 'document')}."
+    yield from (f"  {place} was renamed: {name}" for place, name in result.renamed.items())
 
 
 # in their own process, because a relative path is that of the command

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.opening import open_services, unopened_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import (
@@ -20,6 +21,7 @@ from clawmem.app.environment.private_files import (
 )
 from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
+from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.portability.bundle import asked
 from clawmem.app.settings.config_file import make_config_folder
 from clawmem.app.settings.model import load_settings
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.portability.bundle import RestoredBundle
     from clawmem.app.settings.model import Settings
 
+NAMED = 3  # forgotten notes that a warning names
 DIFFERENCES = 1  # exit code of a drill that failed
 
 
@@ -60,12 +63,22 @@ class RestoreReport(Result):
     questions: int = Field(default=0, description="Questions that a drill asked again.")
     differences: list[str] = Field(default=[], description="Differences from the bundle, found by a drill.")
 
+    forgotten_since: list[str] = Field(
+        default=[], description="Notes of the bundle that another vault of this machine has forgotten."
+    )
     warnings: list[str] = Field(default=[], description="Why the indexes are not those of the settings.")
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return the warnings."""
-        return self.warnings
+        """Return the warnings, with one about notes that were forgotten elsewhere."""
+        if not self.forgotten_since:
+            return self.warnings
+        more = len(self.forgotten_since) - NAMED
+        named = ", ".join(self.forgotten_since[:NAMED]) + (f" and {more} more" if more > 0 else "")
+        count = plural(len(self.forgotten_since), "note")
+        said = f"Another vault of this machine has forgotten {count} of the bundle: {named}."
+        remedy = "To forget a note in the restored vault as well, run: clawmem --vault FILE forget NOTE"
+        return [*self.warnings, f"{said} {remedy}"]
 
     @property
     def exit_code(self) -> int:
@@ -103,7 +116,7 @@ def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreR
     with open_services(_alone(services.settings, vault), create=False) as opened:
         opened.forgotten_places.agree()
         opened.vault.keep_up()
-        report = _counted(opened)
+        report = _counted(opened, services.settings)
     config = _write_config(services.settings, found)
     settings = load_settings(vault=vault) if config else services.settings
     return report.model_copy(update={"config": config, "warnings": _moved(settings)})
@@ -130,7 +143,7 @@ def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreRep
         then = {one.question: one for one in found.questions}
         now = asked(opened.pipelines.query_without_models, [*then], found.asked_at)
         changed = [f"The answer to {one.question!r} differs." for one in now if one != then[one.question]]
-        return _counted(opened).model_copy(
+        return _counted(opened, services.settings).model_copy(
             update={
                 "vault": "",
                 "drill": True,
@@ -156,13 +169,37 @@ def _alone(settings: Settings, vault: Path) -> Settings:
     return settings.model_copy(update={"vault": vault, "backend": None, "collections": {}})
 
 
-def _counted(services: Services) -> RestoreReport:
+def _counted(services: Services, settings: Settings) -> RestoreReport:
     withdrawn = services.vault.documents.latest(active=False)
+    others = {load_settings().vault, settings.vault, *settings.vaults.values()} - {services.settings.vault}
     return RestoreReport(
+        forgotten_since=sorted(
+            {one for other in others for one in _forgotten_in(_alone(settings, other), services)}
+        ),
         vault=str(services.settings.vault),
         documents=sum(services.vault.documents.collections().values()),
         forgotten=sum(one.inactive is InactiveReason.FORGOTTEN for one in withdrawn),
     )
+
+
+def _forgotten_in(other: Settings, services: Services) -> Iterator[str]:
+    """Yield the served documents whose place, later than their last change, or text the vault of *other* has forgotten."""
+    places = {
+        (one.collection, one.path): one.at
+        for one in unopened_services(other).adapters.forget_log().read().places
+    }
+    left = []
+    for one in every_served(services.vault.documents):
+        if places.get((one.collection, one.path), "") > one.indexed_at:
+            yield one.display_path
+        else:
+            left.append(one)
+    if is_there(other.vault):
+        with (
+            suppress(ClawmemError),
+            open_services(other, read_only=True) as opened,
+        ):  # doctor examines a damaged vault
+            yield from (one.display_path for one in left if opened.vault.forgotten_texts.holds(one.hash))
 
 
 def _refuse_content(services: Services, bundle: Path) -> None:

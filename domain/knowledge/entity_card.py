@@ -5,12 +5,14 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import NamedTuple
 
+from clawmem.domain.capture.imported import tool_of_path
 from clawmem.domain.knowledge.entities import name_words
 from clawmem.ports.errors import InvalidInput
 
 FOLDER = "entities/"
 ARROW = " → "
 LONGEST_SLUG = 50
+MEMORY_FILE = "memory-jsonl"  # the file of the reference memory server, as a tool whose memories are imported
 
 _TYPE = "Type: "
 _RELATIONS = "## Relations"
@@ -59,9 +61,10 @@ def card_of(text: str) -> EntityCard:
 
 
 def card_at(path: str, text: str) -> EntityCard | None:
-    """Return the card of *text* if it is the page of an entity at its *path*; ``None`` for any other document."""
+    """Return the card of *text*, a page of an entity at its *path* or an imported one; ``None`` for other documents."""
     card = card_of(text)
-    return card if page(card) == text and path_of(card.name) == path else None
+    is_place = path_of(card.name) == path or tool_of_path(path) == MEMORY_FILE
+    return card if is_place and page(card) == text else None
 
 
 def checked(card: EntityCard) -> EntityCard:

@@ -41,6 +41,7 @@ HARMLESS = {
     "links --broken",
     "migrate --to",
     "mine",
+    "mine --forget",
     "models add",
     "models add minilm",
     "models use",

@@ -281,9 +281,15 @@ def test_paths_that_cannot_be_read_do_not_end_the_others(
 
     assert (done.exit_code, added(report)) == (1, 1)
     assert report["faults"] == [f"{tmp_path}/nope.zip: it does not exist.", f"{closed}: permission denied."]
-    alone = invoke("mine", "--no-embed", closed)
-    assert alone.exit_code != 0
-    assert "permission denied" in alone.stderr
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    refusals = {
+        closed: "permission denied",
+        tmp_path / "pipe.jsonl": "not a regular file",
+        tmp_path / "no": "not exist",
+    }
+    for alone, reason in refusals.items():
+        refused_alone = invoke("mine", "--no-embed", alone)
+        assert (refused_alone.exit_code, reason in refused_alone.stderr) == (2, True), refused_alone.output
 
 
 def test_a_text_that_begins_with_a_time_is_a_chat(invoke: Invoke, tmp_path: Path) -> None:

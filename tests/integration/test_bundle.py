@@ -129,6 +129,19 @@ def test_a_lost_vault(used: Invoke, bundle: Path, vault_file: Path, home: Path) 
     assert used("verify").exit_code == 0
 
 
+def test_notes_that_were_forgotten_after_the_bundle(used: Invoke, bundle: Path, home: Path) -> None:
+    """A restore elsewhere and a drill name them."""
+    forgotten = ask_json(used, "--json", "get", REDIS)["docid"]
+    said = used("forget", f"{forgotten} {REDIS}", "--yes").stdout
+    assert "made before still have it" in said
+
+    for command in (("--vault", home / "new.sqlite", "restore", bundle), ("restore", bundle, "--drill")):
+        done = used(*command, "--json")
+        assert done.exit_code == 0, done.output
+        assert json.loads(done.stdout)["forgotten_since"] == [REDIS]
+        assert f"has forgotten 1 note of the bundle: {REDIS}." in done.stderr
+
+
 def test_the_drill(used: Invoke, bundle: Path, altered: Callable[..., Path], vault_file: Path) -> None:
     """It asks recorded questions in a temporary place, and finds a bundle that would answer otherwise."""
     before = rows(vault_file)

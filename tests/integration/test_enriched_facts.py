@@ -127,9 +127,9 @@ def test_the_command_says_that_there_is_nothing_to_do(invoke: Invoke, notes: Pat
     assert not any(told[name] for name in EnrichReport.__slots__)
     (notes / "people/haruka.md").write_text("# Haruka Mori\n\nNow designs turnstiles.\n", "utf-8")
     invoke("update", "--no-embed")
-    assert "1 documents wait for vectors" in invoke("enrich", "--all").stdout
+    assert "1 document waits for vectors" in invoke("enrich", "--all").stdout
     invoke("embed")
-    assert invoke("enrich", "--all").stdout.startswith("Enriched: 1 documents by rules")
+    assert invoke("enrich", "--all").stdout.startswith("Enriched: 1 document by rules")
 
 
 def test_an_older_vault_is_healed(enriched: Enriched) -> None:

@@ -124,9 +124,11 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
         vault.execute(
             "update documents set path = '../../evil<>' || char(10) || '.md' where path like '%redis%'"
         )
-    assert remembered("export", "--format", "markdown", "-o", "out").exit_code == 0
+    done = remembered("export", "--format", "markdown", "-o", "out")
 
     assert {one.name for one in home.glob("out/**/*evil*")} == {"evil___.md"}
+    assert done.stdout.count("was renamed") == 1
+    assert "evil___.md" in done.stdout
     assert not [*home.parent.glob("**/evil*")] or all(
         "out" in one.parts for one in home.parent.glob("**/evil*")
     )
@@ -168,6 +170,25 @@ def test_memory_lines(remembered: Invoke, home: Path) -> None:
     assert {"type": "relation", **relation} in found
     (note,) = [one for one in found if one.get("name") == HARUKA]
     assert "Designs ticket machines." in note["observations"][0]
+
+
+def test_lines_of_an_imported_file(invoke: Invoke, home: Path) -> None:
+    """Names, types, observations of several lines and relations come out of an import as they went in."""
+    kiln = {
+        "type": "entity",
+        "name": "Kiln",
+        "entityType": "tool",
+        "observations": ["fires at 950", "two\nlines"],
+    }
+    ann = {"type": "entity", "name": "Ann", "entityType": "person", "observations": []}
+    uses = {"type": "relation", "from": "Ann", "to": "Kiln", "relationType": "uses"}
+    given = home / "given.jsonl"
+    given.write_text("".join(f"{json.dumps(one)}\n" for one in (kiln, ann, uses)), "utf-8")
+    assert "1 fact\n" in invoke("import", "memory-jsonl", given).stdout
+
+    assert invoke("export", "--format", "jsonl").exit_code == 0
+
+    assert lines_of(home / "memory.jsonl") == [kiln, ann, uses]
 
 
 def test_lines_have_the_whole_text_of_a_document_without_a_file(

@@ -285,7 +285,7 @@ def test_what_is_no_store(tool: str, invoke: Invoke, tmp_path: Path, vault_file:
     assert "Unpack it" in invoke("import", tool, packed).stderr
     for wrong in (tmp_path / "missing", empty, other, database, packed):
         refused = invoke("import", tool, wrong)
-        assert refused.exit_code == 5, refused.output
+        assert refused.exit_code == 2, refused.output
         assert str(wrong) in refused.output.replace("\n", "")
         assert "Traceback" not in refused.output
     assert documents(vault_file) == []

@@ -58,6 +58,7 @@ BREAD = talk(
     "Thanks!",
     "You are welcome.",
 )
+DAYS = ("2024-05-01", "2024-05-09")
 
 
 def write_export(folder: Path, source: str, *talks: Talk) -> Path:
@@ -327,6 +328,24 @@ def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
     assert documents(invoke)["Sourdough"]
     renamed = mined(invoke, export, "--source", "ship")
     assert (changes(renamed, "ship")[0], mined(invoke, export, "--source", "ship")["skipped"]) == (2, 1)
+
+
+def test_conversations_before_a_day_and_under_a_second_name(invoke: Invoke, tmp_path: Path) -> None:
+    """The first are counted; an import of the same ones under another name warns, once for each conversation."""
+    old, new = (
+        talk(day, day, day, f"Who painted the crane on {day}?", "Olga did, in green.") for day in DAYS
+    )
+    file = write_export(tmp_path, "chatgpt", old, new)
+
+    late = invoke("mine", "--no-embed", file, "--since", DAYS[1])
+    assert "1 document added" in late.stdout and "1 conversation before that day left out" in late.stdout
+    assert mined(invoke, file)["sources"]["chatgpt"]["earlier"] == 0
+    for repeated in (2, 0):  # the second time they are known
+        again = invoke("mine", "--no-embed", file, "--source", "work", "--json")
+        assert json.loads(again.stdout)["sources"].get("work", {"repeated": 0})["repeated"] == repeated
+        assert ("mine --forget work" in again.stderr) == bool(repeated)
+    third = mined(invoke, file, "--source", "late", "--since", DAYS[1])["sources"]["late"]
+    assert (third["earlier"], third["repeated"], third["added"]) == (1, 1, 1)
 
 
 def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:

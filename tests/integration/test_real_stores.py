@@ -1,5 +1,5 @@
 """
-Stores that real memory tools write, imported.
+Stores that real memory tools write, and sample exports that packages publish, imported.
 
 Run with ``make fixtures``, which installs the tools into the folder that ``STORES_FOLDER`` names. A tool that is not installed is
 skipped. No tool calls a model: vectors are made by a stand-in.
@@ -40,6 +40,54 @@ memory.delete(gone["results"][0]["id"])
 memory.vector_store.client.close()
 """
 
+CLAUDE_MEM = """
+const [, , program, place, kiln] = process.argv;
+const { SessionStore } = require(program);
+const store = new SessionStore(`${place}/claude-mem.db`);
+const session = store.createSDKSession("talk", "pottery", "How hot is the kiln?");
+const at = [1, 0, Date.parse("2025-03-04T05:06:07Z")];
+store.updateMemorySessionId(session, "memory");
+store.saveUserPrompt("talk", 1, "How hot is the kiln?");
+store.storeObservation("memory", "pottery", {
+  type: "decision", title: "Hotter kiln", subtitle: "", narrative: kiln,
+  facts: ["It glazes better."], concepts: ["craft"], files_read: ["kiln.py"], files_modified: [],
+}, ...at);
+store.storeSummary("memory", "pottery", { request: "Tune the kiln", learned: "Heat matters" }, ...at);
+store.close();
+"""
+
+LETTA = """
+import json
+import sys
+from datetime import UTC, datetime
+from letta.schemas.agent_file import AgentFileSchema, AgentSchema, BlockSchema, MessageSchema
+from letta.schemas.block import Block
+place, kiln = sys.argv[1:]
+blocks = [BlockSchema.from_block(Block(label=label, value=value)) for label, value in (("human", kiln), ("persona", ""))]
+asked = MessageSchema(id="message-0", role="user", content="How hot is the kiln?")
+agent = AgentSchema(id="agent-0", name="Potter", block_ids=[one.id for one in blocks], messages=[asked])
+none = {name: [] for name in ("groups", "files", "sources", "tools", "mcp_servers")}
+made = AgentFileSchema(agents=[agent], blocks=blocks, **none, created_at=datetime(2025, 3, 4, tzinfo=UTC))
+with open(f"{place}/potter.af", "w") as file:
+    json.dump(made.model_dump(mode="json"), file)
+"""
+
+PAM = """
+import sys
+from datetime import UTC, datetime
+from portable_ai_memory import MemoryObject, MemoryStore, Owner, ProvenanceBlock, TemporalBlock, compute_content_hash, save
+place, *texts = sys.argv[1:]
+kept = [
+    MemoryObject(
+        id=f"m{number}", type="preference", content=text, content_hash=compute_content_hash(text), tags=["craft"],
+        temporal=TemporalBlock(created_at=datetime(2025, 3, 4, tzinfo=UTC)), provenance=ProvenanceBlock(platform="chatgpt"),
+    )
+    for number, text in enumerate(texts)
+]
+kept[1].status = "retracted"
+save(MemoryStore(schema_version="1.0", owner=Owner(id="ann"), memories=kept), f"{place}/memory-store.json")
+"""
+
 MEMPALACE = """
 import sys
 import numpy
@@ -70,6 +118,36 @@ def mem0(place: Path) -> Path:
     """Add two memories without a model, and delete one."""
     names = {"HOME": str(place), "MEM0_DIR": str(place), "MEM0_TELEMETRY": "False", "OPENAI_API_KEY": "none"}
     run(FOLDER / "mem0/bin/python", "-c", MEM0, place, KILN, CLAY, **names)
+    return place
+
+
+def claude_mem(place: Path) -> Path:
+    """Store an observation, a summary and a prompt with the class of its worker, in its interpreter."""
+    (place / "write.cjs").write_text(CLAUDE_MEM, "utf-8")
+    folder = FOLDER / "claude-mem"
+    [interpreter] = folder.glob("node_modules/@oven/*/bin/bun")
+    program = folder / "package/plugin/sqlite/SessionStore.js"
+    run(
+        interpreter,
+        place / "write.cjs",
+        program,
+        place,
+        KILN,
+        HOME=str(place),
+        CLAUDE_MEM_DATA_DIR=str(place),
+    )
+    return place
+
+
+def letta(place: Path) -> Path:
+    """Write an agent file with the classes of its server, as the server answers a request for one."""
+    run(FOLDER / "letta/bin/python", "-c", LETTA, place, KILN, HOME=str(place))
+    return place
+
+
+def pam(place: Path) -> Path:
+    """Write two memories with the package of the format, one of which is retracted."""
+    run(FOLDER / "pam/bin/python", "-c", PAM, place, KILN, CLAY)
     return place
 
 
@@ -138,17 +216,25 @@ def basic_memory(place: Path) -> Path:
 WRITERS: dict[str, tuple[str, Callable[[Path], Path], Mapping[str, Any]]] = {
     "mem0": ("mem0", mem0, {"imported": 1, "unmatched": {"deleted memory": 1}}),
     "mempalace": ("mempalace", mempalace, {"imported": 1}),
+    "claude-mem": ("claude-mem", claude_mem, {"imported": 2, "unmatched": {"prompt": 1}}),
+    "letta": ("letta", letta, {"imported": 1, "unmatched": {"empty block": 1, "message": 1}}),
+    "pam": ("pam", pam, {"imported": 1, "unmatched": {"retracted memory": 1}}),
     "memory-jsonl": ("server-memory", server_memory, {"imported": 2, "facts": 1, "unmatched": {}}),
     "basic-memory": ("basic-memory", basic_memory, {"imported": 2, "relations": 1, "unmatched": {}}),
 }
+
+
+def require(program: str) -> None:
+    """Skip the test without *program*."""
+    if not (FOLDER / f"{program}.installed").exists():
+        pytest.skip(f"Needs {program}: make fixtures installs it")
 
 
 @pytest.mark.parametrize("tool", WRITERS)
 def test_the_store_of_the_tool_itself(invoke: Invoke, tmp_path: Path, tool: str) -> None:
     """Its memories are found, a repetition changes nothing, and the import is taken back with a proof."""
     program, write, expected = WRITERS[tool]
-    if not (FOLDER / f"{program}.installed").exists():
-        pytest.skip(f"Needs {program}: make fixtures installs it")
+    require(program)
     place = tmp_path / "store"
     place.mkdir()
     store = write(place)
@@ -162,3 +248,51 @@ def test_the_store_of_the_tool_itself(invoke: Invoke, tmp_path: Path, tool: str)
     assert (again["imported"], again["updated"], again["unchanged"]) == (0, 0, expected["imported"])
     done = ask_json(invoke, "mine", "--forget", tool, "--yes")["forgotten"]
     assert (done["documents"], any(done["probes"].values())) == (expected["imported"], False)
+
+
+GEMINI = """
+import json
+import sys
+from tests.converters.test_google import TestGoogleConversion
+json.dump(TestGoogleConversion()._sample_details(), sys.stdout)
+"""
+# By source: conversations, documents, and a title or question with a word of the sample that answers it.
+SAMPLES: dict[str, tuple[str, dict[str, tuple[int, int]], str, str]] = {
+    "ChatGPT, partitioned ZIP": (
+        "logactyl-*/tests/fixtures/chatgpt-*.zip", {"chatgpt": (6, 4)}, "basic text chat", "Synthetic basic text chat"),
+    "ChatGPT, branches": (
+        "chat_history-*/tests/fixtures/chatgpt_*.json", {"chatgpt": (1, 1)}, "branching", "Branching Conversation"),
+    "Claude.ai, projects": (
+        "logactyl-*/tests/fixtures/claude-*.zip", {"claude.ai": (6, 6)}, "plain chat", "Synthetic plain chat"),
+    "Claude.ai, tools": (
+        "chat_history-*/tests/fixtures/claude_*.json", {"claude.ai": (1, 1)}, "tool flow", "Claude tool flow"),
+    "Gemini, AI Studio": (
+        "chat_history-*/tests/fixtures/gemini_*.json", {"gemini": (2, 2)}, "basic", "Basic Gemini Conversation"),
+    "Gemini, Takeout": ("portable_ai_memory-*", {"gemini": (1, 1)}, "Guido van Rossum", "What is Python?"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_the_sample_export_of_a_package(invoke: Invoke, tmp_path: Path, sample: str) -> None:
+    """Every conversation of it becomes a document that is found by its title or its words; a repetition adds nothing."""
+    require("samples")
+    pattern, expected, asked, title = SAMPLES[sample]
+    [file] = (one for one in (FOLDER / "samples").glob(pattern) if one.suffix != ".gz")
+    if file.is_dir():
+        done = subprocess.run(
+            [FOLDER / "pam/bin/python", "-c", GEMINI],
+            cwd=file,
+            capture_output=True,
+            check=True,
+            timeout=PATIENCE_S,
+        )
+        file = tmp_path / "MyActivity.json"
+        file.write_bytes(done.stdout)
+
+    made = ask_json(invoke, "mine", file)
+
+    counts = {name: (one["conversations"], one["added"]) for name, one in made["sources"].items()}
+    assert (counts, made["faults"]) == (expected, [])
+    assert title in {one["title"] for one in ask_json(invoke, "search", asked)["results"]}
+    again = ask_json(invoke, "mine", file)
+    assert (again["skipped"], again["sources"]) == (1, {})

@@ -366,7 +366,7 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
     invoke("setup", "gemini")
     empty = invoke("setup", "--check")
     assert empty.exit_code == 1
-    assert "there are no notes in" in empty.output and "Run: clawmem bootstrap" in empty.output
+    assert "there is no vault at" in empty.output and "Run: clawmem bootstrap" in empty.output
     assert "setup gemini" not in empty.output
     invoke("bootstrap", notes)
     assert "ok    Gemini CLI: hooks answer" in invoke("setup", "--check").output
@@ -384,7 +384,7 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
         ),
         (
             ours["command"].replace(" hook", " hook --vault /gone/x.sqlite"),
-            "no notes in /gone/x.sqlite",
+            "no vault at /gone/x.sqlite",
             "bootstrap",
         ),
     ):

@@ -5,16 +5,21 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import NamedTuple
 
+from clawmem.app.services.conversations.mining_report import (
+    MiningInterrupted,
+    MiningOptions,
+    MiningReport,
+    SourceCounts,
+)
 from clawmem.app.services.conversations.positions import ImportPositions, digest_number
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
-from clawmem.domain.conversations.places import conversation_key, unit_path
+from clawmem.domain.conversations.places import conversation_key, source_of_path, unit_path
 from clawmem.domain.conversations.units import MIN_UNIT, Unit, unit_body, unit_title
 from clawmem.domain.conversations.versions import ConversationState, numbered_units, version_of
 from clawmem.domain.documents.fragments import fragment
@@ -43,53 +48,6 @@ BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which 
 REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
 MOST_FAULTS = 1_000  # sentences of a report
-
-
-@dataclass(slots=True)
-class SourceCounts:
-    """Counts of one source: messages read, and documents that were added, updated, removed or unchanged."""
-
-    conversations: int = 0
-    messages: int = 0
-    added: int = 0
-    updated: int = 0
-    removed: int = 0
-    unchanged: int = 0
-    too_short: int = 0
-    forgotten: int = 0
-
-
-@dataclass(slots=True)
-class MiningReport:
-    """
-    Results of one import.
-
-    ``files`` were read, ``skipped`` files are unchanged since the last import. ``foreign`` files hold no conversation;
-    ``faults`` are sentences about files that were not read, or not completely.
-    """
-
-    files: int = 0
-    skipped: int = 0
-    sources: dict[str, SourceCounts] = field(default_factory=dict)
-    foreign: list[str] = field(default_factory=list)
-    faults: list[str] = field(default_factory=list)
-
-
-class MiningInterrupted(KeyboardInterrupt):
-    """An interrupt during an import; ``report`` counts the committed documents."""
-
-    def __init__(self, report: MiningReport) -> None:
-        super().__init__("the import was interrupted")
-        self.report = report
-
-
-class MiningOptions(NamedTuple):
-    """Options of an import: ``since_ms`` leaves out earlier exchanges; a ``dry_run`` changes nothing."""
-
-    collection: str
-    source: str = ""
-    since_ms: int | None = None
-    dry_run: bool = False
 
 
 class _Increment(NamedTuple):
@@ -180,6 +138,8 @@ class _Run:
         self._now_ms = clock.now_ms()
         self._actions: list[tuple[Action, Sequence[_Increment]]] = []
         self._characters = 0
+        known = vault.documents.sources(options.collection).values() if options.source else ()
+        self._sources = {source_of_path(one.path) for one in known}
         self._fresh: dict[
             str, ConversationState
         ] = {}  # of this import; several files may hold a conversation
@@ -205,6 +165,10 @@ class _Run:
         if key in self._fresh:
             self.commit()  # so that it is compared with what another file said
         stored = self._fresh.get(key) or self.positions.conversation(key)
+        if messages[-1].at_ms < (self._options.since_ms or 0):
+            read = (*read, _Increment(counts, "earlier"))
+        elif not stored.units and self._is_elsewhere(source, said.id):
+            read = (*read, _Increment(counts, "repeated"))
         units = numbered_units(messages, self._forgotten(key, stored), stored.shared)
         version = version_of(time_ms(said.updated, self._now_ms), messages)
         digests = (one.digest for one in units.values())
@@ -236,6 +200,12 @@ class _Run:
             return before
         self._add(partial(self.positions.put_forgotten, key, len(before), stored))
         return [*before, stored]
+
+    def _is_elsewhere(self, source: str, id: str) -> bool:
+        """Whether the collection serves documents of this conversation under the name of another source."""
+        others = (conversation_key(name, id) for name in self._sources if name != source)
+        found = (self._vault.documents.at(self._options.collection, unit_path(key, 1)) for key in others)
+        return any(one is not None and one.inactive is None for one in found)
 
     def _is_forgotten(self, key: str, number: int) -> bool:
         known = self._vault.documents.at(self._options.collection, unit_path(key, number))
