@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.app.interfaces.cli.operations import command_of, commands_in
-from clawmem.app.interfaces.cli.rendering import stop_event
+from clawmem.app.interfaces.cli.rendering import show, show_json, stop_event
 from clawmem.app.interfaces.cli.session import opened, wants_json
 from clawmem.app.operations.lanes import RUN, report_of, report_text
 from clawmem.app.operations.operation import with_signature
@@ -25,7 +25,6 @@ def _run(ctx: typer.Context, *, keep_on: bool = False, **given: Any) -> None:
         return
     if given["dry_run"]:
         raise InvalidInput("INVALID_INPUT", "--dry-run shows one tick. Leave out --keep-on.")
-    from clawmem.app.interfaces.cli.rendering import show, show_json
 
     lane = RUN.request.model_validate(given).lane
     stop = stop_event()

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from clawmem.app.interfaces.cli.operations import CALLER, command_of, commands_in
-from clawmem.app.interfaces.cli.rendering import progress, stop_event
+from clawmem.app.interfaces.cli.rendering import progress, show, show_json, stop_event
 from clawmem.app.interfaces.cli.session import opened, settings_of, wants_json
 from clawmem.app.operations.mining import MINE, Mine, Mined, checked, mined_text
 from clawmem.app.operations.operation import with_signature
@@ -43,8 +43,6 @@ def _mine(ctx: typer.Context, *, watch: bool = False, every: float = EVERY_S, **
 
 
 def _show(ctx: typer.Context, result: Mined) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
     if wants_json(ctx):
         show_json(result.record())
     else:

@@ -8,11 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.bootstrap.opening import unopened_services
+from clawmem.app.interfaces.cli.dialogues import run_confirmed
 from clawmem.app.interfaces.cli.overview import with_vault
-from clawmem.app.interfaces.cli.rendering import interruption_explained, progress
+from clawmem.app.interfaces.cli.rendering import interruption_explained, progress, show, show_json
 from clawmem.app.interfaces.cli.session import chosen_by, command_group, opened, settings_of_usual, wants_json
+from clawmem.app.operations import collections
+from clawmem.app.operations.indexing import Update, reading_text, update
 from clawmem.app.operations.output import plural
-from clawmem.app.settings.config_file import typed_folder
+from clawmem.app.services.indexing.folders import survey
+from clawmem.app.settings.config_file import existing_folder, typed_folder
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Survey
@@ -41,10 +46,6 @@ def bootstrap(
 
     Runs init, collection add, update and embed.
     """
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.operations.indexing import Update, reading_text, update
-    from clawmem.app.services.indexing.folders import survey
-
     chosen = _remembered(ctx, path, name, yes=yes)
     with opened(ctx, create=True) as services, interruption_explained():
         result = update(services.called_by("cli", progress), Update(embed=not skip_embed))
@@ -64,11 +65,6 @@ def bootstrap(
 
 def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) -> str:
     """Return the collection of the folder *path*; add it to the config file if it is new."""
-    from clawmem.app.bootstrap.opening import unopened_services
-    from clawmem.app.interfaces.cli.dialogues import run_confirmed
-    from clawmem.app.operations import collections
-    from clawmem.app.settings.config_file import existing_folder
-
     settings, folder = settings_of_usual(ctx, "bootstrap"), existing_folder(path)
     for known, one in settings.collections.items():
         if one.path.resolve() == folder and name in (None, known):

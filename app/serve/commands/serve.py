@@ -3,13 +3,28 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
+from time import monotonic, sleep
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.bootstrap.opening import require_vault
+from clawmem.app.client.announcement import announced
+from clawmem.app.client.autostart import (
+    answers,
+    is_automatic,
+    is_running,
+    log_file,
+    start_note,
+    started_server,
+)
+from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import command_group, settings_of, settings_of_usual, wants_json
+from clawmem.app.serve.lifetime import Choices, url_of
+from clawmem.app.serve.lifetime import serve as serve_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 if TYPE_CHECKING:
@@ -71,8 +86,6 @@ def serve(
     if status:
         _tell_of_status(ctx, _found(settings_of(ctx).vault))
         return
-    from clawmem.app.serve.lifetime import Choices
-    from clawmem.app.serve.lifetime import serve as serve_vault
 
     idle_exit_s = None if idle_exit is None else idle_exit * 60
     if background:
@@ -95,11 +108,6 @@ def _options(ctx: typer.Context) -> list[str]:
 
 
 def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
-    from clawmem.app.bootstrap.opening import require_vault
-    from clawmem.app.client.autostart import answers, log_file, started_server
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.serve.lifetime import url_of
-
     settings = settings_of_usual(ctx, "serve")
     require_vault(settings)
     vault = settings.vault
@@ -117,8 +125,6 @@ def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
 
 
 def _say(ctx: typer.Context, url: str) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
     vault = str(settings_of(ctx).vault)
     if wants_json(ctx):
         show_json({"url": url, "vault": vault})
@@ -134,9 +140,6 @@ def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
 
 
 def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
-    from clawmem.app.client.autostart import answers, is_automatic, log_file, start_note
-    from clawmem.app.interfaces.cli.rendering import show
-
     is_well = server is not None and answers(server)
     vault = settings_of(ctx).vault
     automatic, unfinished = is_automatic(os.environ), Path(start_note(vault)).exists()
@@ -160,9 +163,6 @@ def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
 
 
 def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bool) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.serve.lifetime import url_of
-
     vault = str(settings_of(ctx).vault)
     if wants_json(ctx):
         told = {"url": url_of(server), "pid": server.pid, "version": server.version} if server else {}
@@ -174,19 +174,11 @@ def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bo
 
 
 def _found(vault: Path) -> Announcement | None:
-    from clawmem.app.client.announcement import announced
-    from clawmem.app.client.autostart import is_running
-
     return announced(vault) if is_running(vault) else None
 
 
 def _stopped(vault: Path) -> Announcement | None:
     """Stop the running server, wait until it has ended, and return its announcement."""
-    import signal
-    from time import monotonic, sleep
-
-    from clawmem.app.client.autostart import is_running
-
     there = _found(vault)
     if there is None:
         return None
