@@ -10,7 +10,7 @@ import typer
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
 from clawmem.app.interfaces.cli.session import command_group, one_of
-from clawmem.app.interfaces.mcp.forwarding import forwarded
+from clawmem.app.interfaces.mcp.bridge import forwarded
 
 if TYPE_CHECKING:
     from clawmem.app.serve.background import LaneThread
