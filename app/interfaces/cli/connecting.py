@@ -170,8 +170,9 @@ def connect(
 def _show_connection(
     done: Connection, *, project: bool = False, remove: bool = False, dry_run: bool = False
 ) -> None:
+    removed = "would be cleaned." if dry_run else "the entries of clawmem are out."
     for change in done.changes:
-        show(_line(change, remove=remove, dry_run=dry_run))
+        show(change.line(removed if remove else ""))
     if done.changed and not remove and not dry_run:
         undo = f"clawmem setup {done.name}{' --project' if project else ''} --remove"
         show(" ".join(filter(None, ["From the next session on.", CLIENTS[done.name].hint, f"Undo: {undo}"])))
@@ -191,20 +192,6 @@ def _is_terminal() -> bool:
 def _is_allowed() -> bool:
     question = "May the plugin read the conversations? Context and capture need it."
     return _is_terminal() and typer.confirm(question, default=False)
-
-
-def _line(change: Change, *, remove: bool, dry_run: bool) -> str:
-    if not change.changed:
-        return f"{change.file}: nothing to change."
-    if remove:
-        return f"{change.file}: {'would be cleaned' if dry_run else 'the entries of clawmem are out'}."
-    entries = "".join(f"\n  {entry}" for entry in change.entries)
-    return f"{change.file}:{entries}{backup_sentence(change.backup)}"
-
-
-def backup_sentence(backup: str) -> str:
-    """Return a line about a new backup; empty without one."""
-    return f"\nThe file as it was before is kept as {backup}" if backup else ""
 
 
 def offer_clients(ctx: typer.Context, *, yes: bool = False, dry_run: bool = False) -> None:

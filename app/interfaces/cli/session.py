@@ -68,12 +68,7 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
 
 
 def opened(
-    ctx: typer.Context,
-    *,
-    read_only: bool = False,
-    create: bool = False,
-    any_backend: bool = False,
-    or_read: bool = False,
+    ctx: typer.Context, *, read_only: bool = False, create: bool = False, or_read: bool = False
 ) -> AbstractContextManager[Services]:
     """
     Open the services over the chosen vault; a missing vault is created only with *create*.
@@ -82,10 +77,7 @@ def opened(
     """
     from clawmem.app.bootstrap.opening import open_services
 
-    settings = settings_of(ctx)
-    if any_backend:
-        settings = settings.model_copy(update={"backend": None})
-    return open_services(settings, read_only=read_only, create=create, or_read=or_read)
+    return open_services(settings_of(ctx), read_only=read_only, create=create, or_read=or_read)
 
 
 def opened_for(

@@ -13,7 +13,6 @@ from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.environment.places import client_folder
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.connecting import (
-    backup_sentence,
     check_clients,
     choose_server,
     connect,
@@ -201,9 +200,11 @@ def mcp(
         return
     request = request_of(ctx, server=server_entry(ctx, chosen), server_name=name)
     [change] = run_steps([claude_servers(request)], remove=remove, dry_run=dry_run)
-    ours = _own_servers(read_json(change.text))
-    plan = json.dumps({"mcpServers": ours}, ensure_ascii=False, indent=2)
-    shown = plan if dry_run else _told_of_servers(change, [*ours])
+    ours = own_servers(read_json(change.text).get(SERVERS, {}))
+    now = f"{', '.join(ours)}. From the next session on. Undo: clawmem setup mcp --remove"
+    shown = change.line(now if ours else "the servers are out.")
+    if dry_run:
+        shown = json.dumps({SERVERS: ours}, ensure_ascii=False, indent=2)
     _show_change(ctx, change, shown, dry_run=dry_run, servers=[*ours])
 
 
@@ -220,7 +221,9 @@ def curator(
     """
     page = curator_page(client_folder(os.environ), [*start_of_command(), *vault_options(ctx)])
     [change] = run_steps([page], remove=remove, dry_run=dry_run)
-    _show_change(ctx, change, change.text if dry_run else _told_of_curator(change), dry_run=dry_run)
+    now = 'from the next session on, say "curate memory". Undo: clawmem setup curator --remove'
+    told = change.line(now if change.text else "the agent is out.")
+    _show_change(ctx, change, change.text if dry_run else told, dry_run=dry_run)
 
 
 def _show_change(ctx: typer.Context, change: Change, shown: str, *, dry_run: bool, **facts: object) -> None:
@@ -241,31 +244,6 @@ def _show_text_for(ctx: typer.Context, client: str, file: str, text: str, senten
     typer.echo(sentence, err=True)
     if text:
         show(text)
-
-
-def _told_of_curator(change: Change) -> str:
-    if not change.changed:
-        return f"{change.file}: nothing to change."
-    if not change.text:
-        return f"{change.file}: the agent is out."
-    return (
-        f'{change.file}: from the next session on, say "curate memory". Undo: clawmem setup curator --remove'
-    )
-
-
-def _own_servers(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return own_servers(settings.get(SERVERS, {}))
-
-
-def _told_of_servers(change: Change, names: Sequence[str]) -> str:
-    if not change.changed:
-        return f"{change.file}: nothing to change."
-    if not names:
-        return f"{change.file}: the servers are out.{backup_sentence(change.backup)}"
-    return (
-        f"{change.file}: {', '.join(names)}. From the next session on. Undo: clawmem setup mcp --remove"
-        f"{backup_sentence(change.backup)}"
-    )
 
 
 def _show_server(
@@ -294,12 +272,7 @@ def installed(ctx: typer.Context) -> list[str]:
 
 
 def _told(change: Change) -> str:
-    if not change.changed:
-        return f"{change.file}: nothing to change."
-    backup, names = backup_sentence(change.backup), names_in(change.text)
-    if not names:
-        return f"{change.file}: the hooks are out. Sessions that are open keep them until they end.{backup}"
-    return (
-        f"{change.file}: {', '.join(names)}.\n"
-        f"They work from the next session on. Undo: clawmem setup hooks --remove{backup}"
-    )
+    if names := names_in(change.text):
+        now = "They work from the next session on. Undo: clawmem setup hooks --remove"
+        return change.line(f"{', '.join(names)}.\n{now}")
+    return change.line("the hooks are out. Sessions that are open keep them until they end.")
