@@ -140,6 +140,13 @@ def tell(
             _note_read_only(services.settings.vault)
 
 
+def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
+    """Print *record* if the output is JSON, else *text*."""
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+
+    show_json(record) if wants_json(ctx) else show(text)
+
+
 def _note_read_only(vault: Path) -> None:
     """Report on stderr that the user has no right to write *vault*; questions are then not recorded."""
     effective = os.access in os.supports_effective_ids

@@ -26,7 +26,7 @@ from clawmem.app.interfaces.cli.connecting import (
     withdraw_server,
 )
 from clawmem.app.interfaces.cli.rendering import show, show_json
-from clawmem.app.interfaces.cli.session import one_of, wants_json
+from clawmem.app.interfaces.cli.session import one_of, show_outcome, wants_json
 from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_hooks, claude_servers, curator_page
 from clawmem.app.services.setup.hooks import CODEX_STYLE, SERVERS, names_in, own_servers
 from clawmem.app.services.setup.json_text import read_json
@@ -228,11 +228,9 @@ def curator(
 
 def _show_change(ctx: typer.Context, change: Change, shown: str, *, dry_run: bool, **facts: object) -> None:
     """Print *shown*; as JSON the file, *facts* about it and whether it changes."""
-    if wants_json(ctx):
-        backup = {"backup": change.backup} if change.backup else {}
-        show_json({"file": change.file, **facts, "changed": change.changed, "dry_run": dry_run, **backup})
-    else:
-        show(shown.rstrip("\n"))
+    backup = {"backup": change.backup} if change.backup else {}
+    record = {"file": change.file, **facts, "changed": change.changed, "dry_run": dry_run, **backup}
+    show_outcome(ctx, record, shown.rstrip("\n"))
 
 
 def _show_text_for(ctx: typer.Context, client: str, file: str, text: str, sentence: str) -> None:

@@ -11,8 +11,14 @@ import typer
 from clawmem.app.bootstrap.opening import unopened_services
 from clawmem.app.interfaces.cli.dialogues import run_confirmed
 from clawmem.app.interfaces.cli.overview import with_vault
-from clawmem.app.interfaces.cli.rendering import interruption_explained, progress, show, show_json
-from clawmem.app.interfaces.cli.session import chosen_by, command_group, opened, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.rendering import interruption_explained, progress
+from clawmem.app.interfaces.cli.session import (
+    chosen_by,
+    command_group,
+    opened,
+    settings_of_usual,
+    show_outcome,
+)
 from clawmem.app.operations import collections
 from clawmem.app.operations.indexing import Update, reading_text, update
 from clawmem.app.operations.output import plural
@@ -56,10 +62,8 @@ def bootstrap(
         from clawmem.app.interfaces.cli.setup import installed
 
         lines += installed(ctx)
-    if wants_json(ctx):
-        show_json({"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)})
-    else:
-        show(with_vault("\n".join(lines), chosen_by(ctx).vault))
+    record = {"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)}
+    show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
     raise typer.Exit(result.exit_code)
 
 

@@ -21,8 +21,14 @@ from clawmem.app.client.autostart import (
     start_note,
     started_server,
 )
-from clawmem.app.interfaces.cli.rendering import show, show_json
-from clawmem.app.interfaces.cli.session import command_group, settings_of, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.rendering import show
+from clawmem.app.interfaces.cli.session import (
+    command_group,
+    settings_of,
+    settings_of_usual,
+    show_outcome,
+    wants_json,
+)
 from clawmem.app.serve.lifetime import Choices, url_of
 from clawmem.app.serve.lifetime import serve as serve_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -116,20 +122,14 @@ def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
         raise ClawmemError("The server that runs does not answer. Stop it with: clawmem serve --stop")
     server = there or started_server(vault, options, os.environ)
     facts = {"url": url_of(server), "vault": str(vault), "pid": server.pid, "log": log_file(vault)}
-    if wants_json(ctx):
-        show_json({**facts, "started": there is None})
-    else:
-        show(
-            f"{vault} is {'now' if there is None else 'already'} served at {url_of(server)}. Its log is {log_file(vault)}"
-        )
+    now = "now" if there is None else "already"
+    text = f"{vault} is {now} served at {url_of(server)}. Its log is {log_file(vault)}"
+    show_outcome(ctx, {**facts, "started": there is None}, text)
 
 
 def _say(ctx: typer.Context, url: str) -> None:
     vault = str(settings_of(ctx).vault)
-    if wants_json(ctx):
-        show_json({"url": url, "vault": vault})
-    else:
-        show(f"{vault} is served at {url}. Ctrl-C ends it.")
+    show_outcome(ctx, {"url": url, "vault": vault}, f"{vault} is served at {url}. Ctrl-C ends it.")
     sys.stdout.flush()  # the process that started the server may wait for this line
 
 
@@ -164,13 +164,11 @@ def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
 
 def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bool) -> None:
     vault = str(settings_of(ctx).vault)
-    if wants_json(ctx):
-        told = {"url": url_of(server), "pid": server.pid, "version": server.version} if server else {}
-        show_json({"vault": vault, **facts, **told})
-    elif server:
-        show(f"{vault} is {did} served at {url_of(server)} by process {server.pid} ({server.version}).")
-    else:
-        show(f"No server of {vault} runs.")
+    text = f"No server of {vault} runs."
+    if server:
+        text = f"{vault} is {did} served at {url_of(server)} by process {server.pid} ({server.version})."
+    told = {"url": url_of(server), "pid": server.pid, "version": server.version} if server else {}
+    show_outcome(ctx, {"vault": vault, **facts, **told}, text)
 
 
 def _found(vault: Path) -> Announcement | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clawmem.app.interfaces.cli.session import settings_of, tell, wants_json
+from clawmem.app.interfaces.cli.session import settings_of, show_outcome, tell, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -152,7 +152,6 @@ def hook(
 
 
 def _drain(ctx: typer.Context) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
     from clawmem.app.interfaces.hooks.capture import drained
     from clawmem.app.interfaces.hooks.spool import Spool
 
@@ -161,8 +160,6 @@ def _drain(ctx: typer.Context) -> None:
     waiting = spool.waiting()
     failures = drained(vault, spool, os.environ, DRAIN_SECONDS) if waiting else []
     left = spool.waiting()
-    if wants_json(ctx):
-        show_json({"done": waiting - left, "waiting": left, "failures": failures})
-    else:
-        show("\n".join([*failures, f"{waiting - left} done, {left} waiting."]))
+    record = {"done": waiting - left, "waiting": left, "failures": failures}
+    show_outcome(ctx, record, "\n".join([*failures, f"{waiting - left} done, {left} waiting."]))
     raise typer.Exit(1 if failures else 0)

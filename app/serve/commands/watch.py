@@ -16,8 +16,8 @@ import typer
 
 from clawmem.app.client.autostart import ONE_HEAP
 from clawmem.app.interfaces.cli.connecting import start_of_command
-from clawmem.app.interfaces.cli.rendering import show, show_json, stop_event
-from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.rendering import show, stop_event
+from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
 from clawmem.app.serve.background import at_work, lane_threads
 from clawmem.app.serve.watching import watch as watch_vault
 from clawmem.app.services.setup.service_units import InstallService, Service, manager_of
@@ -87,12 +87,9 @@ def install_service(
     change = install.remove() if remove else install.install(_service(ctx, what, embed))
     if enable and not (remove or dry_run):
         _run(change.next)
-    if wants_json(ctx):
-        show_json({**asdict(change), "enabled": enable, "dry_run": dry_run})
-    elif dry_run and not remove:
-        show(change.text.rstrip("\n"))
-    else:
-        show(_told(change, dry_run, enable and not (remove or dry_run)))
+    told = _told(change, dry_run, enable and not (remove or dry_run))
+    text = change.text.rstrip("\n") if dry_run and not remove else told
+    show_outcome(ctx, {**asdict(change), "enabled": enable, "dry_run": dry_run}, text)
 
 
 def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
