@@ -14,7 +14,7 @@ from clawmem.app.operations.operation import Command, Effect, Flag, Operation, O
 from clawmem.app.operations.output import verbatim
 from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.graph.build import SIMILAR
+from clawmem.app.services.graph.build import SIMILAR, BuildReport, CausalStep
 from clawmem.app.services.graph.export import graphml, json_ld, whole_graph
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
@@ -23,7 +23,6 @@ from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.graph.build import BuildReport, CausalStep
 
 GraphType = Literal["temporal", "semantic", "all"]
 EFFECTS = {"causes": "led to", "caused_by": "because of"}

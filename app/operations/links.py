@@ -23,11 +23,10 @@ from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.links import LinkKind
 from clawmem.ports.origin import Origin
-from clawmem.ports.records import Scope
+from clawmem.ports.records import Document, Scope
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.records import Document
 
 MAX_LISTED = 10_000
 BACKLINKS = 10  # of a note, shown with its text

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
-from clawmem.app.conformance.judging import JudgePort, load_vectors
+from clawmem.app.conformance.judging import JudgePort, PortReport, VectorFile, Verdict, load_vectors
 from clawmem.app.conformance.program import PortProgram, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_table
 from clawmem.app.interfaces.cli.session import one_of, wants_json
 from clawmem.app.operations.indexes import DIFFERENCES
 from clawmem.app.operations.output import plural
-
-if TYPE_CHECKING:
-    from clawmem.app.conformance.judging import PortReport, VectorFile, Verdict
 
 cli = typer.Typer(rich_markup_mode=None)
 conformance = typer.Typer(

@@ -28,13 +28,12 @@ from clawmem.app.services.setup.clients import (
 )
 from clawmem.app.services.setup.hooks import entry_of, with_environment
 from clawmem.app.services.setup.parts import CLIENT_TITLES
-from clawmem.app.services.setup.steps import apply_steps, plan_steps
+from clawmem.app.services.setup.steps import Change, apply_steps, plan_steps
 from clawmem.app.settings.config_file import choose, find_config, read_config, withdraw
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.client.tool_sets import ToolSet
-    from clawmem.app.services.setup.steps import Change
 
 SERVER_NOTE = "by clawmem setup"  # marks the setting that the removal of the last agent removes
 # Variables that choose files; agents that are started by a desktop do not have those of a shell.

@@ -14,12 +14,11 @@ from clawmem.app.interfaces.cli.dialogues import Named, named_note
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import command_group, opened, settings_of_usual, wants_json
 from clawmem.app.operations.embedding import embed_new
-from clawmem.app.operations.fields import place_of
+from clawmem.app.operations.fields import DocumentReference, place_of
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.operations.fields import DocumentReference
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.ports.records import Document
 

@@ -32,13 +32,12 @@ from clawmem.app.services.setup.hooks import CODEX_STYLE, SERVERS, names_in, own
 from clawmem.app.services.setup.json_text import read_json
 from clawmem.app.services.setup.parts import CLIENT_TITLES, ServerEntry
 from clawmem.app.services.setup.settings_file import Document
-from clawmem.app.services.setup.steps import apply_steps, plan_steps, run_steps
+from clawmem.app.services.setup.steps import Change, apply_steps, plan_steps, run_steps
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from clawmem.app.services.setup.steps import Change
 
 PROFILES = ("speed", "balanced", "deep")
 Profile = Annotated[

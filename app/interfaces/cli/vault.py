@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -22,11 +22,8 @@ from clawmem.app.interfaces.cli.session import (
 from clawmem.app.operations import collections
 from clawmem.app.operations.indexing import Update, reading_text, update
 from clawmem.app.operations.output import plural
-from clawmem.app.services.indexing.folders import survey
+from clawmem.app.services.indexing.folders import Survey, survey
 from clawmem.app.settings.config_file import existing_folder, typed_folder
-
-if TYPE_CHECKING:
-    from clawmem.app.services.indexing.folders import Survey
 
 cli = command_group()
 

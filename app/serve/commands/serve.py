@@ -7,12 +7,12 @@ import signal
 import sys
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from clawmem.app.bootstrap.opening import require_vault
-from clawmem.app.client.announcement import announced
+from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.client.autostart import (
     answers,
     is_automatic,
@@ -32,9 +32,6 @@ from clawmem.app.interfaces.cli.session import (
 from clawmem.app.serve.lifetime import Choices, url_of
 from clawmem.app.serve.lifetime import serve as serve_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.client.announcement import Announcement
 
 cli = command_group()
 

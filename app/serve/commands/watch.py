@@ -19,13 +19,12 @@ from clawmem.app.interfaces.cli.connecting import start_of_command
 from clawmem.app.interfaces.cli.rendering import show, stop_event
 from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
 from clawmem.app.serve.background import at_work, lane_threads
-from clawmem.app.serve.watching import watch as watch_vault
-from clawmem.app.services.setup.service_units import InstallService, Service, manager_of
+from clawmem.app.serve.background import watch as watch_vault
+from clawmem.app.services.setup.service_units import InstallService, Service, UnitChange, manager_of
 from clawmem.ports.errors import ConfigError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.watching import WatchEvent
-    from clawmem.app.services.setup.service_units import UnitChange
 
 cli = typer.Typer(rich_markup_mode=None)
 
