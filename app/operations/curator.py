@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.environment.places import CURATOR_REPORT
-from clawmem.app.operations.fields import Address, DocumentReference, Why, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, TitledFile, Why, place_of, titled_file
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
-from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.services.briefing.profile import reflect as reflection_of
 from clawmem.app.services.lifecycle.archiving import read_policy
 from clawmem.app.services.lifecycle.examining import Duplicates, Examination, examine, recommended

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.environment.private_files import write_whole
-from clawmem.app.operations.fields import Address, DocumentReference, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, place_of, provenance_of, title_of
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
 from clawmem.app.operations.output import verbatim
-from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.graph.build import SIMILAR, BuildReport, CausalStep
 from clawmem.app.services.graph.export import graphml, json_ld, whole_graph

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of, provenance_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
-from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.knowledge.facts import (
     EntityFacts,
     Version,

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import ADDRESS, DocumentReference, Names, named_collections, place_of
+from clawmem.app.operations.fields import (
+    ADDRESS,
+    DocumentReference,
+    Names,
+    named_collections,
+    place_of,
+    provenance_of,
+)
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.documents.references import (
     FoundLink,
     broken_links,
