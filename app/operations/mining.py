@@ -286,23 +286,17 @@ def _some(sentences: Sequence[str]) -> list[Part]:
 def _sources_text(result: Sources) -> list[Part]:
     if not result.sources:
         return ["Nothing was imported yet. Run: clawmem mine PATH, or clawmem import TOOL"]
-    return [
-        table(
-            ["source", "collection", "conversations", "documents", "from", "to", "imported"],
-            [
-                [
-                    one.source,
-                    one.collection,
-                    str(one.conversations or ""),
-                    str(one.documents),
-                    one.first[:10],
-                    one.last[:10],
-                    one.imported_at[:10],
-                ]
-                for one in result.sources
-            ],
+    rows = [
+        (
+            one.source,
+            one.collection,
+            one.conversations or "",
+            one.documents,
+            *(moment[:10] for moment in (one.first, one.last, one.imported_at)),
         )
+        for one in result.sources
     ]
+    return [table(("source", "collection", "conversations", "documents", "from", "to", "imported"), rows)]
 
 
 MINE = Operation(
