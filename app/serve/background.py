@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.services.maintenance.lanes import read_plan
-from clawmem.app.settings.model import load_settings
+from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import EmbeddingError, ModelError
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.services.indexing.watching import WatchEvent
-    from clawmem.app.settings.model import Settings
     from clawmem.ports.watcher import StopSignal
 
 Progress = Callable[[int, int], None]

@@ -10,12 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from clawmem.app.bench.collection import load_collection
-from clawmem.app.bootstrap.adapters import needs_extra
-from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_table
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
-from clawmem.app.services.retrieval.request import Ranking
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -74,6 +71,10 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 
 
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
+    from clawmem.app.bootstrap.adapters import needs_extra
+    from clawmem.app.bootstrap.opening import open_services
+    from clawmem.app.services.retrieval.request import Ranking
+
     with needs_extra("ir-measures", "bench"):
         from clawmem.app.bench.retrieval import BenchRetrieval
     with open_services(settings) as services, progress("Asking") as step:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from clawmem.ports.errors import InvalidInput
+
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import CommandOutput
@@ -113,8 +115,6 @@ def opened_for(
 def _refuse_vault(ctx: typer.Context) -> None:
     """Raise `InvalidInput` if the command line names a vault for an operation that chooses its own."""
     if vault := chosen_by(ctx).vault:
-        from clawmem.ports.errors import InvalidInput
-
         command = str(ctx.command_path).partition(" ")[2]
         raise InvalidInput(
             "INVALID_INPUT", f"{command} uses a vault of its own, not {str(vault)!r}. Leave --vault out."
@@ -156,8 +156,6 @@ def _note_read_only(vault: Path) -> None:
 
 def one_of(option: str, value: str, known: Sequence[str]) -> str:
     """Return *value*; raise `InvalidInput` if it is not one of *known*."""
-    from clawmem.ports.errors import InvalidInput
-
     if value not in known:
         raise InvalidInput("INVALID_INPUT", f"{option} {value!r} is not known. Choose: {', '.join(known)}.")
     return value

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from clawmem.app.bootstrap.opening import unopened_services
 from clawmem.app.interfaces.cli.dialogues import run_confirmed
 from clawmem.app.interfaces.cli.overview import with_vault
 from clawmem.app.interfaces.cli.rendering import interruption_explained, progress
@@ -66,6 +65,8 @@ def bootstrap(
 
 def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) -> str:
     """Return the collection of the folder *path*; add it to the config file if it is new."""
+    from clawmem.app.bootstrap.opening import unopened_services
+
     settings, folder = settings_of_usual(ctx, "bootstrap"), existing_folder(path)
     for known, one in settings.collections.items():
         if one.path.resolve() == folder and name in (None, known):

@@ -11,7 +11,6 @@ from typing import Annotated
 
 import typer
 
-from clawmem.app.bootstrap.opening import require_vault
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.client.autostart import (
     answers,
@@ -111,6 +110,8 @@ def _options(ctx: typer.Context) -> list[str]:
 
 
 def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
+    from clawmem.app.bootstrap.opening import require_vault
+
     settings = settings_of_usual(ctx, "serve")
     require_vault(settings)
     vault = settings.vault
