@@ -35,7 +35,7 @@ def _run() -> None:
 
     complete(os.environ)
     if sys.argv[1:2] == ["mcp"]:
-        from clawmem.app.interfaces.mcp.forwarding import forwarded_at_once
+        from clawmem.app.interfaces.mcp.bridge import forwarded_at_once
 
         if forwarded_at_once(sys.argv[2:]):  # an assistant waits for this at every start
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import enum
+import json
 import subprocess
 import sys
 import types
@@ -22,6 +23,7 @@ from clawmem.app.operations.table import all_operations
 from clawmem.app.serve.runtime import ServerRuntime
 
 ROOT = Path(__file__).parents[1]
+WIDTH = 110  # of a line of a generated method
 MADE = "made from the table of operations by `make reference`"
 
 
@@ -210,6 +212,7 @@ def methods_module() -> str:
         "from typing import TYPE_CHECKING, Any, Literal, TypeVar\n\n"
         f"if TYPE_CHECKING:\n{named}\n\n"
         'R = TypeVar("R")\n\n\n'
+        "# fmt: off\n"
         "class Methods:\n"
         '    """A method for each operation."""\n\n'
         "    def _run(self, name: str, given: dict[str, Any]) -> R:  # type: ignore[type-var]\n"
@@ -230,14 +233,25 @@ def _method_source(operation: Operation[Any, Any], imports: set[tuple[str, str]]
         for name, field in fields.items()
         if name != first
     ]
-    signature = ", ".join(["self", *parameters, *(["*", *rest] if rest else [])])
-    about = "\n        ".join(line for line in operation.about.splitlines())
+    signature = ["self", *parameters, *(["*", *rest] if rest else [])]
+    head = f"    def {_method(operation)}({{}}) -> {operation.result.__name__}:\n"
+    one_line = head.format(", ".join(signature))
+    about = "\n".join(f"        {line}".rstrip() for line in operation.about.splitlines()).lstrip()
     closing = "\n        " if "\n" in about else ""
     return (
-        f"    def {_method(operation)}({signature}) -> {operation.result.__name__}:\n"
+        f"{one_line if len(one_line) <= WIDTH else head.format(_filled(signature))}"
         f'        """{about}{closing}"""\n'
-        f"        return self._run({operation.name!r}, locals())\n"
+        f'        return self._run("{operation.name}", locals())\n'
     )
+
+
+def _filled(parts: list[str]) -> str:
+    """Return *parts* with commas, as indented lines of up to `WIDTH` characters."""
+    lines = [""]
+    for part in parts:
+        lines = [*lines, ""] if len(lines[-1]) + len(part) > WIDTH - 10 else lines
+        lines[-1] += f"{part}, "
+    return "".join(f"\n        {line.strip()}" for line in lines) + "\n    "
 
 
 def _spelled(annotation: Any, imports: set[tuple[str, str]]) -> str:
@@ -248,7 +262,7 @@ def _spelled(annotation: Any, imports: set[tuple[str, str]]) -> str:
     if origin is typing.Annotated:
         return _spelled(arguments[0], imports)
     if origin is typing.Literal:
-        return f"Literal[{', '.join(map(repr, arguments))}]"
+        return f"Literal[{', '.join(map(_literal, arguments))}]"
     if origin in (typing.Union, types.UnionType):
         return " | ".join(_spelled(one, imports) for one in arguments)
     if origin is not None:
@@ -263,7 +277,8 @@ def _spelled(annotation: Any, imports: set[tuple[str, str]]) -> str:
 
 def _literal(value: Any) -> str:
     """Return the source of a default; a member of an enumeration by its value, which the request accepts as well."""
-    return repr(value.value if isinstance(value, enum.Enum) else value)
+    plain = value.value if isinstance(value, enum.Enum) else value
+    return json.dumps(plain, ensure_ascii=False) if isinstance(plain, str) else repr(plain)
 
 
 def formatted(source: str) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.adapters.beads.tracker import BeadsTracker
 from clawmem.adapters.sqlite.agent_sessions import OpenClawSessions
-from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts
+from clawmem.app.services.capture.session import RedactedTranscripts
 from clawmem.app.services.issues import SyncIssues
 from clawmem.app.services.openclaw import AgentMemory, AgentSources, SaveSession
 

@@ -15,11 +15,12 @@ from clawmem.app.environment.places import vault_place
 
 # `typing` is not imported: it takes as long as a request to the server (decision 6).
 TYPE_CHECKING = False
+from clawmem.app.client.announcement import Announcement
+
 if TYPE_CHECKING:
     from _socket import socket
     from collections.abc import Mapping, Sequence
 
-    from clawmem.app.client.announcement import Announcement
 
 PATIENCE_S = 0.1  # for the connection, and again for the first response of the server
 MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes

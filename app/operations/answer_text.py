@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
-from clawmem.app.operations.answers import FoundDocument, SearchAnswer
+from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer, SessionRecord
 from clawmem.app.operations.fields import successor_mark
 from clawmem.app.operations.operation import Result
 from clawmem.app.operations.output import Part, Styled, bold, confidence_text, dim, plural, table
@@ -13,9 +12,6 @@ from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.retrieval.relevance import Likelihood, likelihood_of
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
 from clawmem.ports.display import one_line
-
-if TYPE_CHECKING:
-    from clawmem.app.operations.answers import Clause, SessionRecord
 
 NO_CONFIDENT_ANSWER = "No confident answer. Closest matches:"
 SHOWN_ID, SHOWN_SUMMARY, SHOWN_FILES = 8, 100, 5  # limits for the display of a session

@@ -7,9 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.operations.answers import Clause, FoundDocument, SearchAnswer, SessionRecord
-from clawmem.app.operations.fields import successor_of
+from clawmem.app.operations.fields import provenance_of, successor_of, title_of
 from clawmem.app.operations.output import age
-from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.domain.retrieval.relevance import likelihood_of
 from clawmem.domain.security.quoting import without_orders
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from clawmem.app.operations.operation import (
     Command,
@@ -52,10 +52,8 @@ Pattern = Annotated[str, Field(description="Glob of the files that are read.")]
 Name = Annotated[str, Field(description="Its name."), Option(metavar="NAME", is_argument=True)]
 
 
-class Collection(BaseModel):
+class Collection(Result):
     """A collection with the number of its served documents; clawmem or a program fills one without a folder."""
-
-    model_config = ConfigDict(extra="forbid")
 
     name: str
     documents: int

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from clawmem.app.operations.operation import (
     Command,
@@ -37,10 +37,8 @@ Place = Annotated[
 ]
 
 
-class Context(BaseModel):
+class Context(Result):
     """A place and its description; the place / is everything."""
-
-    model_config = ConfigDict(extra="forbid")
 
     place: str
     text: str

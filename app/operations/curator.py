@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field
 
 from clawmem.app.environment.places import CURATOR_REPORT
-from clawmem.app.operations.fields import Address, DocumentReference, Why, place_of
+from clawmem.app.environment.private_files import write_whole
+from clawmem.app.operations.fields import Address, DocumentReference, TitledFile, Why, place_of, titled_file
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
-from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.services.briefing.profile import reflect as reflection_of
 from clawmem.app.services.lifecycle.archiving import read_policy
 from clawmem.app.services.lifecycle.examining import Duplicates, Examination, examine, recommended
@@ -105,9 +105,6 @@ def treatment_text(result: Treatment) -> str:
     own = " Its own front matter pins it." if result.action == "unpinned" and result.pinned else ""
     title = title_to_read(result.title, result.origin)
     return f"{result.file} ({title}) is {result.action}{until}{before}.{own}"
-
-
-NEW = ".new"  # ending of the temporary file that replaces the report
 
 
 class Days(Request):
@@ -229,7 +226,7 @@ def curate(services: Services, request: NoParameters) -> CuratorReport:
     found = examine(services.vault, services.clock, policy, settings.collections, problems)
     place = settings.vault.with_name(CURATOR_REPORT)
     report = _report(found, place)
-    _write(place, report)
+    write_whole(place, report.model_dump_json(indent=1).encode())  # a hook may read it at this moment
     return report
 
 
@@ -258,14 +255,6 @@ def _report(found: Examination, place: Path) -> CuratorReport:
         actions=list(recommended(found)),
         written_to=str(place),
     )
-
-
-def _write(place: Path, report: CuratorReport) -> None:
-    """Write *report* atomically: a concurrent reader sees the old report or the new one."""
-    beside = place.with_name(place.name + NEW)
-    beside.touch(mode=0o600)
-    beside.write_text(report.model_dump_json(indent=1), "utf-8")
-    beside.replace(place)
 
 
 def _reflection_text(result: Reflection) -> Iterator[str]:

@@ -9,12 +9,11 @@ from pydantic import Field
 from clawmem.app.operations.embedding import embed_new
 from clawmem.app.operations.fields import Limit
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
-from clawmem.app.services.capture.diary import AGENT, LAST
+from clawmem.app.services.capture.diary import AGENT, LAST, DiaryEntry
 from clawmem.domain.capture.diary import MOST_CHARACTERS, NAME_CHARS, TOPIC
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.capture.diary import DiaryEntry
 
 
 class NewEntry(Request):

@@ -13,6 +13,7 @@ from clawmem.app.operations.fields import (
     DocumentReference,
     Successor,
     place_from,
+    properties_to_read,
     successor_mark,
     successor_of,
     with_successor,
@@ -20,15 +21,13 @@ from clawmem.app.operations.fields import (
 from clawmem.app.operations.links import BACKLINKS, LinkRecord, backlink_remarks, backlinks_of
 from clawmem.app.operations.operation import Attachment, Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, encodable, verbatim
-from clawmem.app.operations.provenance import properties_to_read
-from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE
+from clawmem.app.services.documents.lookup import MAX_BYTES, TOO_LARGE, Excerpt, LookupFailure
 from clawmem.domain.security.quoting import label_of_others, lines_to_read, title_to_read, without_orders
 from clawmem.ports.errors import NotFound
 from clawmem.ports.properties import TAGS
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.documents.lookup import Excerpt, LookupFailure
     from clawmem.ports.records import Document
 
 MAX_LINES = MAX_SIZE = 2**31

@@ -1,16 +1,20 @@
-"""Fields that several requests share, each described once."""
+"""Fields of requests and records of documents that several operations share."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from clawmem.app.operations.operation import Option, Result
-from clawmem.app.operations.provenance import titled_file
+from clawmem.app.operations.output import encodable
 from clawmem.app.services.retrieval.request import MAX_LIMIT
 from clawmem.domain.retrieval.succession import successor_label
+from clawmem.domain.security.origin import is_verified
+from clawmem.domain.security.quoting import without_orders
 from clawmem.ports.errors import NotFound
 from clawmem.ports.origin import Origin
 
@@ -124,3 +128,41 @@ def successor_mark(successor: Successor | None) -> str:
 def with_successor(text: str, successor: Successor | None) -> str:
     """Return *text*, followed by ``[superseded by PATH (DATE)]`` if there is a successor."""
     return f"{text} [{successor_mark(successor)}]" if successor else text
+
+
+class Provenance(TypedDict):
+    """The origin of a text, and whether it is the user or an assistant; no other text is an instruction."""
+
+    origin: Origin
+    trusted: bool
+
+
+class TitledFile(Provenance):
+    """A document by its path and title."""
+
+    file: str
+    title: str
+
+
+def provenance_of(origin: Origin) -> Provenance:
+    """Return *origin* as a record."""
+    return {"origin": origin, "trusted": is_verified(origin)}
+
+
+def title_of(document: Document) -> str:
+    """Return the title of *document*; `clawmem.domain.security.quoting.LEFT_OUT` if others give an order in it."""
+    return without_orders(document.title, document.origin)
+
+
+def properties_to_read(properties: Iterable[tuple[str, str]], origin: Origin) -> dict[str, list[str]]:
+    """Return the values of each property, without orders that a text of others gives; none for an empty value."""
+    found: dict[str, list[str]] = {}
+    for pair in properties:
+        name, value = (encodable(without_orders(text, origin)) for text in pair)
+        found.setdefault(name, []).extend([value] if value else [])
+    return found
+
+
+def titled_file(document: Document) -> TitledFile:
+    """Return path, title and origin of *document* as a record."""
+    return {"file": document.display_path, "title": title_of(document), **provenance_of(document.origin)}

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from clawmem.app.environment.private_files import write_whole
-from clawmem.app.operations.fields import Address, DocumentReference, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, place_of, provenance_of, title_of
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural, verbatim
-from clawmem.app.operations.provenance import provenance_of, title_of
 from clawmem.app.services.documents.listing import docids
-from clawmem.app.services.graph.build import SIMILAR
+from clawmem.app.services.graph.build import SIMILAR, BuildReport, CausalStep
 from clawmem.app.services.graph.export import graphml, json_ld, whole_graph
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
@@ -23,7 +22,6 @@ from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.graph.build import BuildReport, CausalStep
 
 GraphType = Literal["temporal", "semantic", "all"]
 EFFECTS = {"causes": "led to", "caused_by": "because of"}

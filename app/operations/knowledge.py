@@ -6,21 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of
+from clawmem.app.operations.fields import Address, DocumentReference, Limit, place_of, provenance_of
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.operations.provenance import provenance_of
-from clawmem.app.services.knowledge.facts import entities_like, entity_facts, in_ids, versions
+from clawmem.app.services.knowledge.facts import (
+    EntityFacts,
+    Version,
+    entities_like,
+    entity_facts,
+    in_ids,
+    versions,
+)
 from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
-from clawmem.ports.triples import Direction
+from clawmem.ports.triples import Direction, Triple
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.knowledge.facts import EntityFacts, Version
     from clawmem.ports.entities import Entity
-    from clawmem.ports.triples import Triple
 
 ENTITIES, FACTS, VERSIONS = 10, 100, 10  # default limits
 MOST_FACTS, MOST_VERSIONS = 1000, 100

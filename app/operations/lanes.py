@@ -14,7 +14,7 @@ from clawmem.app.operations.fields import Address, Limit
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, plural, table
 from clawmem.app.services.maintenance.deciding import ObservationSelector
-from clawmem.app.services.maintenance.lanes import read_plan, summarize_run
+from clawmem.app.services.maintenance.lanes import LaneTick, read_plan, summarize_run
 from clawmem.app.services.maintenance.phases import trends
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.maintenance.schedule import LaneName
@@ -23,7 +23,6 @@ from clawmem.ports.journal import Run, RunStatus
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.maintenance.lanes import LaneTick
     from clawmem.ports.records import Document
     from clawmem.ports.vault import Vault
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import ADDRESS, Limit
+from clawmem.app.operations.fields import ADDRESS, Limit, TitledFile, titled_file
 from clawmem.app.operations.operation import Command, Effect, NoParameters, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.operations.provenance import TitledFile, titled_file
 from clawmem.app.services.lifecycle.archiving import SweepOutcome, lifecycle_status, read_policy, to_restore
 from clawmem.domain.lifecycle.policy import ArchivePolicy
 from clawmem.domain.security.quoting import title_to_read

@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.operations.fields import ADDRESS, DocumentReference, Names, named_collections, place_of
+from clawmem.app.operations.fields import (
+    ADDRESS,
+    DocumentReference,
+    Names,
+    named_collections,
+    place_of,
+    provenance_of,
+)
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
-from clawmem.app.operations.provenance import provenance_of
 from clawmem.app.services.documents.references import (
     FoundLink,
     broken_links,
@@ -23,11 +29,10 @@ from clawmem.domain.security.quoting import lines_to_read, without_orders
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.links import LinkKind
 from clawmem.ports.origin import Origin
-from clawmem.ports.records import Scope
+from clawmem.ports.records import Document, Scope
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.records import Document
 
 MAX_LISTED = 10_000
 BACKLINKS = 10  # of a note, shown with its text

@@ -17,12 +17,12 @@ from clawmem.app.operations.fields import (
     listed,
     named_collections,
     place_from,
+    properties_to_read,
     successor_of,
     with_successor,
 )
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, encodable, plural, table
-from clawmem.app.operations.provenance import properties_to_read
 from clawmem.app.services.documents.filters import check_filters, documents_with
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.succession import current_successors

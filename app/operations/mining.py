@@ -35,6 +35,7 @@ from clawmem.app.services.conversations.mining_report import (
     MiningReport,
     SourceCounts,
 )
+from clawmem.app.services.conversations.sources import ImportedSource, imported_sources
 from clawmem.app.services.conversations.synthesis import MOST_ASKED, SynthesisReport
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.settings.config_file import fault_of_name
@@ -44,7 +45,6 @@ from clawmem.ports.errors import InvalidInput, SourceMissing
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.conversations.sources import ImportedSource
     from clawmem.app.settings.model import Settings
 
 PARTLY_READ = 1  # exit code
@@ -137,26 +137,10 @@ class Mined(Upkeep):
         return PARTLY_READ if self.faults or is_foreign or failed else 0
 
 
-class Source(Result):
-    """
-    One source in one collection; times are those of the first and the last document, and of the last import.
-
-    The memories of a tool have no ``conversations``.
-    """
-
-    source: str
-    collection: str
-    conversations: int
-    documents: int
-    first: str
-    last: str
-    imported_at: str
-
-
 class Sources(Result):
     """Sources of imported conversations and memories."""
 
-    sources: list[Source]
+    sources: list[ImportedSource]
 
 
 def mine(services: Services, request: Mine) -> Mined:
@@ -257,17 +241,7 @@ def _counts(report: MiningReport) -> dict[str, Any]:
 
 def sources(services: Services, request: NoParameters) -> Sources:
     """List the programs whose conversations or memories were imported, with the numbers of their documents."""
-    from clawmem.app.services.conversations.sources import imported_sources
-
-    return Sources(
-        sources=[
-            _source(one) for one in imported_sources(services.vault.documents, services.settings.collections)
-        ]
-    )
-
-
-def _source(one: ImportedSource) -> Source:
-    return Source(**{name: getattr(one, name) for name in Source.model_fields})
+    return Sources(sources=imported_sources(services.vault.documents, services.settings.collections))
 
 
 def mined_text(result: Mined) -> list[Part]:
@@ -323,23 +297,17 @@ def _some(sentences: Sequence[str]) -> list[Part]:
 def _sources_text(result: Sources) -> list[Part]:
     if not result.sources:
         return ["Nothing was imported yet. Run: clawmem mine PATH, or clawmem import TOOL"]
-    return [
-        table(
-            ["source", "collection", "conversations", "documents", "from", "to", "imported"],
-            [
-                [
-                    one.source,
-                    one.collection,
-                    str(one.conversations or ""),
-                    str(one.documents),
-                    one.first[:10],
-                    one.last[:10],
-                    one.imported_at[:10],
-                ]
-                for one in result.sources
-            ],
+    rows = [
+        (
+            one.source,
+            one.collection,
+            one.conversations or "",
+            one.documents,
+            *(moment[:10] for moment in (one.first, one.last, one.imported_at)),
         )
+        for one in result.sources
     ]
+    return [table(("source", "collection", "conversations", "documents", "from", "to", "imported"), rows)]
 
 
 MINE = Operation(

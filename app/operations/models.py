@@ -157,18 +157,9 @@ def _list_text(result: LocalModels) -> list[Table]:
 
 
 def _row(state: LocalModel) -> tuple[object, ...]:
-    there, used = ("yes" if one else "no" for one in (state.there, state.in_use))
-    size = _size(state.size_bytes)
-    return (
-        state.name,
-        state.role,
-        there,
-        used,
-        state.dimensions or "-",
-        size,
-        state.origin or "-",
-        state.summary,
-    )
+    marks = ("yes" if one else "no" for one in (state.there, state.in_use))
+    numbers = state.dimensions or "-", _size(state.size_bytes)
+    return (state.name, state.role, *marks, *numbers, state.origin or "-", state.summary)
 
 
 def _size(count: int) -> str:

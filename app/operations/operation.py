@@ -153,7 +153,7 @@ class Command(NamedTuple):
     otherwise: Operation[Any, Any] | None = None
 
 
-BY_NAME = (Command(""),)  # stands for one command, whose words are those of the name
+BY_NAME = (Command(""),)  # replaced by one command with the words of the name
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,9 +171,8 @@ class Operation(Generic[Q, R]):
     ``documents`` returns the listed documents of a result, whose format people may choose on the command line.
     ``in_own_process`` is true where a command shows people more than the record has, so that no server answers for it.
     ``only_reads`` returns whether a request changes nothing, where some requests change the vault.
-    A parameter ``vault`` of the request chooses the vault. ``question`` returns what a command asks on a terminal before
-    it runs the operation, if there is anything to ask. ``settings`` checks the request of an interface before a vault is
-    opened, and returns the settings to open it with.
+    A parameter ``vault`` of the request chooses the vault. ``settings`` checks the request of an interface before a vault
+    is opened, and returns the settings to open it with.
     """
 
     name: str

@@ -8,6 +8,7 @@ import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_urlsafe
 from typing import TYPE_CHECKING, NamedTuple
 
 from filelock import FileLock, Timeout
@@ -24,6 +25,8 @@ from clawmem.app.client.announcement import (
 )
 from clawmem.app.client.autostart import lock_file, start_note
 from clawmem.app.environment.private_files import OTHERS, write_whole
+from clawmem.app.environment.process_identity import holder_id
+from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, ConfigError
 
 if TYPE_CHECKING:
@@ -107,8 +110,6 @@ def token_for(vault: Path, environ: Mapping[str, str]) -> str:
     """
     file = token_file(vault)
     if not file.exists() and not environ.get(TOKEN_VARIABLE):
-        from secrets import token_urlsafe
-
         write_whole(file, f"{token_urlsafe(32)}\n".encode())
     token = token_of(vault, environ)
     if len(token) < SHORTEST or not token.isascii() or not token.isprintable() or " " in token:
@@ -179,9 +180,6 @@ def _listen(host: str, port: int) -> socket.socket:
 def _announcement(
     vault: Path, vault_id: str, choices: Choices, listener: socket.socket, environ: Mapping[str, str]
 ) -> Announcement:
-    from clawmem.app.environment.process_identity import holder_id
-    from clawmem.app.version import VERSION
-
     host, port = listener.getsockname()[:2]
     found_at, real = EVERYWHERE.get(host, host), os.path.realpath(vault)
     return Announcement(

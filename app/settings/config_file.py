@@ -199,13 +199,7 @@ def _change_collection(path: Path, name: str, change: Callable[[Any], object]) -
 
 def choose(path: Path, key: str, value: str, note: str = "") -> None:
     """Write a top-level setting, such as ``embedder: minilm``; a new one with the comment *note*."""
-    text, meant = _editable(path)
-    drafts = [lambda: _dumped(text, lambda data: data.__setitem__(key, value))]
-    if key not in meant:
-        below = f"{text}\n" if text and not text.endswith("\n") else text
-        drafts.insert(0, lambda: f"{below}{_noted_line(key, value, note)}")
-    meant[key] = value
-    _write_first(path, meant, drafts)
+    _set(path, key, lambda data: data.__setitem__(key, value), _noted_line(key, value, note))
 
 
 def withdraw(path: Path, key: str, value: str, note: str) -> bool:
@@ -225,19 +219,23 @@ def _noted_line(key: str, value: str, note: str) -> str:
 
 def add_vault(path: Path, name: str, file: Path) -> None:
     """Write the name of the vault in *file* to the config file."""
-    text, meant = _editable(path)
-    known = meant.get("vaults") or {}
 
     def add(data: Any) -> None:
         if not data.get("vaults"):
             data["vaults"] = {}
         data["vaults"][name] = str(file)
 
-    drafts = [lambda: _dumped(text, add)]
-    if "vaults" not in meant:
+    _set(path, "vaults", add, f"vaults:\n  {name}: {json.dumps(str(file))}\n")
+
+
+def _set(path: Path, key: str, change: Callable[[Any], object], lines: str) -> None:
+    """Apply *change* to the top-level setting *key*; a new one is added as *lines* at the end."""
+    text, meant = _editable(path)
+    drafts = [lambda: _dumped(text, change)]
+    if key not in meant:
         below = f"{text}\n" if text and not text.endswith("\n") else text
-        drafts.insert(0, lambda: f"{below}vaults:\n  {name}: {json.dumps(str(file))}\n")
-    meant["vaults"] = {**known, name: str(file)}
+        drafts.insert(0, lambda: f"{below}{lines}")
+    change(meant)
     _write_first(path, meant, drafts)
 
 

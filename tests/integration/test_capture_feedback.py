@@ -11,9 +11,8 @@ from capture_world import GREETING, LEDGER, World
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.app.services.capture.compaction import PrecompactExtract
 from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
-from clawmem.app.services.capture.handoffs import HandoffGenerator
+from clawmem.app.services.capture.handoffs import HandoffGenerator, PrecompactExtract
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.relations import RelationKind

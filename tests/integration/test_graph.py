@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
 
-from clawmem.app.services.graph.build import BATCH, ORIGIN, BuildReport, CausalLinks
+from clawmem.app.services.documents.listing import AT_ONCE as BATCH
+from clawmem.app.services.graph.build import ORIGIN, BuildReport, CausalLinks
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.contracts.samples import save
 from clawmem.domain.graph.causal import Direction

@@ -156,7 +156,7 @@ def watched(monkeypatch: pytest.MonkeyPatch, *, until: int | None) -> list[tuple
         shown.append((label, Steps(until)))
         yield shown[-1][1]
 
-    monkeypatch.setattr("clawmem.app.interfaces.cli.rendering.progress", progress)
+    monkeypatch.setattr("clawmem.app.interfaces.cli.operations.progress", progress)
     return shown
 
 

@@ -90,7 +90,7 @@ def test_line_by_line_without_the_library(remembered: Invoke, monkeypatch: pytes
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delitem(sys.modules, "clawmem.app.interfaces.cli.live_search", raising=False)
     monkeypatch.setattr(
-        "clawmem.app.interfaces.cli.editing.edit_first", lambda ctx, chosen: opened.append(chosen[0].file)
+        "clawmem.app.interfaces.cli.prompting.edit_first", lambda ctx, chosen: opened.append(chosen[0].file)
     )
 
     in_a_pipe = CliRunner().invoke(cli, ["--json", "prompt"], input="ticket machines\n")

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from command_line import Invoke
 
-from clawmem.app.services.setup.curator import FILE, PAGE, curator_page
+from clawmem.app.services.setup.clients import CURATOR_FILE as FILE
+from clawmem.app.services.setup.clients import INTEGRATIONS, curator_page
 from clawmem.app.services.setup.steps import run_steps
 from clawmem.ports.errors import ConfigError
 
+PAGE = (INTEGRATIONS / "curator" / "clawmem-curator.md").read_text("utf-8")
 COMMAND = ["/opt/my python", "-m", "clawmem"]
 
 

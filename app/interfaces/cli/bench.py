@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from clawmem.app.bench.collection import load_collection
 from clawmem.app.interfaces.cli.command_line import Verbs
+from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_table
 from clawmem.app.interfaces.cli.session import one_of, settings_of, wants_json
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bench.retrieval import BenchReport
@@ -60,10 +64,6 @@ def retrieval(
 
 
 def _measured(settings: Settings, setup: Setup) -> BenchReport:
-    import tempfile
-
-    from clawmem.app.bench.collection import load_collection
-
     collection = load_collection(setup.folder.expanduser().resolve(), turns=setup.turns)
     with tempfile.TemporaryDirectory(prefix="clawmem-bench-") as folder:
         vault = Path(folder) / "vault.sqlite"
@@ -73,7 +73,6 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
     from clawmem.app.bootstrap.adapters import needs_extra
     from clawmem.app.bootstrap.opening import open_services
-    from clawmem.app.interfaces.cli.rendering import progress
     from clawmem.app.services.retrieval.request import Ranking
 
     with needs_extra("ir-measures", "bench"):
@@ -88,7 +87,6 @@ def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
 
 def _write_run(path: Path, report: BenchReport) -> None:
     from clawmem.app.bench.retrieval import trec_lines
-    from clawmem.ports.errors import InvalidInput
 
     try:
         path.write_text("".join(f"{line}\n" for line in trec_lines(report.run)), "utf-8")
@@ -97,8 +95,6 @@ def _write_run(path: Path, report: BenchReport) -> None:
 
 
 def _show(ctx: typer.Context, setup: Setup, report: BenchReport) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json, show_table
-
     if wants_json(ctx):
         show_json({**_figures(setup, report), "groups": report.groups, "run": report.run})
         return

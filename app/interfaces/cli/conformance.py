@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from clawmem.app.conformance.judging import JudgePort, PortReport, VectorFile, Verdict, load_vectors
+from clawmem.app.conformance.program import PortProgram, shortened
 from clawmem.app.interfaces.cli.command_line import Verbs
+from clawmem.app.interfaces.cli.rendering import progress, show, show_json, show_table
 from clawmem.app.interfaces.cli.session import one_of, wants_json
 from clawmem.app.operations.indexes import DIFFERENCES
-
-if TYPE_CHECKING:
-    from clawmem.app.conformance.judging import PortReport, VectorFile, Verdict
+from clawmem.app.operations.output import plural
 
 cli = typer.Typer(rich_markup_mode=None)
 conformance = typer.Typer(
@@ -41,8 +42,6 @@ def vectors(
     timeout: Annotated[float, typer.Option(help="Seconds for one case.", min=0.1, max=3600)] = 10.0,
 ) -> None:
     """Run every case of the test vectors with a program, and show where its answers differ."""
-    from clawmem.app.interfaces.cli.rendering import show_json
-
     report = _judged(cmd, only or [], timeout)
     if wants_json(ctx):
         show_json(_record(report))
@@ -52,18 +51,12 @@ def vectors(
 
 
 def _judged(command: str, only: Sequence[str], timeout_s: float) -> PortReport:
-    from clawmem.app.conformance.judging import JudgePort
-    from clawmem.app.conformance.program import PortProgram
-    from clawmem.app.interfaces.cli.rendering import progress
-
     files = _chosen(only)
     with progress("Asking") as step:
         return JudgePort(PortProgram(command, timeout_s))(files, required=bool(only), progress=step)
 
 
 def _chosen(only: Sequence[str]) -> list[VectorFile]:
-    from clawmem.app.conformance.judging import load_vectors
-
     files = load_vectors()
     wanted = {one_of("--only", name, [file.policy for file in files]) for name in only}
     return [file for file in files if not only or file.policy in wanted]
@@ -95,8 +88,6 @@ def _failure_record(failure: Verdict) -> dict[str, Any]:
 
 
 def _show(report: PortReport) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_table
-
     show_table(("policy", *OUTCOMES), [(policy, *counts.values()) for policy, counts in _counts(report)])
     for failure in report.failures:
         show("\n" + "\n".join(_failure_lines(failure)))
@@ -104,8 +95,6 @@ def _show(report: PortReport) -> None:
 
 
 def _failure_lines(failure: Verdict) -> list[str]:
-    from clawmem.app.conformance.program import shortened
-
     lines = [
         f"FAIL  {failure.policy}: {failure.case.name}",
         f"input: {shortened(failure.case.given, ROOM)}",
@@ -120,8 +109,6 @@ def _failure_lines(failure: Verdict) -> list[str]:
 
 
 def _summary(report: PortReport) -> str:
-    from clawmem.app.operations.output import plural
-
     passed, failed, unsupported, unasked = (report.count(name) for name in OUTCOMES)
     if report.conforms:
         return f"{plural(passed, 'case')} passed, {unsupported} not supported."

@@ -6,18 +6,34 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from clawmem.app.bootstrap.client_checks import client_answers
+from clawmem.app.client.autostart import AUTO, MANUAL, SETTING
+from clawmem.app.environment.places import config_folder
+from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import settings_of, wants_json
+from clawmem.app.services.setup.clients import (
+    CLIENTS,
+    Request,
+    connected_clients,
+    found_clients,
+    may_read_conversations,
+    steps_of,
+)
+from clawmem.app.services.setup.hooks import entry_of, with_environment
+from clawmem.app.services.setup.parts import CLIENT_TITLES
+from clawmem.app.services.setup.steps import Change, apply_steps, plan_steps
+from clawmem.app.settings.config_file import choose, find_config, read_config, withdraw
+from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.client.tool_sets import ToolSet
-    from clawmem.app.services.setup.clients import Request
-    from clawmem.app.services.setup.steps import Change
 
 SERVER_NOTE = "by clawmem setup"  # marks the setting that the removal of the last agent removes
 # Variables that choose files; agents that are started by a desktop do not have those of a shell.
@@ -54,8 +70,6 @@ def server_entry(
     ctx: typer.Context, tools: ToolSet | str = "clawmem", *, starts_clean: bool = False
 ) -> Mapping[str, Any]:
     """Return the entry of the MCP server with *tools*; complete for a client that passes no variables on."""
-    from clawmem.app.services.setup.hooks import entry_of, with_environment
-
     options = [] if tools == "clawmem" else ["--tools", str(tools)]
     entry = entry_of([*start_of_command(), "mcp", *vault_options(ctx), *options])
     return with_environment(entry, os.environ, settings_of(ctx).vault) if starts_clean else entry
@@ -63,8 +77,6 @@ def server_entry(
 
 def request_of(ctx: typer.Context, **chosen: Any) -> Request:
     """Return the request for a client, with the commands of this installation and the vault of the command line."""
-    from clawmem.app.services.setup.clients import Request
-
     named = _named_vault(ctx)
     vault = str(named.resolve()) if named else ""
     return Request(
@@ -74,8 +86,6 @@ def request_of(ctx: typer.Context, **chosen: Any) -> Request:
 
 def _complete_request(ctx: typer.Context, name: str, **chosen: Any) -> Request:
     """Return the request for the client *name* that names vault and places explicitly where they are chosen."""
-    from clawmem.app.services.setup.clients import CLIENTS
-
     is_clean = CLIENTS[name].starts_clean
     places = {one: os.environ[one] for one in PLACES if os.environ.get(one)}
     is_chosen = is_clean or _named_vault(ctx) or os.environ.get("INDEX_PATH") or "XDG_CACHE_HOME" in places
@@ -118,10 +128,6 @@ def _connection(
     dry_run: bool = False,
 ) -> Connection:
     """Connect the client *name*, or disconnect it. Every file is read before the first is written."""
-    from clawmem.app.services.setup.clients import may_read_conversations, steps_of
-    from clawmem.app.services.setup.steps import apply_steps, plan_steps
-    from clawmem.ports.errors import ConfigError
-
     request = _complete_request(ctx, name, **chosen)
     allowed = name == "openclaw" and (
         yes or remove or may_read_conversations(request) or (not dry_run and _is_allowed())
@@ -152,8 +158,6 @@ def connect(
     dry_run: bool = False,
 ) -> None:
     """Connect the client *name*, or disconnect it, and print what changed."""
-    from clawmem.app.interfaces.cli.rendering import show_json
-
     folder = {"project": Path.cwd()} if project else {}
     done = _connection(ctx, name, {**chosen, **folder}, yes=yes, remove=remove, dry_run=dry_run)
     if wants_json(ctx):
@@ -165,11 +169,9 @@ def connect(
 def _show_connection(
     done: Connection, *, project: bool = False, remove: bool = False, dry_run: bool = False
 ) -> None:
-    from clawmem.app.interfaces.cli.rendering import show
-    from clawmem.app.services.setup.clients import CLIENTS
-
+    removed = "would be cleaned." if dry_run else "the entries of clawmem are out."
     for change in done.changes:
-        show(_line(change, remove=remove, dry_run=dry_run))
+        show(change.line(removed if remove else ""))
     if done.changed and not remove and not dry_run:
         undo = f"clawmem setup {done.name}{' --project' if project else ''} --remove"
         show(" ".join(filter(None, ["From the next session on.", CLIENTS[done.name].hint, f"Undo: {undo}"])))
@@ -191,27 +193,8 @@ def _is_allowed() -> bool:
     return _is_terminal() and typer.confirm(question, default=False)
 
 
-def _line(change: Change, *, remove: bool, dry_run: bool) -> str:
-    if not change.changed:
-        return f"{change.file}: nothing to change."
-    if remove:
-        return f"{change.file}: {'would be cleaned' if dry_run else 'the entries of clawmem are out'}."
-    entries = "".join(f"\n  {entry}" for entry in change.entries)
-    return f"{change.file}:{entries}{backup_sentence(change.backup)}"
-
-
-def backup_sentence(backup: str) -> str:
-    """Return a line about a new backup; empty without one."""
-    return f"\nThe file as it was before is kept as {backup}" if backup else ""
-
-
 def offer_clients(ctx: typer.Context, *, yes: bool = False, dry_run: bool = False) -> None:
     """Find installed agents, show what would change, and connect those that the user chooses; none with *dry_run*."""
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.clients import found_clients
-    from clawmem.app.services.setup.parts import CLIENT_TITLES
-    from clawmem.ports.errors import ConfigError
-
     found, known, as_json = found_clients(request_of(ctx)), list(CLIENT_TITLES), wants_json(ctx)
     yes, asks = yes and not dry_run, not (yes or dry_run) and _is_terminal()
     looks = yes or dry_run or not as_json
@@ -229,10 +212,6 @@ def offer_clients(ctx: typer.Context, *, yes: bool = False, dry_run: bool = Fals
 
 def _offer(ctx: typer.Context, name: str, *, yes: bool, asks: bool, quiet: bool) -> Mapping[str, Any]:
     """Connect the client *name* if the user agrees; return the outcome. An error does not stop the others."""
-    from clawmem.app.interfaces.cli.rendering import show
-    from clawmem.app.services.setup.parts import CLIENT_TITLES
-    from clawmem.ports.errors import ClawmemError
-
     title, say = CLIENT_TITLES[name], (lambda line: None) if quiet else show
     try:
         done = _connection(ctx, name, {}, yes=yes, dry_run=not yes)
@@ -255,9 +234,6 @@ def _offer(ctx: typer.Context, name: str, *, yes: bool, asks: bool, quiet: bool)
 
 def refuse_removal(name: str | None) -> None:
     """Raise `InvalidInput`, which names the connected agents: a removal needs the name of one before ``--remove``."""
-    from clawmem.app.services.setup.clients import connected_clients
-    from clawmem.ports.errors import InvalidInput
-
     names = connected_clients(os.environ)
     connected = f"Connected: {', '.join(names)}." if names else "No agent is connected."
     example = name or next(iter(names), "NAME")
@@ -268,8 +244,6 @@ def refuse_removal(name: str | None) -> None:
 
 def refuse_dry_run(name: str) -> None:
     """Raise `InvalidInput`: before a name, ``--dry-run`` would not be that of the command *name*."""
-    from clawmem.ports.errors import InvalidInput
-
     raise InvalidInput(
         "INVALID_INPUT", f"--dry-run stands after the name. Run: clawmem setup {name} --dry-run"
     )
@@ -277,11 +251,6 @@ def refuse_dry_run(name: str) -> None:
 
 def check_clients(ctx: typer.Context) -> None:
     """Start the configured commands of every connected client, and print whether they answer."""
-    from dataclasses import asdict
-
-    from clawmem.app.bootstrap.client_checks import client_answers
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
     findings = client_answers(os.environ)
     is_well = all(one.ok and not one.way_out for one in findings)
     if wants_json(ctx):
@@ -297,11 +266,6 @@ def check_clients(ctx: typer.Context) -> None:
 
 def withdraw_server() -> str:
     """Remove the setting that `choose_server` added, unless an agent is connected; return the change as a sentence."""
-    from clawmem.app.client.autostart import AUTO, SETTING
-    from clawmem.app.environment.places import config_folder
-    from clawmem.app.services.setup.clients import connected_clients
-    from clawmem.app.settings.config_file import find_config, withdraw
-
     file = find_config(config_folder(os.environ))
     if connected_clients(os.environ) or not withdraw(file, SETTING, AUTO, SERVER_NOTE):
         return ""
@@ -315,10 +279,6 @@ def choose_server(wanted: bool | None, *, dry_run: bool = False) -> str:
     Args:
         wanted: The choice; ``None`` keeps the one in the config file, and chooses yes if there is none.
     """
-    from clawmem.app.client.autostart import AUTO, MANUAL, SETTING
-    from clawmem.app.environment.places import config_folder
-    from clawmem.app.settings.config_file import choose, find_config, read_config
-
     file = find_config(config_folder(os.environ))
     now = read_config(file).get(SETTING)
     value = (now or AUTO) if wanted is None else AUTO if wanted else MANUAL

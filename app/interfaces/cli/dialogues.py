@@ -9,18 +9,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from inspect import Parameter
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
+from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import wants_json
 from clawmem.app.operations.operation import Request
-from clawmem.ports.address_errors import ConfirmationMissing
-
-if TYPE_CHECKING:
-    from clawmem.ports.errors import Ambiguous, NotFound
-    from clawmem.ports.records import Candidate
-
+from clawmem.ports.address_errors import ConfirmationMissing, NotServed
+from clawmem.ports.errors import Ambiguous, NotFound
+from clawmem.ports.records import Candidate
 
 T = TypeVar("T")
 Q = TypeVar("Q", bound=Request)
@@ -63,8 +61,6 @@ def run_confirmed(
 
 
 def _ask(ctx: typer.Context, missing: ConfirmationMissing) -> None:
-    from clawmem.app.interfaces.cli.rendering import show
-
     if not may_ask(ctx):
         raise ConfirmationMissing(missing.message, missing.would_remove, remedy="To confirm, add --yes.")
     _show_preview(ctx, missing)
@@ -79,8 +75,6 @@ def _ask(ctx: typer.Context, missing: ConfirmationMissing) -> None:
 
 
 def _show_preview(ctx: typer.Context, missing: ConfirmationMissing) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
     if wants_json(ctx):
         show_json({"action": "preview", **missing.would_remove})
         return
@@ -98,8 +92,6 @@ def named_note(ctx: typer.Context, resolve: Callable[[str], T], words: Sequence[
         InvalidInput: *words* are not an exact address, and the user chose no candidate. A command then changes
             nothing.
     """
-    from clawmem.ports.errors import Ambiguous, NotFound
-
     text = " ".join(words)
     try:
         return resolve(text)
@@ -112,9 +104,6 @@ def named_note(ctx: typer.Context, resolve: Callable[[str], T], words: Sequence[
 
 def chosen_address(ctx: typer.Context, text: str, error: NotFound | Ambiguous) -> str | None:
     """Return the exact address of the candidate that the user chooses on a terminal; ``None`` without a choice."""
-    from clawmem.ports.address_errors import NotServed
-    from clawmem.ports.records import Candidate
-
     if isinstance(error, NotServed):
         return None
     chosen = _chosen(ctx, text, [one for one in error.candidates if isinstance(one, Candidate)])
@@ -128,8 +117,6 @@ def may_ask(ctx: typer.Context) -> bool:
 
 def _chosen(ctx: typer.Context, text: str, candidates: Sequence[Candidate]) -> Candidate | None:
     """Ask which of *candidates* is meant; return ``None`` without a terminal or without a choice."""
-    from clawmem.app.interfaces.cli.rendering import show
-
     offered = [one for one in candidates if one.docid]
     if not (offered and may_ask(ctx)):
         return None

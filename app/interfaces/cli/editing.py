@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from clawmem.app.interfaces.cli.dialogues import Named, named_note
+from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import command_group, opened, settings_of_usual, wants_json
+from clawmem.app.operations.embedding import embed_new
+from clawmem.app.operations.fields import DocumentReference, place_of
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.operations.fields import DocumentReference
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.ports.records import Document
 
@@ -26,8 +28,6 @@ cli = command_group()
 @cli.command()
 def edit(ctx: typer.Context, note: Named) -> None:
     """Open a note in your editor, and index it when the editor ends. The editor is VISUAL or EDITOR."""
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
     outcome = edit_note(ctx, " ".join(note))
     if wants_json(ctx):
         show_json(outcome)
@@ -84,9 +84,6 @@ def _folder_of(services: Services, document: Document) -> Folder:
 
 def _indexed(services: Services, document: Document, folder: Folder) -> dict[str, Any]:
     """Index the edited file of *document*, and return the outcome."""
-    from clawmem.app.operations.embedding import embed_new
-    from clawmem.app.operations.fields import place_of
-
     report = services.update(replace(folder, only=frozenset([document.path])))
     actions = {"indexed": report.updated, "removed": report.removed, "not indexed": report.problems}
     action = next((name for name, happened in actions.items() if happened), "unchanged")

@@ -9,10 +9,11 @@ import typer
 
 from clawmem.app.interfaces.cli.operations import command_of, commands_in
 from clawmem.app.interfaces.cli.rendering import stop_event
-from clawmem.app.interfaces.cli.session import opened, wants_json
+from clawmem.app.interfaces.cli.session import opened, show_outcome
 from clawmem.app.operations.lanes import RUN, report_of, report_text
 from clawmem.app.operations.operation import with_signature
 from clawmem.app.operations.output import as_lines
+from clawmem.app.services.maintenance.lanes import LaneTick
 from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.ports.errors import InvalidInput
 
@@ -25,21 +26,16 @@ def _run(ctx: typer.Context, *, keep_on: bool = False, **given: Any) -> None:
         return
     if given["dry_run"]:
         raise InvalidInput("INVALID_INPUT", "--dry-run shows one tick. Leave out --keep-on.")
-    from clawmem.app.interfaces.cli.rendering import show, show_json
 
     lane = RUN.request.model_validate(given).lane
     stop = stop_event()
     with opened(ctx) as services:
-        for_people = not wants_json(ctx)
-        services.lanes().serve(
-            LaneName(lane),
-            stop,
-            lambda ticked: (
-                show(as_lines(report_text(report_of(services, ticked))))
-                if for_people
-                else show_json(report_of(services, ticked).record())
-            ),
-        )
+
+        def tell(ticked: LaneTick) -> None:
+            report = report_of(services, ticked)
+            show_outcome(ctx, report.record(), as_lines(report_text(report)))
+
+        services.lanes().serve(LaneName(lane), stop, tell)
 
 
 _run.__doc__ = RUN.about

@@ -9,8 +9,8 @@ import typer
 
 from clawmem.app.interfaces.cli.operations import CALLER, command_of, commands_in
 from clawmem.app.interfaces.cli.rendering import progress, stop_event
-from clawmem.app.interfaces.cli.session import opened, settings_of, wants_json
-from clawmem.app.operations.mining import MINE, Mine, Mined, checked, mined_text
+from clawmem.app.interfaces.cli.session import opened, settings_of, show_outcome
+from clawmem.app.operations.mining import MINE, Mine, checked, mined_text
 from clawmem.app.operations.operation import with_signature
 from clawmem.app.operations.output import as_lines
 from clawmem.ports.errors import InvalidInput
@@ -37,18 +37,9 @@ def _mine(ctx: typer.Context, *, watch: bool = False, every: float = EVERY_S, **
         while not stop.is_set():
             result = MINE.run(services.called_by(CALLER, progress), request)
             if first or result.sources or result.faults:
-                _show(ctx, result)
+                show_outcome(ctx, result.record(), as_lines(mined_text(result)))
             first = False
             stop.wait(every)
-
-
-def _show(ctx: typer.Context, result: Mined) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
-    if wants_json(ctx):
-        show_json(result.record())
-    else:
-        show(as_lines(mined_text(result)))
 
 
 _mine.__doc__ = MINE.about

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from inspect import Parameter
 from pathlib import Path
 from types import MappingProxyType, NoneType, UnionType
@@ -14,8 +15,15 @@ from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli import formats
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.dialogues import CONFIRM, OPTIONS, run_confirmed
+from clawmem.app.interfaces.cli.dialogues import CONFIRM, OPTIONS, chosen_address, run_confirmed
 from clawmem.app.interfaces.cli.overview import advised, with_vault
+from clawmem.app.interfaces.cli.rendering import (
+    CommandOutput,
+    interruption_explained,
+    json_part,
+    progress,
+    show_said,
+)
 from clawmem.app.interfaces.cli.session import (
     chosen_by,
     command_group,
@@ -24,6 +32,7 @@ from clawmem.app.interfaces.cli.session import (
     tell,
     wants_json,
 )
+from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely
 from clawmem.app.operations.operation import (
     Command,
     Flag,
@@ -35,16 +44,15 @@ from clawmem.app.operations.operation import (
     parameters_of,
     with_signature,
 )
+from clawmem.app.operations.output import Part, parts_of
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.table import operations_in
-from clawmem.ports.errors import InvalidInput
+from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
 
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import CommandOutput
-    from clawmem.app.operations.output import Part
 
 CALLER = "cli"
 # Operations that read and recommend commands, and whose text quotes no note.
@@ -87,8 +95,6 @@ def _group(module: str, default: str | None) -> typer.Typer:
 
 def operations_about(module: str) -> str:
     """Return the first line of the docstring of the operations in *module*."""
-    from importlib import import_module
-
     return (import_module(f"clawmem.app.operations.{module}").__doc__ or "").partition("\n")[0]
 
 
@@ -162,8 +168,6 @@ def _list(
 
 def _answer(ctx: typer.Context, operation: Operation[Any, Any], request: Request, shape: str = "") -> Result:
     """Write and return the result of an operation that reads; a running server runs it, if there is one."""
-    from clawmem.app.interfaces.cli.rendering import show_said
-
     chosen = chosen_by(ctx)
     results: list[Result] = []
 
@@ -191,8 +195,6 @@ def _execute(
     ctx: typer.Context, operation: Operation[Any, Any], request: Request, *, agreed: bool, only_preview: bool
 ) -> None:
     """Run an operation that changes the vault, write its result, and exit with its exit code."""
-    from clawmem.app.interfaces.cli.rendering import interruption_explained, progress, show_said
-
     if operation.asks_first and agreed and not only_preview:
         request = request.model_copy(update={CONFIRM: True})
     with opened_for(ctx, operation, request) as services, interruption_explained():
@@ -333,9 +335,6 @@ def _names(name: str, option: Option) -> tuple[str, ...]:
 
 def _run(ctx: typer.Context, services: Services, operation: Operation[Any, Any], request: Request) -> Result:
     """Run *operation*; if an address names no document, let the user choose a candidate on a terminal."""
-    from clawmem.app.interfaces.cli.dialogues import chosen_address
-    from clawmem.ports.errors import Ambiguous, NotFound
-
     try:
         result: Result = operation.run(services, request)
     except (NotFound, Ambiguous) as error:
@@ -356,10 +355,6 @@ def _address_of(operation: Operation[Any, Any]) -> str:
 def _said(
     ctx: typer.Context, operation: Operation[Any, Any], result: Result, shape: str = ""
 ) -> CommandOutput:
-    from clawmem.app.interfaces.cli.rendering import CommandOutput, json_part
-    from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely
-    from clawmem.app.operations.output import parts_of
-
     vault, asides = chosen_by(ctx).vault, list(result.remarks)
     parts: list[Part]
     if shape == "json" or wants_json(ctx):

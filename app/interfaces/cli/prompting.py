@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING
 import typer
 
 from clawmem.app.interfaces.cli import dialogues
+from clawmem.app.interfaces.cli.editing import edit_first
+from clawmem.app.interfaces.cli.rendering import show_json, show_part
 from clawmem.app.interfaces.cli.session import command_group, opened, wants_json
+from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely, result_parts
+from clawmem.app.operations.answering import answer_of
+from clawmem.app.operations.output import Part, parts_of
+from clawmem.app.operations.search import Query, ask, retrieval_request
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +21,6 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.live_search import LiveSearch
     from clawmem.app.operations.answers import FoundDocument, SearchAnswer
-    from clawmem.app.operations.output import Part
 
 cli = command_group()
 
@@ -50,8 +55,6 @@ def prompt(ctx: typer.Context) -> None:
 
 def _search_live(ctx: typer.Context, live: LiveSearch) -> None:
     """Search until the user ends the prompt; a note that was opened leads back to the same question."""
-    from clawmem.app.interfaces.cli.editing import edit_first
-
     with live:
         while chosen := live.run():
             edit_first(ctx, [chosen])
@@ -59,10 +62,6 @@ def _search_live(ctx: typer.Context, live: LiveSearch) -> None:
 
 def _ask_by_line(ctx: typer.Context) -> None:
     """Answer the lines of the user, until a line is empty or the input ends."""
-    from clawmem.app.interfaces.cli.editing import edit_first
-    from clawmem.app.interfaces.cli.rendering import show_json, show_part
-    from clawmem.app.operations.output import parts_of
-
     found: Sequence[FoundDocument] = []
     while line := _line("clawmem> " if dialogues.may_ask(ctx) else ""):
         if line.isdecimal() and 1 <= int(line) <= len(found):
@@ -87,17 +86,12 @@ def _line(shown: str) -> str:
 
 def answer_to(services: Services, question: str) -> SearchAnswer:
     """Return the best results of `query` for *question*; nothing is recorded."""
-    from clawmem.app.operations.answering import answer_of
-    from clawmem.app.operations.search import Query, ask, retrieval_request
-
     request = retrieval_request(services, Query(query=question, limit=SHOWN))
     return answer_of(ask(services, "query", request), services.settings, {})
 
 
 def answer_lines(answer: SearchAnswer) -> list[Part]:
     """Return the results with their numbers, or a sentence if nothing is likely to answer."""
-    from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely, result_parts
-
     if not answer.results:
         return [f"Nothing found for: {answer.query}"]
     lines: list[Part] = [NO_CONFIDENT_ANSWER] if is_unlikely(answer) else []

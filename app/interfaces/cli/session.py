@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from clawmem.ports.errors import InvalidInput
+
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.cli.rendering import CommandOutput
@@ -68,12 +70,7 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
 
 
 def opened(
-    ctx: typer.Context,
-    *,
-    read_only: bool = False,
-    create: bool = False,
-    any_backend: bool = False,
-    or_read: bool = False,
+    ctx: typer.Context, *, read_only: bool = False, create: bool = False, or_read: bool = False
 ) -> AbstractContextManager[Services]:
     """
     Open the services over the chosen vault; a missing vault is created only with *create*.
@@ -82,10 +79,7 @@ def opened(
     """
     from clawmem.app.bootstrap.opening import open_services
 
-    settings = settings_of(ctx)
-    if any_backend:
-        settings = settings.model_copy(update={"backend": None})
-    return open_services(settings, read_only=read_only, create=create, or_read=or_read)
+    return open_services(settings_of(ctx), read_only=read_only, create=create, or_read=or_read)
 
 
 def opened_for(
@@ -121,8 +115,6 @@ def opened_for(
 def _refuse_vault(ctx: typer.Context) -> None:
     """Raise `InvalidInput` if the command line names a vault for an operation that chooses its own."""
     if vault := chosen_by(ctx).vault:
-        from clawmem.ports.errors import InvalidInput
-
         command = str(ctx.command_path).partition(" ")[2]
         raise InvalidInput(
             "INVALID_INPUT", f"{command} uses a vault of its own, not {str(vault)!r}. Leave --vault out."
@@ -148,6 +140,13 @@ def tell(
             _note_read_only(services.settings.vault)
 
 
+def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
+    """Print *record* if the output is JSON, else *text*."""
+    from clawmem.app.interfaces.cli.rendering import show, show_json
+
+    show_json(record) if wants_json(ctx) else show(text)
+
+
 def _note_read_only(vault: Path) -> None:
     """Report on stderr that the user has no right to write *vault*; questions are then not recorded."""
     effective = os.access in os.supports_effective_ids
@@ -157,8 +156,6 @@ def _note_read_only(vault: Path) -> None:
 
 def one_of(option: str, value: str, known: Sequence[str]) -> str:
     """Return *value*; raise `InvalidInput` if it is not one of *known*."""
-    from clawmem.ports.errors import InvalidInput
-
     if value not in known:
         raise InvalidInput("INVALID_INPUT", f"{option} {value!r} is not known. Choose: {', '.join(known)}.")
     return value

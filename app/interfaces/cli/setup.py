@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+import json
 import os
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
+from clawmem.app.client.tool_sets import ToolSet
+from clawmem.app.environment.places import client_folder
 from clawmem.app.interfaces.cli.command_line import Verbs
 from clawmem.app.interfaces.cli.connecting import (
-    backup_sentence,
     check_clients,
+    choose_server,
     connect,
     offer_clients,
     refuse_dry_run,
     refuse_removal,
     request_of,
+    server_entry,
+    start_of_command,
     vault_options,
+    withdraw_server,
 )
-from clawmem.app.interfaces.cli.session import one_of, wants_json
-from clawmem.app.services.setup.parts import CLIENT_TITLES
+from clawmem.app.interfaces.cli.rendering import show, show_json
+from clawmem.app.interfaces.cli.session import one_of, show_outcome, wants_json
+from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_hooks, claude_servers, curator_page
+from clawmem.app.services.setup.hooks import CODEX_STYLE, SERVERS, names_in, own_servers
+from clawmem.app.services.setup.json_text import read_json
+from clawmem.app.services.setup.parts import CLIENT_TITLES, ServerEntry
+from clawmem.app.services.setup.settings_file import Document
+from clawmem.app.services.setup.steps import Change, apply_steps, plan_steps, run_steps
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from clawmem.app.services.setup.steps import Change
 
 PROFILES = ("speed", "balanced", "deep")
 Profile = Annotated[
@@ -120,8 +133,6 @@ for _name, _title in CLIENT_TITLES.items():
 
 def _chosen(profile: str | None, also: Sequence[str] | None) -> dict[str, str]:
     """Return the profile and the optional hooks of a command line; raise `InvalidInput` for unknown ones."""
-    from clawmem.app.client.hook_registry import OPTIONAL_HOOKS
-
     optional = [one_of("--with", one, OPTIONAL_HOOKS) for one in ",".join(also or ()).split(",") if one]
     return {
         "profile": one_of("--profile", profile, PROFILES) if profile else "",
@@ -148,12 +159,6 @@ def hooks(
     One entry per event runs all hooks of the event; entries of earlier versions are replaced. Profile, vault and optional
     hooks that are installed already stay, unless an option names others. All other settings stay unchanged.
     """
-    from clawmem.app.interfaces.cli.connecting import choose_server, withdraw_server
-    from clawmem.app.services.setup.clients import claude_hooks
-    from clawmem.app.services.setup.hooks import names_in
-    from clawmem.app.services.setup.steps import apply_steps, plan_steps
-    from clawmem.ports.errors import InvalidInput
-
     if http:
         raise InvalidInput("INVALID_INPUT", NO_HTTP_HOOKS)
     chosen = _chosen(profile, also)
@@ -185,14 +190,6 @@ def mcp(
     ] = False,
 ) -> None:
     """Register clawmem as an MCP server of an assistant."""
-    import json
-
-    from clawmem.app.client.tool_sets import ToolSet
-    from clawmem.app.interfaces.cli.connecting import server_entry
-    from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_servers
-    from clawmem.app.services.setup.json_text import read_json
-    from clawmem.app.services.setup.steps import run_steps
-
     chosen = ToolSet(one_of("--tools", tools, tuple(ToolSet)))
     one_of("--client", client, ("claude-code", *SHOWN_SERVERS))
     name = "clawmem" if chosen == "clawmem" else f"clawmem-{chosen}"
@@ -202,9 +199,11 @@ def mcp(
         return
     request = request_of(ctx, server=server_entry(ctx, chosen), server_name=name)
     [change] = run_steps([claude_servers(request)], remove=remove, dry_run=dry_run)
-    ours = _own_servers(read_json(change.text))
-    plan = json.dumps({"mcpServers": ours}, ensure_ascii=False, indent=2)
-    shown = plan if dry_run else _told_of_servers(change, [*ours])
+    ours = own_servers(read_json(change.text).get(SERVERS, {}))
+    now = f"{', '.join(ours)}. From the next session on. Undo: clawmem setup mcp --remove"
+    shown = change.line(now if ours else "the servers are out.")
+    if dry_run:
+        shown = json.dumps({SERVERS: ours}, ensure_ascii=False, indent=2)
     _show_change(ctx, change, shown, dry_run=dry_run, servers=[*ours])
 
 
@@ -219,31 +218,22 @@ def curator(
 
     It works when the user says "curate memory".
     """
-    from clawmem.app.environment.places import client_folder
-    from clawmem.app.interfaces.cli.connecting import start_of_command
-    from clawmem.app.services.setup.curator import curator_page
-    from clawmem.app.services.setup.steps import run_steps
-
     page = curator_page(client_folder(os.environ), [*start_of_command(), *vault_options(ctx)])
     [change] = run_steps([page], remove=remove, dry_run=dry_run)
-    _show_change(ctx, change, change.text if dry_run else _told_of_curator(change), dry_run=dry_run)
+    now = 'from the next session on, say "curate memory". Undo: clawmem setup curator --remove'
+    told = change.line(now if change.text else "the agent is out.")
+    _show_change(ctx, change, change.text if dry_run else told, dry_run=dry_run)
 
 
 def _show_change(ctx: typer.Context, change: Change, shown: str, *, dry_run: bool, **facts: object) -> None:
     """Print *shown*; as JSON the file, *facts* about it and whether it changes."""
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
-    if wants_json(ctx):
-        backup = {"backup": change.backup} if change.backup else {}
-        show_json({"file": change.file, **facts, "changed": change.changed, "dry_run": dry_run, **backup})
-    else:
-        show(shown.rstrip("\n"))
+    backup = {"backup": change.backup} if change.backup else {}
+    record = {"file": change.file, **facts, "changed": change.changed, "dry_run": dry_run, **backup}
+    show_outcome(ctx, record, shown.rstrip("\n"))
 
 
 def _show_text_for(ctx: typer.Context, client: str, file: str, text: str, sentence: str) -> None:
     """Print the *text* that the user puts into a *file* of a client that setup does not edit."""
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
     if wants_json(ctx):
         show_json({"client": client, "file": file, "config": text})
         return
@@ -253,40 +243,9 @@ def _show_text_for(ctx: typer.Context, client: str, file: str, text: str, senten
         show(text)
 
 
-def _told_of_curator(change: Change) -> str:
-    if not change.changed:
-        return f"{change.file}: nothing to change."
-    if not change.text:
-        return f"{change.file}: the agent is out."
-    return (
-        f'{change.file}: from the next session on, say "curate memory". Undo: clawmem setup curator --remove'
-    )
-
-
-def _own_servers(settings: Mapping[str, Any]) -> dict[str, Any]:
-    from clawmem.app.services.setup.hooks import SERVERS, own_servers
-
-    return own_servers(settings.get(SERVERS, {}))
-
-
-def _told_of_servers(change: Change, names: Sequence[str]) -> str:
-    if not change.changed:
-        return f"{change.file}: nothing to change."
-    if not names:
-        return f"{change.file}: the servers are out.{backup_sentence(change.backup)}"
-    return (
-        f"{change.file}: {', '.join(names)}. From the next session on. Undo: clawmem setup mcp --remove"
-        f"{backup_sentence(change.backup)}"
-    )
-
-
 def _show_server(
     ctx: typer.Context, client: str, name: str, entry: Mapping[str, Any], *, remove: bool
 ) -> None:
-    from clawmem.app.services.setup.clients import SHOWN_SERVERS
-    from clawmem.app.services.setup.parts import ServerEntry
-    from clawmem.app.services.setup.settings_file import Document
-
     title, file, form, member = SHOWN_SERVERS[client]
     shown = "" if remove else ServerEntry(member, name, entry).install(Document(form, "")).text.rstrip("\n")
     what = f"Take out what is called {name}." if remove else "Put this in:"
@@ -294,10 +253,6 @@ def _show_server(
 
 
 def _show_codex_hooks(ctx: typer.Context, chosen: Mapping[str, str]) -> None:
-    import json
-
-    from clawmem.app.services.setup.hooks import CODEX_STYLE
-
     entries = request_of(ctx, **chosen).hooks(CODEX_STYLE).groups({})
     groups = {event: [group] for event, group in entries.items()}
     shown, file = json.dumps({"hooks": groups}, ensure_ascii=False, indent=2), "~/.codex/hooks.json"
@@ -307,10 +262,6 @@ def _show_codex_hooks(ctx: typer.Context, chosen: Mapping[str, str]) -> None:
 
 def installed(ctx: typer.Context) -> list[str]:
     """Install the default hooks; return the result as lines."""
-    from clawmem.app.interfaces.cli.connecting import choose_server
-    from clawmem.app.services.setup.clients import claude_hooks
-    from clawmem.app.services.setup.steps import apply_steps, plan_steps
-
     step = claude_hooks(request_of(ctx))
     [change], started = plan_steps([step]), choose_server(None)
     apply_steps([step])
@@ -318,14 +269,7 @@ def installed(ctx: typer.Context) -> list[str]:
 
 
 def _told(change: Change) -> str:
-    from clawmem.app.services.setup.hooks import names_in
-
-    if not change.changed:
-        return f"{change.file}: nothing to change."
-    backup, names = backup_sentence(change.backup), names_in(change.text)
-    if not names:
-        return f"{change.file}: the hooks are out. Sessions that are open keep them until they end.{backup}"
-    return (
-        f"{change.file}: {', '.join(names)}.\n"
-        f"They work from the next session on. Undo: clawmem setup hooks --remove{backup}"
-    )
+    if names := names_in(change.text):
+        now = "They work from the next session on. Undo: clawmem setup hooks --remove"
+        return change.line(f"{', '.join(names)}.\n{now}")
+    return change.line("the hooks are out. Sessions that are open keep them until they end.")

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from clawmem.app.interfaces.cli.dialogues import run_confirmed
 from clawmem.app.interfaces.cli.overview import with_vault
 from clawmem.app.interfaces.cli.rendering import interruption_explained, progress
-from clawmem.app.interfaces.cli.session import chosen_by, command_group, opened, settings_of_usual, wants_json
+from clawmem.app.interfaces.cli.session import (
+    chosen_by,
+    command_group,
+    opened,
+    settings_of_usual,
+    show_outcome,
+)
+from clawmem.app.operations import collections
+from clawmem.app.operations.indexing import Update, reading_text, update
 from clawmem.app.operations.output import plural
-from clawmem.app.settings.config_file import typed_folder
-
-if TYPE_CHECKING:
-    from clawmem.app.services.indexing.folders import Survey
+from clawmem.app.services.indexing.folders import Survey, survey
+from clawmem.app.settings.config_file import existing_folder, typed_folder
 
 cli = command_group()
 
@@ -41,10 +48,6 @@ def bootstrap(
 
     Runs init, collection add, update and embed.
     """
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.operations.indexing import Update, reading_text, update
-    from clawmem.app.services.indexing.folders import survey
-
     chosen = _remembered(ctx, path, name, yes=yes)
     with opened(ctx, create=True) as services, interruption_explained():
         result = update(services.called_by("cli", progress), Update(embed=not skip_embed))
@@ -55,19 +58,14 @@ def bootstrap(
         from clawmem.app.interfaces.cli.setup import installed
 
         lines += installed(ctx)
-    if wants_json(ctx):
-        show_json({"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)})
-    else:
-        show(with_vault("\n".join(lines), chosen_by(ctx).vault))
+    record = {"name": chosen, **result.model_dump(mode="json"), "survey": asdict(found)}
+    show_outcome(ctx, record, with_vault("\n".join(lines), chosen_by(ctx).vault))
     raise typer.Exit(result.exit_code)
 
 
 def _remembered(ctx: typer.Context, path: Path, name: str | None, *, yes: bool) -> str:
     """Return the collection of the folder *path*; add it to the config file if it is new."""
     from clawmem.app.bootstrap.opening import unopened_services
-    from clawmem.app.interfaces.cli.dialogues import run_confirmed
-    from clawmem.app.operations import collections
-    from clawmem.app.settings.config_file import existing_folder
 
     settings, folder = settings_of_usual(ctx, "bootstrap"), existing_folder(path)
     for known, one in settings.collections.items():

@@ -51,7 +51,7 @@ precompact_extract = partial(capture, "precompact-extract")
 def postcompact_capture(event: HookEvent, context: HookContext) -> HookOutput:
     """Store the summary of a compacted conversation, if the client sends one. The event accepts no answer."""
     if event.compact_summary:
-        from clawmem.app.services.capture.redacted_transcripts import without_secrets
+        from clawmem.app.services.capture.session import without_secrets
 
         safe = event._replace(compact_summary=without_secrets(event.compact_summary))
         capture("postcompact-capture", safe, context)

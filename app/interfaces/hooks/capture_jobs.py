@@ -11,8 +11,7 @@ from clawmem.app.bootstrap.oneshot import conversation_files
 from clawmem.app.environment.private_files import drafts_of, sweep, write_whole
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import LEASE_MS, Job
-from clawmem.app.services.capture.redacted_transcripts import RedactedTranscripts
-from clawmem.app.services.capture.session import Session
+from clawmem.app.services.capture.session import RedactedTranscripts, Session
 from clawmem.ports.errors import SourceUnreadable
 
 if TYPE_CHECKING:
@@ -87,13 +86,13 @@ class CaptureJobs:
         FeedbackLoop(self._services.vault, self._transcripts, self._services.clock)(session)
 
     def _summary(self, summary: str, session: Session) -> None:
-        from clawmem.app.services.capture.compaction import CompactionSummary
+        from clawmem.app.services.capture.handoffs import CompactionSummary
 
         parts = (self._services.vault, self._services.clock)
         CompactionSummary(*parts, is_echo=self._is_echo(session))(session.id, summary)
 
     def _state(self, session: Session) -> None:
-        from clawmem.app.services.capture.compaction import PrecompactExtract
+        from clawmem.app.services.capture.handoffs import PrecompactExtract
 
         parts = (self._services.vault.captures, self._transcripts)
         extract = PrecompactExtract(*parts, is_echo=self._is_echo(session))

@@ -8,8 +8,9 @@ own: the server keeps no state between requests, and the next request may go to 
 from __future__ import annotations
 
 import json
+import os
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
 from time import monotonic
@@ -17,8 +18,10 @@ from typing import Any
 
 from clawmem.app.client.announcement import Announcement, announced, token_of, variables_in
 from clawmem.app.client.request import serves
-from clawmem.app.client.tool_sets import ToolSet, path_of
+from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet, path_of
+from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 from clawmem.app.interfaces.mcp.lines import Lines, refusal_of
+from clawmem.app.version import VERSION
 
 CONNECT_S = 0.3
 DRAIN_S = 10.0
@@ -193,3 +196,41 @@ def _printable(name: str) -> str:
     from base64 import b64encode
 
     return f"=?base64?{b64encode(name.encode()).decode()}?="
+
+
+def forwarded_at_once(arguments: Sequence[str]) -> bool:
+    """
+    Forward the session to a running server; return whether the command line was valid and a server was found.
+
+    Other command lines are left to the command, which reports their errors.
+    """
+    given = dict(zip(arguments[::2], arguments[1::2], strict=False))
+    is_empty = not given.get("--vault", "usual").strip()
+    if len(arguments) % 2 or given.keys() - {"--vault", "--tools"} or is_empty:
+        return False
+    tools = given.get("--tools") or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
+    if tools not in tuple(ToolSet):
+        return False
+    vault = given.get("--vault")
+    return forwarded(Path(vault).expanduser() if vault else None, ToolSet(tools))
+
+
+def forwarded(named: Path | None, tools: ToolSet) -> bool:
+    """Forward the session to a server of the vault *named*, by default the usual one; return whether there is one."""
+    if os.environ.get(FILES_VARIABLE):  # a running server uses its own variable
+        return False
+    from clawmem.app.client.autostart import answers
+
+    vault = named or default_vault(os.environ)
+    environ = {**os.environ, "INDEX_PATH": str(vault)}
+    server = server_of(vault, environ, VERSION)
+    if server is None or not answers(server):  # a server that hangs would block the assistant
+        return False
+    from clawmem.app.client.autostart import found_or_started
+    from clawmem.app.interfaces.mcp.lines import Lines
+
+    def find() -> Announcement | None:
+        return found_or_started(lambda: server_of(vault, environ, VERSION), environ)
+
+    Bridge(find, vault, environ, tools).run(Lines())
+    return True

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
+# fmt: off
 class Methods:
     """A method for each operation."""
 
@@ -72,14 +73,8 @@ class Methods:
         return self._run("collections", locals())
 
     def collection_add(
-        self,
-        path: Path,
-        *,
-        name: str | None = None,
-        pattern: str = "**/*.md",
-        exclude: list[str] | None = None,
-        move: bool = False,
-        confirm: bool | None = None,
+        self, path: Path, *, name: str | None = None, pattern: str = "**/*.md",
+        exclude: list[str] | None = None, move: bool = False, confirm: bool | None = None,
     ) -> AddedCollection:
         """Add a folder as a collection; 'clawmem update' then reads it."""
         return self._run("collection_add", locals())
@@ -153,22 +148,14 @@ class Methods:
         return self._run("diary_read", locals())
 
     def get(
-        self,
-        file: str,
-        *,
-        from_line: int | None = None,
-        max_lines: int | None = None,
+        self, file: str, *, from_line: int | None = None, max_lines: int | None = None,
         line_numbers: bool = False,
     ) -> Content:
         """Read one document, or lines of it: the address may end with :LINE."""
         return self._run("get", locals())
 
     def multi_get(
-        self,
-        pattern: str,
-        *,
-        max_lines: int | None = None,
-        max_bytes: int = 10240,
+        self, pattern: str, *, max_lines: int | None = None, max_bytes: int = 10240,
         line_numbers: bool = False,
     ) -> Texts:
         """Read several documents at once; names and documents that were left out are reported."""
@@ -182,11 +169,7 @@ class Methods:
         return self._run("embed", locals())
 
     def enrich(
-        self,
-        *,
-        limit: int | None = None,
-        all: bool = False,
-        no_model: bool = False,
+        self, *, limit: int | None = None, all: bool = False, no_model: bool = False,
         daily_calls: int | None = None,
     ) -> Enriched:
         """Add keywords, names and links to new and changed documents.
@@ -209,7 +192,7 @@ class Methods:
         return self._run("focus_clear", locals())
 
     def forget(
-        self, query: str, *, confirm: bool | None = None, why: str = "", prove: bool = False
+        self, query: str, *, confirm: bool | None = None, why: str = "", prove: bool = False,
     ) -> Forgotten:
         """Forget a note for good, everywhere, only at the user's wish; its file stays. Repeating it changes nothing.
 
@@ -218,9 +201,7 @@ class Methods:
         return self._run("memory_forget", locals())
 
     def build_graphs(
-        self,
-        *,
-        graph_types: tuple[Literal["temporal", "semantic", "all"], ...] = ("all",),
+        self, *, graph_types: tuple[Literal["temporal", "semantic", "all"], ...] = ('all',),
         semantic_threshold: float = 0.7,
     ) -> Graphs:
         """Relate documents that are close in time or in meaning.
@@ -230,7 +211,7 @@ class Methods:
         return self._run("build_graphs", locals())
 
     def find_causal_links(
-        self, docid: str, *, direction: Literal["causes", "caused_by", "both"] = "both", depth: int = 5
+        self, docid: str, *, direction: Literal["causes", "caused_by", "both"] = "both", depth: int = 5,
     ) -> CausalLinks:
         """List the causes and the effects of a document.
 
@@ -239,13 +220,13 @@ class Methods:
         return self._run("find_causal_links", locals())
 
     def graph_export(
-        self, *, form: Literal["graphml", "jsonld"] = "graphml", output: Path | None = None
+        self, *, form: Literal["graphml", "jsonld"] = "graphml", output: Path | None = None,
     ) -> ExportedGraph:
         """Export documents, entities, facts and relations as one graph."""
         return self._run("graph_export", locals())
 
     def timeline(
-        self, docid: str, *, before: int = 5, after: int = 5, same_collection: bool = False, as_of: str = ""
+        self, docid: str, *, before: int = 5, after: int = 5, same_collection: bool = False, as_of: str = "",
     ) -> Timeline:
         """List the documents written just before and after a document, and the session in which it was written."""
         return self._run("timeline", locals())
@@ -255,7 +236,7 @@ class Methods:
         return self._run("session_log", locals())
 
     def import_memories(
-        self, tool: str, *, path: Path | None = None, dry_run: bool = False
+        self, tool: str, *, path: Path | None = None, dry_run: bool = False,
     ) -> ImportedMemories:
         """Import the memories of another tool, whose store is only read.
 
@@ -280,11 +261,7 @@ class Methods:
         return self._run("migrate", locals())
 
     def update(
-        self,
-        *,
-        collection: str | list[str] = "",
-        pull: bool = False,
-        embed: bool | None = None,
+        self, *, collection: str | list[str] = "", pull: bool = False, embed: bool | None = None,
         allow_empty: bool = False,
     ) -> Reading:
         """Read new and changed files of every collection, and make the missing vectors if that takes less than a minute.
@@ -294,11 +271,7 @@ class Methods:
         return self._run("update", locals())
 
     def reindex(
-        self,
-        *,
-        collection: str | list[str] = "",
-        force: bool = False,
-        enrich: bool = False,
+        self, *, collection: str | list[str] = "", force: bool = False, enrich: bool = False,
         allow_empty: bool = False,
     ) -> Reading:
         """Read the folders again, with force also the files that look unchanged.
@@ -319,12 +292,8 @@ class Methods:
         return self._run("find_entities", locals())
 
     def kg_query(
-        self,
-        entity: str,
-        *,
-        as_of: str | None = None,
-        direction: Literal["outgoing", "incoming", "both"] = "both",
-        limit: int = 100,
+        self, entity: str, *, as_of: str | None = None,
+        direction: Literal["outgoing", "incoming", "both"] = "both", limit: int = 100,
     ) -> Facts:
         """List the facts about an entity, and when they held.
 
@@ -384,7 +353,7 @@ class Methods:
         return self._run("lifecycle_search", locals())
 
     def lifecycle_restore(
-        self, *, query: str = "", collection: str = "", all: bool = False
+        self, *, query: str = "", collection: str = "", all: bool = False,
     ) -> ArchivedDocuments:
         """Serve archived documents again: one, those of a collection, or all."""
         return self._run("lifecycle_restore", locals())
@@ -398,37 +367,22 @@ class Methods:
         return self._run("lifecycle_undo", locals())
 
     def links(
-        self, *, file: str = "", broken: bool = False, collection: str | list[str] = "", limit: int = 100
+        self, *, file: str = "", broken: bool = False, collection: str | list[str] = "", limit: int = 100,
     ) -> Links:
         """List the links of a note and the links to it. Without a note, list all links that lead nowhere."""
         return self._run("links", locals())
 
     def list_documents(
-        self,
-        *,
-        limit: int = 10,
-        collection: str | list[str] = "",
-        tag: str | list[str] = "",
-        where: str | list[str] = "",
-        sort: str = "",
-        reverse: bool = False,
+        self, *, limit: int = 10, collection: str | list[str] = "", tag: str | list[str] = "",
+        where: str | list[str] = "", sort: str = "", reverse: bool = False,
     ) -> Listing:
         """List the documents with some properties or tags; without conditions, those that were written last."""
         return self._run("list", locals())
 
     def mine(
-        self,
-        *,
-        paths: list[str] | None = None,
-        collection: str = "",
-        source: str = "",
-        since: str = "",
-        dry_run: bool = False,
-        embed: bool | None = None,
-        synthesize: bool = False,
-        synthesis_max_docs: int = 20,
-        forget: str = "",
-        confirm: bool | None = None,
+        self, *, paths: list[str] | None = None, collection: str = "", source: str = "", since: str = "",
+        dry_run: bool = False, embed: bool | None = None, synthesize: bool = False,
+        synthesis_max_docs: int = 20, forget: str = "", confirm: bool | None = None,
     ) -> Mined:
         """Import conversations: chat exports (ChatGPT, Claude.ai, Gemini, Slack), sessions of agents, and chats as text.
 
@@ -470,17 +424,9 @@ class Methods:
         return self._run("models_check", locals())
 
     def flush_plan(
-        self,
-        *,
-        context_window: int = 200000,
-        total_tokens: int = 0,
-        compactions: int = 0,
-        flushed_at: int | None = None,
-        transcript_bytes: int = 0,
-        reserve_tokens: int = 0,
-        compacts_at: int = 0,
-        read_only: bool = False,
-        heartbeat: bool = False,
+        self, *, context_window: int = 200000, total_tokens: int = 0, compactions: int = 0,
+        flushed_at: int | None = None, transcript_bytes: int = 0, reserve_tokens: int = 0,
+        compacts_at: int = 0, read_only: bool = False, heartbeat: bool = False,
     ) -> FlushPlan:
         """Return when and how an agent saves its memory before a compaction; once for each compaction."""
         return self._run("flush_plan", locals())
@@ -493,14 +439,8 @@ class Methods:
         return self._run("session_note", locals())
 
     def index_agent(
-        self,
-        *,
-        agent: str = "main",
-        workspace: str = "",
-        extra: list[str] | None = None,
-        sessions: bool | None = None,
-        all_sessions: bool = False,
-        chunk_tokens: int | None = None,
+        self, *, agent: str = "main", workspace: str = "", extra: list[str] | None = None,
+        sessions: bool | None = None, all_sessions: bool = False, chunk_tokens: int | None = None,
         chunk_overlap: int | None = None,
     ) -> IndexedAgent:
         """Index the memory files of an agent, and its sessions if it has them chosen, in a vault of this agent alone.
@@ -510,19 +450,14 @@ class Methods:
         return self._run("index_agent", locals())
 
     def search_agent(
-        self,
-        query: str,
-        *,
-        agent: str = "main",
-        limit: int = 6,
-        min_score: float = 0.35,
+        self, query: str, *, agent: str = "main", limit: int = 6, min_score: float = 0.35,
         source: Literal["all", "memory", "sessions"] = "all",
     ) -> AgentAnswer:
         """Search the memory of an agent as OpenClaw does, after indexing changed files. No other agent's memory is read."""
         return self._run("search_agent", locals())
 
     def get_of_agent(
-        self, path: str, *, agent: str = "main", from_line: int | None = None, lines: int | None = None
+        self, path: str, *, agent: str = "main", from_line: int | None = None, lines: int | None = None,
     ) -> AgentFile:
         """Read a memory file of an agent, or lines of it. A path outside of its memory is not found."""
         return self._run("get_of_agent", locals())
@@ -540,14 +475,8 @@ class Methods:
         return self._run("backup", locals())
 
     def export(
-        self,
-        *,
-        output: Path | None = None,
-        form: Literal["bundle", "markdown", "pam", "jsonl"] = "bundle",
-        since: str = "",
-        collection: str | list[str] = "",
-        receipts: bool = False,
-        force: bool = False,
+        self, *, output: Path | None = None, form: Literal["bundle", "markdown", "pam", "jsonl"] = "bundle",
+        since: str = "", collection: str | list[str] = "", receipts: bool = False, force: bool = False,
     ) -> Export:
         """Write notes and memories to a file that leaves clawmem.
 
@@ -565,25 +494,11 @@ class Methods:
         return self._run("profile", locals())
 
     def retrieve(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        collection: str | list[str] = "",
-        since: str = "",
-        until: str = "",
-        as_of: str = "",
-        content_type: str | list[str] = "",
-        tag: str | list[str] = "",
-        where: str | list[str] = "",
-        floor: float = 0.0,
-        show_all: bool = False,
-        compact: bool = True,
-        body: bool = False,
-        explain: bool = False,
-        mode: Literal[
-            "auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"
-        ] = "auto",
+        self, query: str, *, limit: int = 10, collection: str | list[str] = "", since: str = "",
+        until: str = "", as_of: str = "", content_type: str | list[str] = "", tag: str | list[str] = "",
+        where: str | list[str] = "", floor: float = 0.0, show_all: bool = False, compact: bool = True,
+        body: bool = False, explain: bool = False,
+        mode: Literal["auto", "timeline", "causal", "discovery", "complex", "keyword", "semantic", "hybrid"] = "auto",
     ) -> SearchAnswer:
         """Find what the user's notes and earlier sessions say, by whichever way the question calls for. Begin here.
 
@@ -592,46 +507,21 @@ class Methods:
         return self._run("memory_retrieve", locals())
 
     def intent_search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        collection: str | list[str] = "",
-        since: str = "",
-        until: str = "",
-        as_of: str = "",
-        content_type: str | list[str] = "",
-        tag: str | list[str] = "",
-        where: str | list[str] = "",
-        floor: float = 0.0,
-        show_all: bool = False,
-        compact: bool = True,
-        body: bool = False,
-        explain: bool = False,
-        intent: Literal["WHY", "WHEN", "ENTITY", "WHAT"] | None = None,
-        graph: bool = True,
+        self, query: str, *, limit: int = 10, collection: str | list[str] = "", since: str = "",
+        until: str = "", as_of: str = "", content_type: str | list[str] = "", tag: str | list[str] = "",
+        where: str | list[str] = "", floor: float = 0.0, show_all: bool = False, compact: bool = True,
+        body: bool = False, explain: bool = False,
+        intent: Literal["WHY", "WHEN", "ENTITY", "WHAT"] | None = None, graph: bool = True,
         min_score: float = 0.0,
     ) -> SearchAnswer:
         """Find by the intent of the question (why, when, who), along the relations of documents."""
         return self._run("intent_search", locals())
 
     def query_plan(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        collection: str | list[str] = "",
-        since: str = "",
-        until: str = "",
-        as_of: str = "",
-        content_type: str | list[str] = "",
-        tag: str | list[str] = "",
-        where: str | list[str] = "",
-        floor: float = 0.0,
-        show_all: bool = False,
-        compact: bool = True,
-        body: bool = False,
-        explain: bool = False,
+        self, query: str, *, limit: int = 10, collection: str | list[str] = "", since: str = "",
+        until: str = "", as_of: str = "", content_type: str | list[str] = "", tag: str | list[str] = "",
+        where: str | list[str] = "", floor: float = 0.0, show_all: bool = False, compact: bool = True,
+        body: bool = False, explain: bool = False,
     ) -> SearchAnswer:
         """Find for a question of several topics: it is split, and its parts are answered together."""
         return self._run("query_plan", locals())
@@ -641,14 +531,8 @@ class Methods:
         return self._run("receipt", locals())
 
     def remember(
-        self,
-        text: str,
-        *,
-        title: str = "",
-        tag: str | list[str] = "",
-        collection: str = "",
-        supersedes: str = "",
-        anyway: bool = False,
+        self, text: str, *, title: str = "", tag: str | list[str] = "", collection: str = "",
+        supersedes: str = "", anyway: bool = False,
     ) -> SavedNote:
         """Save a text as a Markdown file in a folder of the user; it can be found at once.
 
@@ -674,13 +558,8 @@ class Methods:
         return self._run("doctor", locals())
 
     def report(
-        self,
-        *,
-        since: str | None = None,
-        top: int = 10,
-        parquet: Path | None = None,
-        plots: Path | None = None,
-        format: Literal["png", "svg"] = "png",
+        self, *, since: str | None = None, top: int = 10, parquet: Path | None = None,
+        plots: Path | None = None, format: Literal["png", "svg"] = "png",
     ) -> UsageReport:
         """Report recalls, growth, age of documents and speed."""
         return self._run("report", locals())
@@ -694,79 +573,38 @@ class Methods:
         return self._run("restore", locals())
 
     def query(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        collection: str | list[str] = "",
-        since: str = "",
-        until: str = "",
-        as_of: str = "",
-        content_type: str | list[str] = "",
-        tag: str | list[str] = "",
-        where: str | list[str] = "",
-        floor: float = 0.0,
-        show_all: bool = False,
-        compact: bool = True,
-        body: bool = False,
-        explain: bool = False,
-        min_score: float = 0.0,
-        unit: Literal["document", "line"] = "document",
-        purpose: str = "",
-        diverse: bool = True,
+        self, query: str, *, limit: int = 10, collection: str | list[str] = "", since: str = "",
+        until: str = "", as_of: str = "", content_type: str | list[str] = "", tag: str | list[str] = "",
+        where: str | list[str] = "", floor: float = 0.0, show_all: bool = False, compact: bool = True,
+        body: bool = False, explain: bool = False, min_score: float = 0.0,
+        unit: Literal["document", "line"] = "document", purpose: str = "", diverse: bool = True,
         candidate_limit: int | None = None,
     ) -> SearchAnswer:
         """Find by words and meaning together, compared closely: the best single answer there is."""
         return self._run("query", locals())
 
     def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        collection: str | list[str] = "",
-        since: str = "",
-        until: str = "",
-        as_of: str = "",
-        content_type: str | list[str] = "",
-        tag: str | list[str] = "",
-        where: str | list[str] = "",
-        floor: float = 0.0,
-        show_all: bool = False,
-        compact: bool = True,
-        body: bool = False,
-        explain: bool = False,
-        min_score: float = 0.0,
+        self, query: str, *, limit: int = 10, collection: str | list[str] = "", since: str = "",
+        until: str = "", as_of: str = "", content_type: str | list[str] = "", tag: str | list[str] = "",
+        where: str | list[str] = "", floor: float = 0.0, show_all: bool = False, compact: bool = True,
+        body: bool = False, explain: bool = False, min_score: float = 0.0,
         unit: Literal["document", "line"] = "document",
     ) -> SearchAnswer:
         """Find by words: for names, identifiers, error messages, file names. The quickest."""
         return self._run("search", locals())
 
     def vsearch(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        collection: str | list[str] = "",
-        since: str = "",
-        until: str = "",
-        as_of: str = "",
-        content_type: str | list[str] = "",
-        tag: str | list[str] = "",
-        where: str | list[str] = "",
-        floor: float = 0.0,
-        show_all: bool = False,
-        compact: bool = True,
-        body: bool = False,
-        explain: bool = False,
-        min_score: float = 0.15,
+        self, query: str, *, limit: int = 10, collection: str | list[str] = "", since: str = "",
+        until: str = "", as_of: str = "", content_type: str | list[str] = "", tag: str | list[str] = "",
+        where: str | list[str] = "", floor: float = 0.0, show_all: bool = False, compact: bool = True,
+        body: bool = False, explain: bool = False, min_score: float = 0.15,
         unit: Literal["document", "line"] = "document",
     ) -> SearchAnswer:
         """Find by meaning alone, for texts in other words. There is always a nearest document."""
         return self._run("vsearch", locals())
 
     def find_similar(
-        self, file: str, *, limit: int = 5, compact: bool = True, as_of: str = ""
+        self, file: str, *, limit: int = 5, compact: bool = True, as_of: str = "",
     ) -> SimilarDocuments:
         """List the documents nearest to a document in meaning; the score is a cosine."""
         return self._run("find_similar", locals())
@@ -796,14 +634,8 @@ class Methods:
         return self._run("list_vaults", locals())
 
     def vault_sync(
-        self,
-        vault: str,
-        *,
-        content_root: Path,
-        pattern: str = "**/*.md",
-        collection_name: str | None = None,
-        embed: bool = False,
-        allow_empty: bool = False,
+        self, vault: str, *, content_root: Path, pattern: str = "**/*.md",
+        collection_name: str | None = None, embed: bool = False, allow_empty: bool = False,
     ) -> Synced:
         """Read a folder into a named vault; the documents that the collection has of any other folder are removed.
 

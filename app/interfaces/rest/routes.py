@@ -28,7 +28,7 @@ class HookAnswers(Protocol):
     """Handler of events of a client."""
 
     async def answer(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
-        """Return the output line for *event*, see `clawmem.app.serve.hook_handler.HookHandler`."""
+        """Return the output line for *event*, see `clawmem.app.serve.runtime.HookHandler`."""
 
 
 class Runtime(Protocol):

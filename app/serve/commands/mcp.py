@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
-from clawmem.app.interfaces.cli.session import command_group, one_of
-from clawmem.app.interfaces.mcp.forwarding import forwarded
+from clawmem.app.interfaces.cli.session import command_group, one_of, settings_of
+from clawmem.app.interfaces.mcp.bridge import forwarded
 
 if TYPE_CHECKING:
     from clawmem.app.serve.background import LaneThread
@@ -62,7 +62,6 @@ def _lanes(ctx: typer.Context) -> list[LaneThread]:
     """
     Return the lanes that the settings turn on; warn if the heavy lane is among them, whose hours may never come here.
     """
-    from clawmem.app.interfaces.cli.session import settings_of
     from clawmem.app.interfaces.hooks.runner import log_error
     from clawmem.app.serve.background import lane_threads
     from clawmem.domain.maintenance.schedule import LaneName
@@ -80,7 +79,6 @@ def _lanes(ctx: typer.Context) -> list[LaneThread]:
 
 
 def _desk(ctx: typer.Context) -> Dispatcher:
-    from clawmem.app.interfaces.cli.session import settings_of
     from clawmem.app.serve.dispatcher import Dispatcher
 
     settings_of(ctx)  # report errors in the settings before the first request

@@ -3,17 +3,34 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from time import monotonic, sleep
+from typing import Annotated
 
 import typer
 
-from clawmem.app.interfaces.cli.session import command_group, settings_of, settings_of_usual, wants_json
+from clawmem.app.client.announcement import Announcement, announced
+from clawmem.app.client.autostart import (
+    answers,
+    is_automatic,
+    is_running,
+    log_file,
+    start_note,
+    started_server,
+)
+from clawmem.app.interfaces.cli.rendering import show
+from clawmem.app.interfaces.cli.session import (
+    command_group,
+    settings_of,
+    settings_of_usual,
+    show_outcome,
+    wants_json,
+)
+from clawmem.app.serve.lifetime import Choices, url_of
+from clawmem.app.serve.lifetime import serve as serve_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
-
-if TYPE_CHECKING:
-    from clawmem.app.client.announcement import Announcement
 
 cli = command_group()
 
@@ -71,8 +88,6 @@ def serve(
     if status:
         _tell_of_status(ctx, _found(settings_of(ctx).vault))
         return
-    from clawmem.app.serve.lifetime import Choices
-    from clawmem.app.serve.lifetime import serve as serve_vault
 
     idle_exit_s = None if idle_exit is None else idle_exit * 60
     if background:
@@ -96,9 +111,6 @@ def _options(ctx: typer.Context) -> list[str]:
 
 def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
     from clawmem.app.bootstrap.opening import require_vault
-    from clawmem.app.client.autostart import answers, log_file, started_server
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.serve.lifetime import url_of
 
     settings = settings_of_usual(ctx, "serve")
     require_vault(settings)
@@ -108,22 +120,14 @@ def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
         raise ClawmemError("The server that runs does not answer. Stop it with: clawmem serve --stop")
     server = there or started_server(vault, options, os.environ)
     facts = {"url": url_of(server), "vault": str(vault), "pid": server.pid, "log": log_file(vault)}
-    if wants_json(ctx):
-        show_json({**facts, "started": there is None})
-    else:
-        show(
-            f"{vault} is {'now' if there is None else 'already'} served at {url_of(server)}. Its log is {log_file(vault)}"
-        )
+    now = "now" if there is None else "already"
+    text = f"{vault} is {now} served at {url_of(server)}. Its log is {log_file(vault)}"
+    show_outcome(ctx, {**facts, "started": there is None}, text)
 
 
 def _say(ctx: typer.Context, url: str) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
     vault = str(settings_of(ctx).vault)
-    if wants_json(ctx):
-        show_json({"url": url, "vault": vault})
-    else:
-        show(f"{vault} is served at {url}. Ctrl-C ends it.")
+    show_outcome(ctx, {"url": url, "vault": vault}, f"{vault} is served at {url}. Ctrl-C ends it.")
     sys.stdout.flush()  # the process that started the server may wait for this line
 
 
@@ -134,9 +138,6 @@ def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
 
 
 def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
-    from clawmem.app.client.autostart import answers, is_automatic, log_file, start_note
-    from clawmem.app.interfaces.cli.rendering import show
-
     is_well = server is not None and answers(server)
     vault = settings_of(ctx).vault
     automatic, unfinished = is_automatic(os.environ), Path(start_note(vault)).exists()
@@ -160,33 +161,20 @@ def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
 
 
 def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bool) -> None:
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.serve.lifetime import url_of
-
     vault = str(settings_of(ctx).vault)
-    if wants_json(ctx):
-        told = {"url": url_of(server), "pid": server.pid, "version": server.version} if server else {}
-        show_json({"vault": vault, **facts, **told})
-    elif server:
-        show(f"{vault} is {did} served at {url_of(server)} by process {server.pid} ({server.version}).")
-    else:
-        show(f"No server of {vault} runs.")
+    text = f"No server of {vault} runs."
+    if server:
+        text = f"{vault} is {did} served at {url_of(server)} by process {server.pid} ({server.version})."
+    told = {"url": url_of(server), "pid": server.pid, "version": server.version} if server else {}
+    show_outcome(ctx, {"vault": vault, **facts, **told}, text)
 
 
 def _found(vault: Path) -> Announcement | None:
-    from clawmem.app.client.announcement import announced
-    from clawmem.app.client.autostart import is_running
-
     return announced(vault) if is_running(vault) else None
 
 
 def _stopped(vault: Path) -> Announcement | None:
     """Stop the running server, wait until it has ended, and return its announcement."""
-    import signal
-    from time import monotonic, sleep
-
-    from clawmem.app.client.autostart import is_running
-
     there = _found(vault)
     if there is None:
         return None

@@ -1,4 +1,4 @@
-"""Context blocks of prompts and sessions: surface, budget."""
+"""Hooks and their context blocks on the command line: hook, surface, budget."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from clawmem.app.interfaces.cli.session import settings_of, tell, wants_json
+from clawmem.app.interfaces.cli.session import settings_of, show_outcome, tell, wants_json
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -20,6 +20,7 @@ cli = typer.Typer(rich_markup_mode=None)
 DAYS_BACK = 30
 SHOWN_ID = 8
 DAY_MS = 86_400_000
+DRAIN_SECONDS = 600.0  # no client waits for drain
 
 
 @cli.command()
@@ -125,3 +126,40 @@ def _row(spent: SurfacingUse) -> tuple[str, ...]:
     asked = spent.last_asked[:16].replace("T", " ")
     counts = (spent.prompts, spent.blocks, spent.tokens, spent.given)
     return (spent.session_id[:SHOWN_ID], asked, *map(str, counts), f"{spent.share_referenced:.0%}")
+
+
+@cli.command()
+def hook(
+    ctx: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="EVENT", help="UserPromptSubmit, Stop ..., or the name of one hook; or drain."
+        ),
+    ],
+) -> None:
+    """
+    Run the hooks of an event: read it as JSON from stdin, write the response to stdout.
+
+    The exit code is always 0. 'drain' instead finishes the work that earlier hooks postponed. See also: clawmem setup
+    hooks
+    """
+    if name != "drain":
+        from clawmem.app.interfaces.hooks.process import run_process
+
+        run_process([name, "--vault", str(settings_of(ctx).vault)])
+    _drain(ctx)
+
+
+def _drain(ctx: typer.Context) -> None:
+    from clawmem.app.interfaces.hooks.capture import drained
+    from clawmem.app.interfaces.hooks.spool import Spool
+
+    vault = settings_of(ctx).vault
+    spool = Spool(vault)
+    waiting = spool.waiting()
+    failures = drained(vault, spool, os.environ, DRAIN_SECONDS) if waiting else []
+    left = spool.waiting()
+    record = {"done": waiting - left, "waiting": left, "failures": failures}
+    show_outcome(ctx, record, "\n".join([*failures, f"{waiting - left} done, {left} waiting."]))
+    raise typer.Exit(1 if failures else 0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -12,12 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from clawmem.app.interfaces.cli.rendering import stop_event
-from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, wants_json
+from clawmem.app.client.autostart import ONE_HEAP
+from clawmem.app.interfaces.cli.connecting import start_of_command
+from clawmem.app.interfaces.cli.rendering import show, stop_event
+from clawmem.app.interfaces.cli.session import one_of, opened, settings_of_usual, show_outcome, wants_json
+from clawmem.app.serve.background import at_work, lane_threads
+from clawmem.app.serve.background import watch as watch_vault
+from clawmem.app.services.setup.service_units import InstallService, Service, UnitChange, manager_of
+from clawmem.ports.errors import ConfigError, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.watching import WatchEvent
-    from clawmem.app.services.setup.service_units import Service, UnitChange
 
 cli = typer.Typer(rich_markup_mode=None)
 
@@ -48,9 +55,6 @@ def watch(
     Only one of several watchers of a vault works; the others wait for its end. With --json each line is an
     object. It also runs the lanes that the settings turn on: see clawmem lanes.
     """
-    from clawmem.app.serve.background import at_work, lane_threads
-    from clawmem.app.serve.watching import watch as watch_vault
-
     settings = settings_of_usual(ctx, "watch")
     stop = stop_event()
     lanes = lane_threads(settings, lambda error: typer.echo(f"lanes: {error}", err=True))
@@ -77,28 +81,17 @@ def install_service(
 
     It is a systemd user unit or a launchd agent.
     """
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-    from clawmem.app.services.setup.service_units import InstallService, manager_of
-
     name, _ = SERVICES[one_of("The service", what, tuple(SERVICES))]
     install = InstallService(manager_of(sys.platform), Path.home(), name, dry_run=dry_run)
     change = install.remove() if remove else install.install(_service(ctx, what, embed))
     if enable and not (remove or dry_run):
         _run(change.next)
-    if wants_json(ctx):
-        show_json({**asdict(change), "enabled": enable, "dry_run": dry_run})
-    elif dry_run and not remove:
-        show(change.text.rstrip("\n"))
-    else:
-        show(_told(change, dry_run, enable and not (remove or dry_run)))
+    told = _told(change, dry_run, enable and not (remove or dry_run))
+    text = change.text.rstrip("\n") if dry_run and not remove else told
+    show_outcome(ctx, {**asdict(change), "enabled": enable, "dry_run": dry_run}, text)
 
 
 def _service(ctx: typer.Context, verb: str, embed: bool) -> Service:
-    from clawmem.app.client.autostart import ONE_HEAP
-    from clawmem.app.interfaces.cli.connecting import start_of_command
-    from clawmem.app.services.setup.service_units import Service
-    from clawmem.ports.errors import InvalidInput
-
     if embed and verb != WATCH:
         raise InvalidInput(
             "INVALID_INPUT",
@@ -126,11 +119,6 @@ def _told(change: UnitChange, dry_run: bool, enabled: bool) -> str:
 
 
 def _run(command: str) -> None:
-    import shlex
-    import subprocess
-
-    from clawmem.ports.errors import ConfigError
-
     try:
         done = subprocess.run(shlex.split(command), check=False, capture_output=True, text=True)
     except OSError as error:
@@ -142,8 +130,6 @@ def _run(command: str) -> None:
 
 
 def _teller(ctx: typer.Context) -> Callable[[WatchEvent], None]:
-    from clawmem.app.interfaces.cli.rendering import show
-
     def say(news: WatchEvent) -> None:
         if news.event == "problem" and not in_json:
             typer.echo(news.text, err=True)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.briefing.telling import is_told
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.redacted_transcripts import without_secrets
+from clawmem.app.services.capture.session import without_secrets
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.domain.briefing.profile import (

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from clawmem.app.services.capture.memories import Action, Memories, SavedMemory
-from clawmem.app.services.capture.redacted_transcripts import without_secrets
 from clawmem.app.services.capture.session import (
     CursorConflict,
     IsEcho,
@@ -17,6 +16,7 @@ from clawmem.app.services.capture.session import (
     Session,
     SessionReader,
     UnreadMessages,
+    without_secrets,
 )
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.knowledge.facts import end_replaced_facts

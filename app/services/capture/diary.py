@@ -6,7 +6,7 @@ from itertools import count
 from typing import NamedTuple
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.redacted_transcripts import without_secrets
+from clawmem.app.services.capture.session import without_secrets
 from clawmem.domain.capture.diary import FOLDER, TOPIC, diary_path, diary_title
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.clock import Clock

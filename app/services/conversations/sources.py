@@ -18,9 +18,10 @@ from clawmem.ports.stores import LifecycleStores
 @dataclass(slots=True)
 class ImportedSource:
     """
-    One source in one collection: its served conversations and documents, and their first and last time.
+    One source in one collection: its served conversations and documents, with the times of the first and the last
+    document, and of the last import.
 
-    A source is a program whose conversations were mined, or a tool whose memories were imported.
+    A source is a program whose conversations were mined, or a tool whose memories were imported, without conversations.
     """
 
     source: str

@@ -17,7 +17,7 @@ def docids(store: DocumentStore, documents: Sequence[Document]) -> dict[int, str
     return {one.id: docid(one.hash, alike.get(one.hash[:DOCID_LENGTH], ())) for one in documents}
 
 
-AT_ONCE = 200  # ten thousand documents at once take 15 MB
+AT_ONCE = 200  # ten thousand at once take 15 MB, and a transaction for each page takes well under 50 ms
 
 
 def every_served(store: DocumentStore) -> Iterator[Document]:

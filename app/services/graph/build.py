@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from clawmem.app.services.documents.listing import every_served
+from clawmem.app.services.documents.listing import every_served, pages
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.graph.causal import DEPTH, CausalLink, Direction, causal_links
 from clawmem.ports.clock import Clock
@@ -18,7 +18,6 @@ from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.stores import DocumentsWithKnowledge, SearchableKnowledge, SearchIndexes
 
 ORIGIN = "build"  # relations of other origins are never overwritten
-BATCH = 200  # documents per transaction: well under 50 ms of writing
 
 SIMILAR = 0.7  # least cosine of similar documents
 NEIGHBOURS = 10  # most similar documents per document
@@ -81,7 +80,7 @@ class BuildGraphs:
         written_at = iso_utc(self._clock.now_ms())
         total = sum(self._vault.documents.collections().values())
         changed = done = 0
-        for batch in _batches(every_served(self._vault.documents)):
+        for batch in pages(self._vault.documents):
             sources = [document.id for document in batch]
             relations = [
                 Relation(source, target, kind, weight, ORIGIN, written_at)
@@ -117,11 +116,6 @@ def nearest_documents(
         if hit.score >= threshold and hit.key.document_id != document_id:
             nearest.setdefault(hit.key.document_id, min(hit.score, 1.0))
     return list(islice(nearest.items(), most))
-
-
-def _batches(documents: Iterator[Document]) -> Iterator[list[Document]]:
-    while batch := list(islice(documents, BATCH)):
-        yield batch
 
 
 RELATIONS = 100  # heaviest relations per document and direction

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.capture.redacted_transcripts import without_secrets
+from clawmem.app.services.capture.session import without_secrets
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.knowledge.resolving import merge_concept
 from clawmem.domain.capture.notes import COLLECTION

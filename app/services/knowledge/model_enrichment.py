@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from clawmem.app.services.capture.redacted_transcripts import without_secrets
+from clawmem.app.services.capture.session import without_secrets
 from clawmem.app.services.graph.build import nearest_documents
 from clawmem.app.services.knowledge.asking import Ask
 from clawmem.app.services.knowledge.resolving import Reading

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from clawmem.app.services.capture.redacted_transcripts import without_secrets
+from clawmem.app.services.capture.session import without_secrets
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.knowledge.entities import CONCEPT, entity_id, ids_of, is_generic, name_words, only_one
 from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, people_of, similarity

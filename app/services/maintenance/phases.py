@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from clawmem.app.services.maintenance.deciding import (
     Decisions,
+    Fence,
     ObservationSelection,
     ObservationSelector,
     Verdict,
@@ -27,7 +28,6 @@ from clawmem.ports.stores import DocumentsWithAnswerLog
 if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
     from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
-    from clawmem.app.services.maintenance.deciding import Fence, ObservationSelection
     from clawmem.app.services.maintenance.synthesis import Choose, Synthesis
     from clawmem.app.services.maintenance.tidying import Cleanup, CleanupReport
     from clawmem.domain.maintenance.deduction import Stats

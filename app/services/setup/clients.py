@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -50,6 +51,8 @@ from clawmem.ports.errors import ConfigError
 
 INTEGRATIONS = Path(__file__).parents[3] / "integrations"
 OPENCODE_MARK = "clawmem plugin for OpenCode"
+CURATOR_FILE = "agents/clawmem-curator.md"
+CURATOR_MARK = "name: clawmem-curator"  # line that identifies all versions of the file
 OPENCLAW_FILE = "openclaw.json"
 OPENCLAW_ENTRY = ("plugins", "entries", "clawmem")
 CONVERSATION_ACCESS = (*OPENCLAW_ENTRY, "hooks", "allowConversationAccess")
@@ -123,6 +126,12 @@ def claude_servers(request: Request) -> FileEdit:
     """Return the change of the servers of Claude Code."""
     file = request.project / ".mcp.json" if request.project else client_servers(request.environ)
     return FileEdit(file, [_server(request)])
+
+
+def curator_page(folder: Path, command: Sequence[str]) -> WholeFile:
+    """Return the file of the curator agent below the client's *folder*, with *command* as the command line of clawmem."""
+    page = (INTEGRATIONS / "curator" / "clawmem-curator.md").read_text("utf-8")
+    return WholeFile(folder / CURATOR_FILE, page.replace("{clawmem}", shlex.join(command)), CURATOR_MARK)
 
 
 def _server(request: Request, member: str = SERVERS, **more: object) -> ServerEntry:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import plistlib
+import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -150,8 +151,6 @@ class InstallService:
 
     def shell(self, command: Sequence[str]) -> str:
         """Return *command* as a shell command line."""
-        import shlex
-
         return shlex.join(word.format(file=self._file.path, name=self._name) for word in command)
 
 

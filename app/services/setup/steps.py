@@ -75,6 +75,14 @@ class Change:
     entries: list[str] = field(default_factory=list)
     backup: str = ""
 
+    def line(self, what: str = "") -> str:
+        """Return the file and *what* happened to it, by default its entries; a second line is about a new backup."""
+        if not self.changed:
+            return f"{self.file}: nothing to change."
+        told = f" {what}" if what else "".join(f"\n  {entry}" for entry in self.entries)
+        backup = f"\nThe file as it was before is kept as {self.backup}" if self.backup else ""
+        return f"{self.file}:{told}{backup}"
+
 
 class FileEdit:
     """Parts in one settings file. `plan` reads the file, `apply` writes what was planned."""
