@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from dependency_injector import providers
-
 import clawmem
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.app.bootstrap.opening import open_services
@@ -80,7 +78,7 @@ def sensible(prompt: str) -> str:
 def upkeep(vault: Path, script: Callable[[str], str] = sensible) -> Iterator[Services]:
     """The services over a vault, with a model that answers what *script* says."""
     with open_services(load_settings(vault=vault)) as services:
-        services.adapters.generator.override(providers.Object(ScriptedGenerator(script)))
+        services.adapters.generator = ScriptedGenerator(script)
         yield services
 
 

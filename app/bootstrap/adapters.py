@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
-
-from dependency_injector import (
-    providers,  # not `containers`, which imports every web framework that is installed
-)
 
 from clawmem.app.bootstrap.oneshot import system_clock, with_indexes
 from clawmem.ports.errors import ExtraMissing
@@ -34,6 +31,7 @@ if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
     from clawmem.ports.analytics import VaultReport
     from clawmem.ports.bundle import BundleReader, BundleWriter, VaultRecords
+    from clawmem.ports.clock import Clock
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.generator import Generator
     from clawmem.ports.reranker import Reranker
@@ -43,7 +41,7 @@ LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the setti
 
 class Adapters:
     """
-    Providers of the adapters that the settings choose. Nothing is opened before its first call; tests override them.
+    The adapters that the settings choose; each is imported and built at its first use.
 
     ``closing`` closes the models; who opens the vault closes both.
     """
@@ -54,21 +52,95 @@ class Adapters:
         # Only if the vault may be changed: neither a question nor a hook waits for a download.
         self._may_download = settings.download_models and not (read_only or settings.no_local_models)
         self.closing = ExitStack()
-        self.clock = providers.Singleton(system_clock)
-        self.holder = providers.Singleton(_holder)
-        self.files = providers.Singleton(_files)
-        self.new_files = providers.Singleton(_new_files)
-        self.memory_files = providers.Factory(_memory_files)
-        self.forget_log = providers.Singleton(_forget_log, f"{settings.vault}.forgotten")
-        self.transcripts = providers.Singleton(_transcripts)
-        self.late_interaction = providers.Singleton(_late_interaction)
-        self.vault = providers.Singleton(self._open_vault)
-        self.generator = providers.Singleton(self._generator)
-        self.reranker = providers.Singleton(self._reranker)
-        self.embedder = providers.Singleton(self._embedder)
-        self._chosen_embedder = providers.Singleton(self._choose_embedder)
-        self._chosen_generator = providers.Singleton(self._choose_generator)
-        self._chosen_reranker = providers.Singleton(self._choose_reranker)
+
+    @cached_property
+    def clock(self) -> Clock:
+        """Clock of this machine."""
+        return system_clock()
+
+    @cached_property
+    def holder(self) -> str:
+        """Name of this process in leases."""
+        from clawmem.app.environment.process_identity import holder_id
+
+        return holder_id()
+
+    @cached_property
+    def files(self) -> DiskFiles:
+        """Files of collections."""
+        from clawmem.adapters.files.disk import DiskFiles
+
+        return DiskFiles()
+
+    @cached_property
+    def new_files(self) -> NewDiskFiles:
+        """Writer of new notes."""
+        from clawmem.adapters.files.new_files import NewDiskFiles
+
+        return NewDiskFiles()
+
+    @cached_property
+    def forget_log(self) -> ForgetFile:
+        """Log of forgotten documents, next to the vault."""
+        from clawmem.adapters.files.forget_log import ForgetFile
+
+        return ForgetFile(f"{self._settings.vault}.forgotten")
+
+    @cached_property
+    def transcripts(self) -> DiskTranscripts:
+        """Files of conversations."""
+        from clawmem.adapters.files.transcripts import DiskTranscripts
+
+        return DiskTranscripts()
+
+    @cached_property
+    def late_interaction(self) -> StaticWords:
+        """Model that compares texts word by word."""
+        from clawmem.adapters.models.static_words import installed_words
+
+        return installed_words()
+
+    @cached_property
+    def vault(self) -> ServedVault:
+        """The configured vault, with its indexes."""
+        from clawmem.adapters.sqlite.vault import SqliteVault
+
+        place = str(self._settings.vault)
+        return with_indexes(
+            SqliteVault(place, read_only=self._read_only),
+            place,
+            self.clock,
+            self._settings.backend_options,
+            holder=self.holder,
+            read_only=self._read_only,
+        )
+
+    @cached_property
+    def generator(self) -> Generator | None:
+        """Generator of the settings, or the local one."""
+        return self._chosen_generator.model
+
+    @cached_property
+    def reranker(self) -> Reranker | None:
+        """Reranker of the settings, or the local one."""
+        return self._chosen_reranker.model
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The selected embedder."""
+        if self._embeds_by_catalogue:
+            from clawmem.app.bootstrap.known_models import embedder_named
+
+            return embedder_named(self._settings.embedder, self._settings.models)
+        found: Embedder = self._chosen_embedder.required
+        return found
+
+    @staticmethod
+    def memory_files(folder: str) -> MemoryFolder:
+        """Return the files of a memory tool in *folder*."""
+        from clawmem.adapters.files.memory_folder import MemoryFolder
+
+        return MemoryFolder(folder)
 
     def local_embedder(self, fingerprint: str) -> Embedder | None:
         """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
@@ -79,7 +151,7 @@ class Adapters:
     def vault_embedder(self) -> Embedder | None:
         """Return the embedder of the vectors that the vault keeps, ``None`` if it is unavailable; else the selected one."""
         kept = self._kept_vectors()
-        return self.local_embedder(kept) if kept else self.embedder()
+        return self.local_embedder(kept) if kept else self.embedder
 
     def installed_models(self) -> InstalledModels:
         """Return the models that can run in this process."""
@@ -94,10 +166,10 @@ class Adapters:
 
         chosen: dict[ModelRole, Callable[[], Provider]] = {
             ModelRole.EMBEDDER: self._embedder_provider,
-            ModelRole.GENERATOR: lambda: self._chosen_generator().how,
-            ModelRole.RERANKER: lambda: self._chosen_reranker().how,
+            ModelRole.GENERATOR: lambda: self._chosen_generator.how,
+            ModelRole.RERANKER: lambda: self._chosen_reranker.how,
         }
-        return Roles(chosen, self.vault().model_failures)()
+        return Roles(chosen, self.vault.model_failures)()
 
     def repair(self) -> Repair:
         """Return the service that repairs the file of the vault, which it does not open."""
@@ -105,7 +177,7 @@ class Adapters:
         from clawmem.adapters.sqlite.rescue.salvage import salvage
         from clawmem.app.services.maintenance.doctor import Repair, Rescue
 
-        return Repair(str(self._settings.vault), self.clock(), Rescue(salvage, held, exchange, discard))
+        return Repair(str(self._settings.vault), self.clock, Rescue(salvage, held, exchange, discard))
 
     def back_up(self, target: Path) -> int:
         """Copy the vault to the new file *target*, check the copy, and return its number of documents."""
@@ -175,57 +247,33 @@ class Adapters:
 
         return LocalModels(str(self._settings.models), not self._settings.no_local_models, self._may_download)
 
-    def _open_vault(self) -> ServedVault:
-        from clawmem.adapters.sqlite.vault import SqliteVault
-
-        place = str(self._settings.vault)
-        return with_indexes(
-            SqliteVault(place, read_only=self._read_only),
-            place,
-            self.clock(),
-            self._settings.backend_options,
-            holder=self.holder(),
-            read_only=self._read_only,
-        )
-
     def _surroundings(self) -> ModelContext:
         from clawmem.app.bootstrap.models import ModelContext
 
-        return ModelContext(self.vault().model_failures, self.clock(), self.closing)
-
-    def _generator(self) -> Generator | None:
-        return self._chosen_generator().model
-
-    def _reranker(self) -> Reranker | None:
-        return self._chosen_reranker().model
-
-    def _embedder(self) -> Embedder:
-        if self._embeds_by_catalogue:
-            from clawmem.app.bootstrap.known_models import embedder_named
-
-            return embedder_named(self._settings.embedder, self._settings.models)
-        found: Embedder = self._chosen_embedder().required
-        return found
+        return ModelContext(self.vault.model_failures, self.clock, self.closing)
 
     @property
     def _embeds_by_catalogue(self) -> bool:
         return not self._settings.embed_server and self._settings.embedder != LARGE_EMBEDDER
 
-    def _choose_embedder(self) -> Choice[Any]:
+    @cached_property
+    def _chosen_embedder(self) -> Choice[Any]:
         from clawmem.app.bootstrap.models import in_process, served
 
         if server := self._settings.embed_server:
             return served(ModelRole.EMBEDDER, server.model_dump(), self._surroundings())
         return in_process(ModelRole.EMBEDDER, self.local_models(), self._surroundings())
 
-    def _choose_generator(self) -> Choice[Any]:
+    @cached_property
+    def _chosen_generator(self) -> Choice[Any]:
         from clawmem.app.bootstrap.models import chosen
 
         server = self._settings.llm_server
         told = server.model_dump() if server else {}
         return chosen(ModelRole.GENERATOR, told, self.local_models(), self._surroundings())
 
-    def _choose_reranker(self) -> Choice[Any]:
+    @cached_property
+    def _chosen_reranker(self) -> Choice[Any]:
         from clawmem.app.bootstrap.models import chosen
 
         server = self._settings.rerank_server
@@ -239,7 +287,7 @@ class Adapters:
 
     def _embedder_provider(self) -> Provider:
         if not self._embeds_by_catalogue:
-            return self._chosen_embedder().how
+            return self._chosen_embedder.how
         from clawmem.app.services.models import Provider
 
         selection = self._selection()
@@ -258,9 +306,9 @@ class Adapters:
 
         if self.selects_by_name:
             return None
-        embeddings = self.vault().embeddings
+        embeddings = self.vault.embeddings
         serving, building = embeddings.fingerprint(), embeddings.building()
-        kept = keeps_vectors(serving, building.fingerprint if building else None, self.embedder().fingerprint)
+        kept = keeps_vectors(serving, building.fingerprint if building else None, self.embedder.fingerprint)
         return serving if kept else None
 
     def _kept_provider(self, kept: str, selection: Selection) -> Provider:
@@ -314,45 +362,3 @@ def report_plots() -> Callable[[VaultReport, str, str], list[str]]:
     with needs_extra("matplotlib", "duckdb"):
         from clawmem.adapters.matplotlib.plots import draw
     return draw
-
-
-def _holder() -> str:
-    from clawmem.app.environment.process_identity import holder_id
-
-    return holder_id()
-
-
-def _files() -> DiskFiles:
-    from clawmem.adapters.files.disk import DiskFiles
-
-    return DiskFiles()
-
-
-def _new_files() -> NewDiskFiles:
-    from clawmem.adapters.files.new_files import NewDiskFiles
-
-    return NewDiskFiles()
-
-
-def _memory_files(folder: str) -> MemoryFolder:
-    from clawmem.adapters.files.memory_folder import MemoryFolder
-
-    return MemoryFolder(folder)
-
-
-def _forget_log(path: str) -> ForgetFile:
-    from clawmem.adapters.files.forget_log import ForgetFile
-
-    return ForgetFile(path)
-
-
-def _transcripts() -> DiskTranscripts:
-    from clawmem.adapters.files.transcripts import DiskTranscripts
-
-    return DiskTranscripts()
-
-
-def _late_interaction() -> StaticWords:
-    from clawmem.adapters.models.static_words import installed_words
-
-    return installed_words()

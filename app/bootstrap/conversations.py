@@ -56,4 +56,4 @@ def synthesis_of(services: Services) -> SynthesizeFacts:
     from clawmem.app.services.maintenance.lanes import read_plan
 
     calls = read_plan(services.settings.lanes).daily_calls
-    return SynthesizeFacts(services.vault, services.clock, services.adapters.generator(), calls_a_day=calls)
+    return SynthesizeFacts(services.vault, services.clock, services.adapters.generator, calls_a_day=calls)

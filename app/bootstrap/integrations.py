@@ -29,14 +29,14 @@ def issue_sync(services: Services) -> SyncIssues:
 
 def agent_memory(services: Services, sources: AgentSources, state: str, agent: str) -> AgentMemory:
     """Return the memory of *agent* in the opened vault; its sessions are below *state*, the folder of OpenClaw."""
-    files, sessions = services.adapters.files(), OpenClawSessions(state, agent)
+    files, sessions = services.adapters.files, OpenClawSessions(state, agent)
     return AgentMemory(services.vault, sources, services.update_from, files, sessions)
 
 
 def save_session(services: Services) -> SaveSession:
     """Return the service that saves the end of a session as a note of its workspace."""
-    adapters, transcripts = services.adapters, RedactedTranscripts(services.adapters.transcripts())
-    return SaveSession(transcripts, adapters.files(), adapters.new_files(), services.clock)
+    adapters, transcripts = services.adapters, RedactedTranscripts(services.adapters.transcripts)
+    return SaveSession(transcripts, adapters.files, adapters.new_files, services.clock)
 
 
 _MODULES: Mapping[str, str] = MappingProxyType(

@@ -1,7 +1,7 @@
 """
-Profile ``oneshot``: a vault opened for one event of a short process, without the container.
+Profile ``oneshot``: a vault opened for one event of a short process, without the settings.
 
-The container and the settings take longer than the answer to a prompt. Nothing is cached beyond the process.
+Loading the settings takes longer than the answer to a prompt. Nothing is cached beyond the process.
 """
 
 from __future__ import annotations

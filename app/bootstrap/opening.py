@@ -58,13 +58,13 @@ def open_services(
     adapters = Adapters(settings, read_only=read_only)
     try:
         with private_umask():
-            vault = adapters.vault()
+            vault = adapters.vault
     except (VaultFull, VaultReadOnly):
         if read_only or not or_read or not is_there(settings.vault):
             raise
         settings = settings.model_copy(update={"read_only": True})
         adapters = Adapters(settings, read_only=True)
-        vault = adapters.vault()
+        vault = adapters.vault
     try:
         if settings.backend and settings.backend != vault.backend:
             _choose_backend(vault, settings, read_only=read_only or settings.read_only)

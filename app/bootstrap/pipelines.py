@@ -24,7 +24,7 @@ class Pipelines:
 
     @property
     def _vault(self) -> ServedVault:
-        return self._adapters.vault()
+        return self._adapters.vault
 
     @cached_property
     def embedder(self) -> ServingEmbedder:
@@ -35,7 +35,8 @@ class Pipelines:
         """
         from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 
-        return ServingEmbedder(self._vault.embeddings, self._adapters.embedder, self._adapters.local_embedder)
+        adapters = self._adapters
+        return ServingEmbedder(self._vault.embeddings, lambda: adapters.embedder, adapters.local_embedder)
 
     def named(self, name: str) -> Pipeline:
         """Return the pipeline of the verb *name*, such as ``query`` or ``memory_retrieve``."""
@@ -68,14 +69,14 @@ class Pipelines:
         """All retrievers, with the models that there are."""
         from clawmem.app.services.retrieval.pipelines.search import query
 
-        return query(self._vault, self.embedder, self._adapters.late_interaction(), self._models)
+        return query(self._vault, self.embedder, self._adapters.late_interaction, self._models)
 
     @cached_property
     def query_without_models(self) -> Pipeline:
         """All retrievers, without a generator and a reranker."""
         from clawmem.app.services.retrieval.pipelines.search import query
 
-        return query(self._vault, self.embedder, self._adapters.late_interaction())
+        return query(self._vault, self.embedder, self._adapters.late_interaction)
 
     @cached_property
     def intent_search(self) -> IntentSearch:
@@ -87,9 +88,7 @@ class Pipelines:
         """Clauses of a question of several topics."""
         from clawmem.app.services.retrieval.pipelines.query_plan import planner, query_plan
 
-        return query_plan(
-            self._vault, self.embedder, planner(self._vault.sessions, self._adapters.generator())
-        )
+        return query_plan(self._vault, self.embedder, planner(self._vault.sessions, self._adapters.generator))
 
     @cached_property
     def memory_retrieve(self) -> MemoryRetrieve:
@@ -119,4 +118,4 @@ class Pipelines:
     def _models(self) -> Models:
         from clawmem.app.services.retrieval.models import Models
 
-        return Models(self._adapters.generator(), self._adapters.reranker(), self._adapters.clock())
+        return Models(self._adapters.generator, self._adapters.reranker, self._adapters.clock)

@@ -66,11 +66,11 @@ class Services:
 
     @property
     def vault(self) -> ServedVault:
-        return self.adapters.vault()
+        return self.adapters.vault
 
     @property
     def clock(self) -> Clock:
-        return self.adapters.clock()
+        return self.adapters.clock
 
     def called_by(self, caller: str, progress: ProgressOf = no_progress) -> Services:
         """Return the same services for the interface *caller*: ``cli``, ``mcp`` or ``rest``."""
@@ -78,7 +78,7 @@ class Services:
 
     @property
     def update(self) -> UpdateCollection:
-        return self.update_from(self.adapters.files())
+        return self.update_from(self.adapters.files)
 
     @property
     def sync(self) -> SyncFolder:
@@ -88,7 +88,7 @@ class Services:
 
         make_update = partial(UpdateCollection, self.vault, clock=self.clock, parse_yaml=self._parse_yaml)
         single_files, settings = DiskFiles(hard_links=False), self.settings
-        return SyncFolder(make_update, self.adapters.files(), single_files, settings.home, settings.own_files)
+        return SyncFolder(make_update, self.adapters.files, single_files, settings.home, settings.own_files)
 
     @property
     def watching(self) -> VaultWatcher:
@@ -103,7 +103,7 @@ class Services:
         from clawmem.app.services.indexing.embed import EmbedPending
 
         adapters, older = self.adapters, self.pipelines.embedder.of
-        return EmbedPending(self.vault, adapters.embedder(), older, by_name=adapters.selects_by_name)
+        return EmbedPending(self.vault, adapters.embedder, older, by_name=adapters.selects_by_name)
 
     @property
     def find_similar(self) -> FindSimilar:
@@ -131,7 +131,7 @@ class Services:
         return enriching(
             self.vault,
             self.clock,
-            self.adapters.generator() if with_model else None,
+            self.adapters.generator if with_model else None,
             calls_a_day=CALLS_A_DAY if calls_a_day is None else calls_a_day,
         )
 
@@ -163,7 +163,7 @@ class Services:
     def restore(self) -> RestoreArchived:
         from clawmem.app.services.lifecycle.archiving import RestoreArchived
 
-        return RestoreArchived(self.archiving, self.adapters.files(), self.folders)
+        return RestoreArchived(self.archiving, self.adapters.files, self.folders)
 
     @property
     def forgetting(self) -> Forgetting:
@@ -175,7 +175,7 @@ class Services:
     def forgotten_places(self) -> ForgottenPlaces:
         from clawmem.app.services.lifecycle.proof import ForgottenPlaces
 
-        return ForgottenPlaces(self.vault, self.adapters.forget_log())
+        return ForgottenPlaces(self.vault, self.adapters.forget_log)
 
     @property
     def sweep(self) -> Sweep:
@@ -208,7 +208,7 @@ class Services:
         return Consolidation(
             self.vault,
             self.clock,
-            self.adapters.generator() if asks_models else None,
+            self.adapters.generator if asks_models else None,
             policy=plan.contradictions,
             thresholds=Thresholds(plan.merge_normal, plan.merge_strict),
             least=plan.least_confidence,
@@ -230,7 +230,7 @@ class Services:
     def remember(self) -> Remember:
         from clawmem.app.services.capture.remembering import Remember
 
-        files, update, inbox = self.adapters.new_files(), self.update, self.settings.inbox
+        files, update, inbox = self.adapters.new_files, self.update, self.settings.inbox
         return Remember(self.vault, self.clock, files, update, self.lookup, lambda: self.folders, inbox)
 
     @property
@@ -286,9 +286,11 @@ class Services:
         adapters = self.adapters
         return Doctor(
             self.vault,
-            adapters.files(),
+            adapters.files,
             self.folders,
-            Models(adapters.vault_embedder, adapters.generator, adapters.reranker, adapters.roles),
+            Models(
+                adapters.vault_embedder, lambda: adapters.generator, lambda: adapters.reranker, adapters.roles
+            ),
             leftovers=lambda: self.leftovers,
             forget_warnings=lambda: self.forgotten_places.warnings(),
         )
@@ -297,14 +299,14 @@ class Services:
     def verify(self) -> Verify:
         from clawmem.app.services.maintenance.verify import Verify
 
-        return Verify(self.vault, self.adapters.files(), self.folders, self._parse_yaml, self.clock)
+        return Verify(self.vault, self.adapters.files, self.folders, self._parse_yaml, self.clock)
 
     @property
     def explain_file(self) -> ExplainFile:
         from clawmem.app.services.indexing.file_status import ExplainFile
 
         vault = self.vault if self.is_open else None
-        return ExplainFile(vault, self.adapters.files(), self.folders, self._parse_yaml)
+        return ExplainFile(vault, self.adapters.files, self.folders, self._parse_yaml)
 
     @property
     def folders(self) -> list[Folder]:
@@ -330,7 +332,7 @@ class Services:
         from clawmem.app.environment.process_identity import is_gone
         from clawmem.app.services.maintenance.lane import Lane
 
-        leases, holder = self.vault.leases, self.adapters.holder()
+        leases, holder = self.vault.leases, self.adapters.holder
         return Lane(name, leases, self.clock, holder, is_gone, lease_ms=lease_ms)
 
     def update_from(self, files: FileSource) -> UpdateCollection:
@@ -357,7 +359,7 @@ def lanes_of(services: Services, *, asks_models: bool) -> Lanes:
 
     plan = read_plan(services.settings.lanes)
     calls = plan.daily_calls
-    generator = services.adapters.generator() if asks_models else None
+    generator = services.adapters.generator if asks_models else None
     days = services.settings.retention_days, services.settings.kept_receipt_days
     cleanup = Cleanup(services.vault, services.clock, *days, forgets=not services.settings.read_only)
     phases = Phases(

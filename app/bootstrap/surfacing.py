@@ -1,4 +1,4 @@
-"""Surfacing over an opened vault, wired without the container, with only the models that the profile uses."""
+"""Surfacing over an opened vault, with only the models that the profile uses."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class EmbedServer:
         from clawmem.app.bootstrap.adapters import Adapters
         from clawmem.app.settings.model import load_settings
 
-        return Adapters(load_settings(environ=os.environ), read_only=True).embedder()
+        return Adapters(load_settings(environ=os.environ), read_only=True).embedder
 
     def learn(self, degraded: Mapping[str, str]) -> None:
         """Record a timeout of the server, if *degraded* reports one."""

@@ -197,7 +197,7 @@ def _unconfirmed(services: Services, folder: Path, pattern: str, warning: str) -
     """Return the error that says what would be read of a very broad *folder*."""
     from clawmem.app.services.indexing.folders import count_files
 
-    found = count_files(services.adapters.files(), str(folder), pattern)
+    found = count_files(services.adapters.files, str(folder), pattern)
     parts = ", ".join(f"{name} ({count:,})" for name, count in found.largest)
     line = f"It has {'' if found.is_whole else 'at least '}{plural(found.files, 'file')} to read{parts and ': '}{parts}."
     return ConfirmationMissing(

@@ -223,6 +223,7 @@ def _answer(
 
     inside = ServerRuntime(vault, environ, settings if choices.watch else None, settings)
     app = application(inside, names_of(here.host, here.port, choices.names), token)
+    gc.set_threshold(50_000, 20, 20)
     gc.freeze()  # modules and routes live until the end; scanning them for garbage slows every answer by 5 %
     try:
         Host(app, listener, appear, vanish, choices.idle_exit_s).serve_until_told(choices.log)

@@ -84,7 +84,7 @@ def test_the_version_answers_before_anything_is_imported(environ: dict[str, str]
 @pytest.mark.parametrize("args", [("--help",), ("search", "--help"), ("bench", "retrieval", "--help")])
 def test_help_starts_light(environ: dict[str, str], home: Path, args: tuple[str, ...]) -> None:
     """Help loads neither models nor storage."""
-    assert not modules_after(environ, home, *args) & (HEAVY - {"rich"} | {"apsw", "dependency_injector"})
+    assert not modules_after(environ, home, *args) & (HEAVY - {"rich"} | {"apsw"})
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")

@@ -17,7 +17,7 @@ EXAMPLES = ROOT / "examples" / "notes"
 PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other interfaces, and libraries that run models.
 NEVER = {
-    "asyncio", "dependency_injector", "fastapi", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "typer", "wordllama",
+    "asyncio", "fastapi", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "typer", "wordllama",
     "clawmem.app.bootstrap.services", "clawmem.app.settings.model", "clawmem.domain.capture.extraction",
 }  # fmt: skip
 # `hashlib` loads OpenSSL, which takes 2 ms.

@@ -27,7 +27,6 @@ TURNS = (
 HEAVY = {
     "typer",
     "pydantic",
-    "dependency_injector",
     "numpy",
     "rich",
     "asyncio",

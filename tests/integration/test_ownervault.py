@@ -90,7 +90,7 @@ class Figures:
 
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
-    """``query`` over the owner's notes, as the container composes it without models; each read is done once."""
+    """``query`` over the owner's notes, as `Pipelines` composes it without models; each read is done once."""
     vault = SqliteVault(str(tmp_path_factory.mktemp("own") / "vault.sqlite"))
     embedder = StaticEmbedder()
     with vault.writing():

@@ -51,9 +51,9 @@ PURE = {
 }
 IMPURE_CALLS = {"now", "utcnow", "today", "open", "print", "input"}
 
-# asyncio is not here: it comes with dependency_injector, whoever wants it or not.
 HEAVY = {
     "anyio",
+    "asyncio",
     "duckdb",
     "fastapi",
     "httpx",
@@ -73,7 +73,7 @@ HEAVY = {
     "wordllama",
     "xllamacpp",
 }
-FRAMEWORKS = {"apsw", "dependency_injector", "pydantic", "rich", "ruamel", "typer"}
+FRAMEWORKS = {"apsw", "pydantic", "rich", "ruamel", "typer"}
 
 MAX_LINES = 400
 MAX_FUNCTION_LINES = 45
@@ -181,7 +181,7 @@ def test_the_command_starts_with_nothing(tmp_path: Path) -> None:
     loaded = modules_after("import sys, clawmem.app.main", tmp_path)
 
     assert "clawmem" in loaded
-    assert not loaded & (HEAVY | FRAMEWORKS | {"asyncio", "sqlite3"})
+    assert not loaded & (HEAVY | FRAMEWORKS | {"sqlite3"})
 
 
 def test_a_search_starts_light(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_the_root_imports_next_to_nothing(tmp_path: Path) -> None:
     """The root runs before every module: the Python API is imported at its first use."""
     loaded = modules_after("import sys; from clawmem import Memory", tmp_path)
 
-    assert not loaded & (HEAVY | FRAMEWORKS | {"asyncio", "apsw", "sqlite3"})
+    assert not loaded & (HEAVY | FRAMEWORKS | {"apsw", "sqlite3"})
 
 
 def test_packages_hold_no_code() -> None:

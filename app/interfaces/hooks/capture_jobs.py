@@ -35,7 +35,7 @@ class CaptureJobs:
     def __init__(self, services: Services, left: Left) -> None:
         self._services = services
         self._left = left
-        self._transcripts = RedactedTranscripts(services.adapters.transcripts())
+        self._transcripts = RedactedTranscripts(services.adapters.transcripts)
 
     def __call__(self, job: Job) -> None:
         """
@@ -112,7 +112,7 @@ class CaptureJobs:
 
     @cached_property
     def _generator(self) -> Generator | None:
-        return self._services.adapters.generator()
+        return self._services.adapters.generator
 
     def _is_echo(self, session: Session) -> Callable[[str], bool]:
         from clawmem.domain.security.fingerprint import fingerprint, is_echo
