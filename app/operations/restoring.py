@@ -186,7 +186,7 @@ def _forgotten_in(other: Settings, services: Services) -> Iterator[str]:
     """Yield the served documents whose place, later than their last change, or text the vault of *other* has forgotten."""
     places = {
         (one.collection, one.path): one.at
-        for one in unopened_services(other).adapters.forget_log().read().places
+        for one in unopened_services(other).adapters.forget_log.read().places
     }
     left = []
     for one in every_served(services.vault.documents):
