@@ -81,16 +81,6 @@ def test_an_explanation_can_be_read(many: Invoke) -> None:
     assert shown.rstrip().endswith("receipt: 1  (clawmem why 1)")
 
 
-def test_a_plain_answer_is_as_short_as_ever(many: Invoke) -> None:
-    """Without --explain nothing is said of receipts."""
-    shown = many("search", "redis")
-
-    assert "receipt" not in shown.output
-    assert ask_json(many, "search", "redis").keys() == {
-        *("query", "count", "answered", "hidden", "results", "degraded")
-    }
-
-
 @pytest.mark.parametrize("unit", ["document", "line"])
 def test_a_receipt_is_small(many: Invoke, vault_file: Path, unit: str) -> None:
     """Ten answers by words and meaning, with ranks in every leg, take less than two kilobytes."""
