@@ -17,7 +17,6 @@ import clawmem
 from clawmem.app.environment.private_files import state_folder
 
 PATIENCE_S = 300
-OPENAI = {"baseURL": "", "apiKey": "none"}
 
 
 class RealAgent(NamedTuple):

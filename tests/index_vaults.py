@@ -1,4 +1,4 @@
-"""What the contract suites of an index outside of the vault are supplied with."""
+"""The contract suites of indexes, and what they are supplied with for an index outside of the vault."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.assembled import AssembledVault
+from clawmem.contracts.lexical_index import LexicalMatchingContract
+from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
+from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
+from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.vault import Vault
 
@@ -34,3 +38,13 @@ class OverIndex:
     def opened(self, place: IndexPlace) -> dict[str, Any]:
         """The index at *place*, by its parameter of `AssembledVault`."""
         raise NotImplementedError
+
+
+class LexicalSuites(
+    LexicalMatchingContract, LexicalRankingContract, LexicalScopeContract, LexicalUpkeepContract
+):
+    """All suites of a lexical index but that of commits."""
+
+
+class VectorSuites(VectorSearchContract, VectorUpkeepContract):
+    """All suites of a vector index but that of commits."""

@@ -2,16 +2,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from index_vaults import OverIndex
+from index_vaults import LexicalSuites, OverIndex, VectorSuites
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.base import Contract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
-from clawmem.contracts.lexical_index import LexicalMatchingContract
-from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
-from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
-from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import ALL, IndexPlace
 
 
@@ -39,46 +35,22 @@ class VectorsByPartitions(OverIndex):
         return {"vectors": LanceVectorIndex(place, exact_below=1)}
 
 
-class TestLexicalMatching(LexicalInFolder, LexicalMatchingContract): ...
-
-
-class TestLexicalRanking(LexicalInFolder, LexicalRankingContract): ...
-
-
-class TestLexicalScope(LexicalInFolder, LexicalScopeContract): ...
-
-
-class TestLexicalUpkeep(LexicalInFolder, LexicalUpkeepContract): ...
+class TestLexical(LexicalInFolder, LexicalSuites): ...
 
 
 class TestLexicalCommit(LexicalInFolder, LexicalCommitContract): ...
 
 
-class TestLexicalMatchingByEngine(LexicalByEngine, LexicalMatchingContract): ...
+class TestLexicalByEngine(LexicalByEngine, LexicalSuites): ...
 
 
-class TestLexicalRankingByEngine(LexicalByEngine, LexicalRankingContract): ...
-
-
-class TestLexicalScopeByEngine(LexicalByEngine, LexicalScopeContract): ...
-
-
-class TestLexicalUpkeepByEngine(LexicalByEngine, LexicalUpkeepContract): ...
-
-
-class TestVectorSearch(VectorsInFolder, VectorSearchContract): ...
-
-
-class TestVectorUpkeep(VectorsInFolder, VectorUpkeepContract): ...
+class TestVectors(VectorsInFolder, VectorSuites): ...
 
 
 class TestVectorCommit(VectorsInFolder, VectorCommitContract): ...
 
 
-class TestVectorSearchByPartitions(VectorsByPartitions, VectorSearchContract): ...
-
-
-class TestVectorUpkeepByPartitions(VectorsByPartitions, VectorUpkeepContract): ...
+class TestVectorsByPartitions(VectorsByPartitions, VectorSuites): ...
 
 
 class TestVectorCommitByPartitions(VectorsByPartitions, VectorCommitContract): ...
@@ -89,5 +61,5 @@ def test_nothing_is_lacking() -> None:
     kinds = [LexicalInFolder, LexicalByEngine, VectorsInFolder, VectorsByPartitions]
     suites = [suite for kind in kinds for suite in kind.__subclasses__() if issubclass(suite, Contract)]
 
-    assert len(suites) == 15
+    assert len(suites) == 7
     assert {suite.capabilities for suite in suites} == {ALL}

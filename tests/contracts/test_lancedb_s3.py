@@ -9,14 +9,11 @@ from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
-from index_vaults import OverIndex
+from index_vaults import LexicalSuites, OverIndex
 
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
-from clawmem.contracts.lexical_index import LexicalMatchingContract
-from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
-from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
 
@@ -66,19 +63,7 @@ class VectorsInBucket(OverIndex):
 
 
 @commits_by_the_hundred
-class TestLexicalMatching(LexicalInBucket, LexicalMatchingContract): ...
-
-
-@commits_by_the_hundred
-class TestLexicalRanking(LexicalInBucket, LexicalRankingContract): ...
-
-
-@commits_by_the_hundred
-class TestLexicalScope(LexicalInBucket, LexicalScopeContract): ...
-
-
-@commits_by_the_hundred
-class TestLexicalUpkeep(LexicalInBucket, LexicalUpkeepContract): ...
+class TestLexical(LexicalInBucket, LexicalSuites): ...
 
 
 class TestLexicalCommit(LexicalInBucket, LexicalCommitContract): ...

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 
 import pytest
+from index_vaults import LexicalSuites, VectorSuites
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
@@ -22,10 +23,6 @@ from clawmem.contracts.files import (
     FileScanContract,
     FileSealContract,
 )
-from clawmem.contracts.lexical_index import LexicalMatchingContract
-from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
-from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
-from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import ALL, Capability
 from clawmem.ports.clock import Clock
 from clawmem.ports.embedder import Embedder
@@ -55,25 +52,13 @@ class VectorsInMemory:
             yield AssembledVault(records, vectors=MemoryVectorIndex())
 
 
-class TestLexicalMatching(LexicalInMemory, LexicalMatchingContract): ...
-
-
-class TestLexicalRanking(LexicalInMemory, LexicalRankingContract): ...
-
-
-class TestLexicalScope(LexicalInMemory, LexicalScopeContract): ...
-
-
-class TestLexicalUpkeep(LexicalInMemory, LexicalUpkeepContract): ...
+class TestLexical(LexicalInMemory, LexicalSuites): ...
 
 
 class TestLexicalCommit(LexicalInMemory, LexicalCommitContract): ...
 
 
-class TestVectorSearch(VectorsInMemory, VectorSearchContract): ...
-
-
-class TestVectorUpkeep(VectorsInMemory, VectorUpkeepContract): ...
+class TestVectors(VectorsInMemory, VectorSuites): ...
 
 
 class TestVectorCommit(VectorsInMemory, VectorCommitContract): ...

@@ -31,13 +31,7 @@ class TestScriptedGenerator(GeneratorContract):
         return ScriptedGenerator()
 
 
-class TestOverlapReranker(RerankerContract):
-    @pytest.fixture
-    def reranker(self) -> OverlapReranker:
-        return OverlapReranker()
-
-
-class TestOverlapRerankerJudgement(RerankerJudgementContract):
+class TestOverlapReranker(RerankerContract, RerankerJudgementContract):
     @pytest.fixture
     def reranker(self) -> OverlapReranker:
         return OverlapReranker()

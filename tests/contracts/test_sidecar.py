@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from index_vaults import OverIndex
+from index_vaults import OverIndex, VectorSuites
 
 from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
 from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.derived_index import VectorCommitContract
-from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
 
 
@@ -24,19 +23,13 @@ class BeyondExact(InSidecar):
     exact_rows = 0
 
 
-class TestVectorSearch(InSidecar, VectorSearchContract): ...
-
-
-class TestVectorUpkeep(InSidecar, VectorUpkeepContract): ...
+class TestVectors(InSidecar, VectorSuites): ...
 
 
 class TestVectorCommit(InSidecar, VectorCommitContract): ...
 
 
-class TestVectorSearchBeyondExact(BeyondExact, VectorSearchContract): ...
-
-
-class TestVectorUpkeepBeyondExact(BeyondExact, VectorUpkeepContract): ...
+class TestVectorsBeyondExact(BeyondExact, VectorSuites): ...
 
 
 def test_the_sidecar_is_canonical() -> None:

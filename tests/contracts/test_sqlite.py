@@ -5,6 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
+from index_vaults import LexicalSuites, VectorSuites
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.acts import ActContract, TendingContract
@@ -31,9 +32,6 @@ from clawmem.contracts.lease import (
     LeaseReleaseContract,
     LeaseRenewContract,
 )
-from clawmem.contracts.lexical_index import LexicalMatchingContract
-from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
-from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.links import LinkContract
 from clawmem.contracts.notes import LedgerContract, NoteContract
 from clawmem.contracts.outbox import OutboxContract, OutboxIndexContract
@@ -51,7 +49,6 @@ from clawmem.contracts.vault import (
     VaultWordsContract,
 )
 from clawmem.contracts.vault_reading import VaultReadingContract
-from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.vault import Vault
 
@@ -90,175 +87,99 @@ class WithoutExtension(InSqlite):
     vector_extension = False
 
 
-class TestDocumentIdentity(InSqlite, DocumentIdentityContract): ...
+class TestDocuments(
+    InSqlite,
+    DocumentIdentityContract,
+    DocumentLifecycleContract,
+    LookupContract,
+    BodyContract,
+    FragmentContract,
+): ...
 
 
-class TestCaptures(InSqlite, CaptureContract): ...
+class TestRelatedDocuments(
+    InSqlite,
+    IdentityContract,
+    LinkContract,
+    PropertyContract,
+    RelationReadContract,
+    RelationWriteContract,
+    SuccessionContract,
+): ...
 
 
-class TestCaptureForgetting(InSqlite, CaptureForgettingContract): ...
-
-
-class TestUsage(InSqlite, UsageContract): ...
-
-
-class TestActs(InSqlite, ActContract): ...
-
-
-class TestIdentities(InSqlite, IdentityContract): ...
-
-
-class TestTending(InSqlite, TendingContract): ...
-
-
-class TestJournal(InSqlite, JournalContract): ...
-
-
-class TestLinks(InSqlite, LinkContract): ...
-
-
-class TestProperties(InSqlite, PropertyContract): ...
-
-
-class TestDocumentLifecycle(InSqlite, DocumentLifecycleContract): ...
-
-
-class TestBody(InSqlite, BodyContract): ...
-
-
-class TestFragment(InSqlite, FragmentContract): ...
-
-
-class TestLookup(InSqlite, LookupContract): ...
-
-
-class TestLexicalMatching(InSqlite, LexicalMatchingContract): ...
-
-
-class TestLexicalRanking(InSqlite, LexicalRankingContract): ...
-
-
-class TestLexicalScope(InSqlite, LexicalScopeContract): ...
-
-
-class TestLexicalUpkeep(InSqlite, LexicalUpkeepContract): ...
-
-
-class TestVectorSearch(InSqlite, VectorSearchContract): ...
-
-
-class TestVectorUpkeep(InSqlite, VectorUpkeepContract): ...
-
-
-class TestVectorSearchByScan(WithoutExtension, VectorSearchContract): ...
-
-
-class TestVectorUpkeepByScan(WithoutExtension, VectorUpkeepContract): ...
-
-
-class TestEmbeddingWorklist(InSqlite, EmbeddingWorklistContract): ...
-
-
-class TestEmbeddingStorage(InSqlite, EmbeddingStorageContract): ...
-
-
-class TestEmbeddingState(InSqlite, EmbeddingStateContract): ...
-
-
-class TestEmbeddingBeside(InSqlite, EmbeddingBesideContract): ...
-
-
-class TestEmbeddingTakeOver(InSqlite, EmbeddingTakeOverContract): ...
+class TestIndexes(InSqlite, LexicalSuites, OutboxContract, OutboxIndexContract): ...
 
 
 class TestLexicalCommit(InSqlite, LexicalCommitContract): ...
 
 
+class TestVectors(InSqlite, VectorSuites): ...
+
+
 class TestVectorCommit(InSqlite, VectorCommitContract): ...
 
 
-class TestOutbox(InSqlite, OutboxContract): ...
-
-
-class TestOutboxIndexes(InSqlite, OutboxIndexContract): ...
-
-
-class TestReceipts(InSqlite, ReceiptContract): ...
-
-
-class TestRelationWrites(InSqlite, RelationWriteContract): ...
-
-
-class TestRelationReads(InSqlite, RelationReadContract): ...
-
-
-class TestSessions(InSqlite, SessionContract): ...
-
-
-class TestSessionForgetting(InSqlite, SessionForgettingContract): ...
-
-
-class TestSuccessions(InSqlite, SuccessionContract): ...
-
-
-class TestChronology(InSqlite, ChronologyContract): ...
-
-
-class TestEntityMentions(InSqlite, EntityMentionContract): ...
-
-
-class TestEntityForgetting(InSqlite, EntityForgettingContract): ...
-
-
-class TestEntityNeighbours(InSqlite, EntityNeighbourContract): ...
-
-
-class TestSketches(InSqlite, SketchContract): ...
-
-
-class TestNotes(InSqlite, NoteContract): ...
-
-
-class TestLedger(InSqlite, LedgerContract): ...
-
-
-class TestTripleStatements(InSqlite, TripleStatementContract): ...
-
-
-class TestTripleTimes(InSqlite, TripleTimeContract): ...
-
-
-class TestVaultTransaction(InSqlite, VaultTransactionContract): ...
-
-
-class TestVaultReading(InSqlite, VaultReadingContract): ...
+class TestVectorsByScan(WithoutExtension, VectorSuites): ...
 
 
 class TestVectorCommitByScan(WithoutExtension, VectorCommitContract): ...
 
 
-class TestVaultTransactionByScan(WithoutExtension, VaultTransactionContract): ...
+class TestEmbeddings(
+    InSqlite,
+    EmbeddingWorklistContract,
+    EmbeddingStorageContract,
+    EmbeddingStateContract,
+    EmbeddingBesideContract,
+    EmbeddingTakeOverContract,
+    SketchContract,
+): ...
 
 
-class TestVaultUpkeep(InSqlite, VaultUpkeepContract): ...
+class TestKnowledge(
+    InSqlite,
+    EntityMentionContract,
+    EntityForgettingContract,
+    EntityNeighbourContract,
+    NoteContract,
+    LedgerContract,
+    TripleStatementContract,
+    TripleTimeContract,
+): ...
 
 
-class TestVaultWords(InSqlite, VaultWordsContract): ...
+class TestMemory(
+    InSqlite,
+    CaptureContract,
+    CaptureForgettingContract,
+    UsageContract,
+    ChronologyContract,
+    JournalContract,
+    SessionContract,
+    SessionForgettingContract,
+): ...
 
 
-class TestVaultDurability(InSqlite, VaultDurabilityContract): ...
+class TestDiary(InSqlite, ActContract, TendingContract, ReceiptContract): ...
 
 
-class TestLeaseAcquire(InSqlite, LeaseAcquireContract): ...
+class TestVault(
+    InSqlite,
+    VaultTransactionContract,
+    VaultReadingContract,
+    VaultUpkeepContract,
+    VaultWordsContract,
+    VaultDurabilityContract,
+): ...
 
 
-class TestLeaseRenew(InSqlite, LeaseRenewContract): ...
+class TestVaultByScan(WithoutExtension, VaultTransactionContract): ...
 
 
-class TestLeaseFence(InSqlite, LeaseFenceContract): ...
-
-
-class TestLeaseRelease(InSqlite, LeaseReleaseContract): ...
+class TestLeases(
+    InSqlite, LeaseAcquireContract, LeaseRenewContract, LeaseFenceContract, LeaseReleaseContract
+): ...
 
 
 def test_sqlite_is_canonical() -> None:

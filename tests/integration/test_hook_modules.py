@@ -13,7 +13,6 @@ from command_line import Invoke
 from server_process import serving
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = ROOT / "examples" / "notes"
 PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other interfaces, and libraries that run models.
 NEVER = {

@@ -16,7 +16,6 @@ from hook_process import ask, command, transcript
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
-from clawmem.app.interfaces.hooks.process import PRINTS_STDOUT
 from clawmem.app.version import VERSION
 
 TURNS = (
@@ -38,23 +37,6 @@ HEAVY = {
 
 def event(name: str, **fields: Any) -> dict[str, Any]:
     return {"session_id": "5f0c", "hook_event_name": name, "cwd": "/", "transcript_path": "", **fields}
-
-
-@pytest.mark.parametrize("name", HOOKS)
-def test_every_hook_is_silent_without_a_vault(name: str, environ: dict[str, str], home: Path) -> None:
-    """Exit code 0, one object of the event's own shape (none where it would be printed), and one log."""
-    hook = HOOKS[name]
-    told = event(hook.event, source="compact", prompt="why did we move the sessions to Postgres?")
-
-    done = ask(environ, home, name, told)
-
-    assert done.code == 0
-    assert done.answer.get("continue", hook.event in PRINTS_STDOUT) is True
-    assert not done.context
-    carries = hook.event in {"UserPromptSubmit", "SessionStart", "PreToolUse"}
-    assert ("hookSpecificOutput" in done.answer) == carries
-    log = state_folder(home / ".cache/clawmem/index.sqlite") / "errors.log"
-    assert [file for file in home.rglob("*") if file.is_file()] == [log]
 
 
 @pytest.mark.parametrize("name", ["no-such-hook", "../../etc/passwd", "protocol", ""])

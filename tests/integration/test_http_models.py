@@ -25,7 +25,6 @@ from clawmem.adapters.http.embedder import http_embedder
 from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.http.served_model import ModelIdentity, served_in
-from clawmem.adapters.http.transport import COOL_DOWN_S
 from clawmem.contracts.samples import cosine, floats
 from clawmem.ports.errors import InputTooLong, ModelMismatch, ModelRefused, ModelUnavailable
 from clawmem.ports.generator import GeneratedText
@@ -242,17 +241,6 @@ class TestRealServer:
             ):
                 with pytest.raises(ModelRefused, match="not started for this"):
                     ask()
-
-    def test_the_server_is_killed(self, models: Models, folder: Path) -> None:
-        """A server that is gone is out of reach, and for a minute not even looked for."""
-        with running(Role.EMBED, folder) as address:
-            embedder = models.factory(http_embedder, address)
-            embedder.embed_query("hive")
-
-        for _ in range(2):
-            with pytest.raises(ModelUnavailable) as caught:
-                embedder.embed_query("hive")
-        assert caught.value.retry_after_s == COOL_DOWN_S
 
     def test_its_name_and_weights(self, models: Models, folder: Path) -> None:
         """The alias a server was given names its model, and its size tells the weights."""

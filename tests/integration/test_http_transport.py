@@ -20,7 +20,6 @@ from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 KEY = "sk-made-up-1234567890"
-TEXTS = ["The bees left the hive.", "Two wooden boats.", "Income tax is due."]
 
 
 class TestAskingAgain:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -345,16 +343,3 @@ def test_what_is_unlike_anything_comes_first_where_that_was_chosen(world: World)
 
     assert chosen.told == {"selector": "surprisal", "candidateCount": 2}
     assert {one.title for one in chosen.documents} == {TWICE[1], "Boats sink"}
-
-
-def everything(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """Every row of every table of a vault, the tables of its indexes, its journal and its leases included."""
-    with closing(sqlite3.connect(path)) as file:
-        names = [name for (name,) in file.execute("select name from sqlite_schema where type = 'table'")]
-        shadows = [name for name in names if not _is_virtual(file, name)]
-        return {name: file.execute(f'select * from "{name}"').fetchall() for name in shadows}
-
-
-def _is_virtual(file: sqlite3.Connection, name: str) -> bool:
-    (sql,) = file.execute("select sql from sqlite_schema where name = ?", (name,)).fetchone()
-    return str(sql).lower().startswith("create virtual")

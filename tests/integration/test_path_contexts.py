@@ -51,8 +51,6 @@ SEARCHES: dict[str, Callable[[InterfaceWorld], Any]] = {
     "intent-search": lambda one: one.json("intent-search", "why do login sessions live in Redis"),
     "plan": lambda one: one.json("plan", "where do login sessions live"),
     "similar": lambda one: one.json("similar", OTHER),
-    "tool": lambda one: one.mcp("search", query="login sessions Redis", compact=False)[1],
-    "route": lambda one: one.rest("POST", "/search", query="login sessions Redis", compact=False),
 }
 
 

@@ -20,8 +20,6 @@ from clawmem.app.settings.model import load_settings
 REDIS, POSTGRES = "notes/decisions/2026-02-11-redis.md", "notes/decisions/2026-06-09-postgres.md"
 DOWN, ESCAPE, ENTER, DELETE = "\x1b[B", "\x1b", "\r", "\x7f"
 
-Steps = Iterator[tuple[str, Callable[[str], bool]]]
-
 
 @contextmanager
 def typing(steps: list[tuple[str, Callable[[str], bool]]]) -> Iterator[object]:

@@ -139,11 +139,6 @@ RECORDS: dict[str, Callable[[InterfaceWorld], Any]] = {
     "MCP get of the long note": lambda one: one.mcp("get", file=THEIRS),
     "MCP resource": lambda one: one.resource(f"clawmem://{ORDERING}"),
     "REST search": lambda one: one.rest("POST", "/search", query="access tokens workspace", show_all=True),
-    "REST search, whole": lambda one: one.rest(
-        "POST", "/search", query="access tokens workspace", compact=False, show_all=True
-    ),
-    "REST documents": lambda one: one.rest("GET", f"/documents/{ORDERING}"),
-    "REST several": lambda one: one.rest("GET", "/documents", pattern="notes/k*.md"),
     "clawmem search": lambda one: one.cli("search", "--all", "access tokens workspace"),
     "clawmem search --json": lambda one: one.json("search", "--all", "access tokens workspace"),
     "clawmem get --json": lambda one: one.json("get", ORDERING),
@@ -184,13 +179,6 @@ CARRIED: dict[str, Callable[[InterfaceWorld], Any]] = {
     "MCP timeline": lambda one: one.mcp("timeline", docid=THEIRS)[1]["focus"],
     "MCP kg_query": lambda one: one.mcp("kg_query", entity="Lamp")[1]["facts"][0],
     "MCP link to the user's note": lambda one: one.mcp("find_causal_links", docid=THEIRS)[1]["links"][0],
-    "REST search": lambda one: one.rest("POST", "/search", query="lamp Gotska")["results"][0],
-    "REST search, whole": lambda one: one.rest("POST", "/search", query="lamp Gotska", compact=False)[
-        "results"
-    ][0],
-    "REST documents": lambda one: one.rest("GET", f"/documents/{THEIRS}"),
-    "REST timeline": lambda one: one.rest("GET", f"/timeline/{THEIRS}")["focus"],
-    "clawmem search": lambda one: one.json("search", "lamp Gotska")["results"][0],
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
@@ -22,13 +21,6 @@ DAY_MS = 86_400_000
 
 
 MOST_BYTES = 2000  # of ten answers by words and meaning
-
-
-@pytest.fixture
-def vault(vault_file: Path) -> Iterator[SqliteVault]:
-    opened = SqliteVault(str(vault_file))
-    yield opened
-    opened.close()
 
 
 def receipts(vault_file: Path) -> list[tuple[int, int]]:
@@ -137,16 +129,16 @@ def test_a_receipt_that_cannot_be_made() -> None:
     assert vault.telemetry.count() == 0
 
 
-def test_settings_reach_the_retention(many: Invoke, home: Path, vault: SqliteVault) -> None:
+def test_settings_reach_the_retention(many: Invoke, home: Path, usual_vault: SqliteVault) -> None:
     """What the config file says about days is what counts; less than one day is refused."""
     configure(home, "retention_days: 10\nreceipt_days: 3")
     for days in (12, 5, 1):
-        vault.telemetry.record(recall(iso_utc(SystemClock().now_ms() - days * DAY_MS)), b"old")
+        usual_vault.telemetry.record(recall(iso_utc(SystemClock().now_ms() - days * DAY_MS)), b"old")
 
     many("search", "redis")
 
-    assert vault.telemetry.count() == 2 + 1
-    assert vault.receipts.counts().stored == 1 + 1
+    assert usual_vault.telemetry.count() == 2 + 1
+    assert usual_vault.receipts.counts().stored == 1 + 1
     configure(home, "receipt_days: 0")
     assert many("search", "redis").exit_code == 4
 

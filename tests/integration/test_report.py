@@ -20,7 +20,6 @@ from clawmem.ports.errors import InvalidInput, VaultLocked
 from clawmem.ports.telemetry import Recall, RecallHit
 
 PNG = b"\x89PNG\r\n\x1a\n"
-DAY_MS = 86_400_000
 PICTURES = ["growth", "age", "coverage", "recalled", "questions", "speed"]
 
 
@@ -66,15 +65,6 @@ def test_an_answer_is_the_same_recorded_or_not(read: Invoke, home: Path) -> None
 
     assert recorded.output == unrecorded.output
     assert ask_json(read, "report")["recalls"] == 1
-
-
-@pytest.mark.parametrize("line", ["telemetry: off", "telemetry: false"])
-def test_nothing_is_recorded_when_it_must_not(read: Invoke, home: Path, line: str) -> None:
-    """An owner who wants no diary has none."""
-    _configure(home, line)
-
-    assert read("search", "redis").exit_code == 0
-    assert ask_json(read, "report")["recalls"] == 0
 
 
 def test_of_a_question_only_its_fingerprint_is_kept(read: Invoke, home: Path, vault_file: Path) -> None:
@@ -156,14 +146,6 @@ def test_an_empty_vault(invoke: Invoke, tmp_path: Path) -> None:
     assert "Next: clawmem update" in shown.stdout
     assert not list((tmp_path / "plots").iterdir())
     assert not any(ask_json(invoke, "report")["tables"].values())
-
-
-def test_no_vault_yet(invoke: Invoke) -> None:
-    """Where there is no vault there is nothing to report."""
-    done = invoke("report")
-
-    assert done.exit_code == 5
-    assert "Run: clawmem bootstrap PATH" in done.stderr
 
 
 def test_a_vault_that_nobody_asked(read: Invoke) -> None:

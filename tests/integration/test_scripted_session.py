@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import Invoke
-from hook_process import Answered, ask, transcript
+from hook_process import Answered, transcript
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.environment.private_files import state_folder
@@ -36,19 +35,6 @@ def vault_file(notes: Path, invoke: Invoke, home: Path) -> Path:
     (notes / "decisions/formatter.md").write_text(LESSON, "utf-8")
     assert invoke("bootstrap", notes).exit_code == 0
     return home / ".cache/clawmem/index.sqlite"
-
-
-@pytest.fixture
-def hook(environ: dict[str, str], home: Path) -> Hook:
-    """A client's call of one hook of the session, which has to go well."""
-
-    def call(name: str, happening: str, **fields: Any) -> Answered:
-        told = {"session_id": "5f0c", "hook_event_name": happening, "cwd": "/", **fields}
-        done = ask(environ, home, name, told)
-        assert (done.code, done.log) == (0, "")
-        return done
-
-    return call
 
 
 def captured(vault_file: Path) -> dict[str, tuple[Document, str]]:

@@ -6,11 +6,10 @@ import random
 import string
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command_line import Invoke
-from hook_process import Answered, ask, transcript
+from hook_process import Answered, transcript
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 
@@ -22,19 +21,6 @@ FILLING = "The harbour crane was inspected, and its cables were found to be worn
 
 def invented() -> str:
     return "".join(CHANCE.choices(string.ascii_letters, k=7)) + "".join(CHANCE.choices(string.digits, k=4))
-
-
-@pytest.fixture
-def hook(environ: dict[str, str], home: Path) -> Hook:
-    """A client's call of one hook, which has to go well."""
-
-    def call(name: str, happening: str, **fields: Any) -> Answered:
-        told = {"session_id": "5f0c", "hook_event_name": happening, "cwd": "/", **fields}
-        done = ask(environ, home, name, told)
-        assert (done.code, done.log) == (0, "")
-        return done
-
-    return call
 
 
 def captured(home: Path) -> str:

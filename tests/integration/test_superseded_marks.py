@@ -93,14 +93,6 @@ FIELDS: dict[str, Callable[[InterfaceWorld], Any]] = {
     "multi-get": lambda one: one.json("multi-get", "notes/**/*.md")["documents"],
     "mcp search": lambda one: one.mcp("search", query="login sessions Redis", show_all=True)[1]["results"],
     "mcp search, whole": lambda one: one.mcp("search", query="login sessions", compact=False, show_all=True)[1]["results"],
-    "mcp find_similar": lambda one: one.mcp("find_similar", file="notes/bees.md", limit=9)[1]["results"],
-    "mcp timeline": lambda one: [one.mcp("timeline", docid=REDIS)[1]["focus"]],
-    "mcp list": lambda one: one.mcp("list")[1]["documents"],
-    "mcp get": lambda one: [one.mcp("get", file=REDIS)[1]],
-    "mcp multi_get": lambda one: one.mcp("multi_get", pattern="notes/**/*.md")[1]["documents"],
-    "rest list": lambda one: one.rest("GET", "/list")["documents"],
-    "rest timeline": lambda one: [one.rest("GET", f"/timeline/{REDIS}")["focus"]],
-    "rest documents": lambda one: one.rest("GET", "/documents", pattern=f"{REDIS}, notes/bees.md")["documents"],
 }  # fmt: skip
 
 

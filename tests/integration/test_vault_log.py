@@ -22,7 +22,6 @@ from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import VaultError
 
-SECONDS = 20.0
 NOTE = "insert into meta (name, value) values (?, ?)"
 
 

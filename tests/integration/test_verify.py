@@ -29,8 +29,6 @@ from clawmem.ports.records import (
 )
 
 Asked = Callable[[str], bool]
-
-HOUR_NS = 3_600_000_000_000
 SOURCES = {
     "a.md": "---\nauthor: Ada Lovelace\n---\n# Engines\n\nThe analytical engine weaves patterns.\n\n- cards\n- mills\n",
     "sub/b.md": "Bernoulli numbers were computed by hand.\n\n---\n\nThen by machine.\n",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,6 @@ Run = Callable[..., Any]
 
 
 MOST_BYTES = 2000  # of ten answers by words and meaning
-
-
-@pytest.fixture
-def vault(vault_file: Path) -> Iterator[SqliteVault]:
-    opened = SqliteVault(str(vault_file))
-    yield opened
-    opened.close()
 
 
 def receipts(vault_file: Path) -> list[tuple[int, int]]:
@@ -79,16 +72,6 @@ def test_an_explanation_can_be_read(many: Invoke) -> None:
     assert shown.count("relevance by leg: ") == 2
     assert "beyond the limit" in shown
     assert shown.rstrip().endswith("receipt: 1  (clawmem why 1)")
-
-
-def test_a_plain_answer_is_as_short_as_ever(many: Invoke) -> None:
-    """Without --explain nothing is said of receipts."""
-    shown = many("search", "redis")
-
-    assert "receipt" not in shown.output
-    assert ask_json(many, "search", "redis").keys() == {
-        *("query", "count", "answered", "hidden", "results", "degraded")
-    }
 
 
 @pytest.mark.parametrize("unit", ["document", "line"])
@@ -278,12 +261,12 @@ def test_a_leg_that_was_missing(invoke: Invoke, notes: Path) -> None:
     assert any(one.startswith("vectors of none then") for one in told)
 
 
-def test_an_answer_of_a_door_that_is_not_there(many: Invoke, vault: SqliteVault) -> None:
+def test_an_answer_of_a_door_that_is_not_there(many: Invoke, usual_vault: SqliteVault) -> None:
     """What cannot be asked again says so; it can still be shown."""
     from clawmem.app.services.retrieval.receipts import Receipt, pack
 
     content = pack(Receipt("some-hook", "redis", "2026-03-01T08:00:00.000Z", 1.0))
-    number = vault.telemetry.record(recall(), content)
+    number = usual_vault.telemetry.record(recall(), content)
 
     assert many("why", number).exit_code == 0
     assert many("why", number, "--replay").exit_code == 2

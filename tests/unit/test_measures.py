@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
-from clawmem.app.bench.retrieval import interval, mean, measure, percentile, trec_lines, unrolled
+from clawmem.app.bench.retrieval import measure, percentile, trec_lines, unrolled
 from clawmem.ports.errors import InvalidInput
 
 
@@ -68,10 +68,6 @@ class TestMeasure:
         assert found["ndcg@10"] == pytest.approx(1.0)
         assert found["recall@10"] == pytest.approx(2 / 3)
 
-    def test_mean(self) -> None:
-        """Measure by measure."""
-        assert mean([{"a": 1.0, "b": 0.0}, {"a": 0.0, "b": 0.5}]) == {"a": 0.5, "b": 0.25}
-
 
 class TestSpreadOfValues:
     @pytest.mark.parametrize(
@@ -93,22 +89,6 @@ class TestSpreadOfValues:
     def test_percentile(self, values: list[float], share: float, expected: float) -> None:
         """It is one of the values: the smallest that the share of all do not exceed; 0 of none."""
         assert percentile(values, share) == expected
-
-    def test_interval(self) -> None:
-        """The same sample gives the same interval, which holds its mean and lies within its values."""
-        values = [0.0, 1.0, 1.0, 0.5, 0.0, 1.0, 0.25, 1.0, 1.0, 0.0] * 5
-
-        low, high = interval(values)
-
-        assert interval(values) == (low, high)
-        assert 0.0 < low < sum(values) / len(values) < high < 1.0
-
-    def test_interval_narrows(self) -> None:
-        """Ten times the questions make it narrower; without any difference it is a point."""
-        few, many = interval([0.0, 1.0] * 10), interval([0.0, 1.0] * 100)
-
-        assert many[1] - many[0] < few[1] - few[0]
-        assert interval([0.5] * 9) == (0.5, 0.5)
 
 
 QUESTION = {"qid": "q1", "text": "who barks", "category": "easy", "scope": "pets"}

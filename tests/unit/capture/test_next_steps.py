@@ -141,6 +141,8 @@ def test_what_makes_a_handoff_worth_keeping() -> None:
         ),
         ("<analysis type='x'>a<summary>b", "b"),
         ("<analysis>a", ""),
+        ("<ANALYSIS>a</ANALYSIS>b", "b"),
+        ("b<analysis>a", "b"),
         ("<summary></summary>", ""),
         ("", ""),
     ],

@@ -122,18 +122,6 @@ def test_not_turns(line: str) -> None:
     assert [block.kind for block in blocks(line)] == [BlockKind.PARAGRAPH]
 
 
-def test_turns_need_no_blank_line_between_them() -> None:
-    """Every turn is a block of its own, with the lines that follow it."""
-    body = "**Ann:** hi\nuser: a\nb\n**Bob**: c\n\nd"
-
-    assert shape(body) == [
-        ("turn", 1, 1, "Ann"),
-        ("turn", 2, 3, "user"),
-        ("turn", 4, 4, "Bob"),
-        ("paragraph", 6, 6, ""),
-    ]
-
-
 @pytest.mark.parametrize(
     ("body", "end_line"),
     [

@@ -49,12 +49,6 @@ def test_every_entry_says_what_a_scope_asks_for() -> None:
     assert {(e.collection, e.path, e.authored_at) for e in entries()} == {("notes", "plan.md", WHEN)}
 
 
-@pytest.mark.parametrize("kind", sorted(set(FragmentKind) - GRAIN_OF.keys()))
-def test_a_kind_without_a_grain_has_no_entry(kind: FragmentKind) -> None:
-    """Its text is in a line and a passage already."""
-    assert list(lexical_entries(named("Title"), [part(kind)])) == []
-
-
 def test_the_whole_is_found_by_front_matter_and_tags() -> None:
     """They stand below its text, and in no other entry."""
     made = entries(tags=("billing", "team-a"))
@@ -96,11 +90,6 @@ def test_both_texts_are_as_an_index_sees_them() -> None:
 
     assert found.title.split() == ["东京", "京都", "都", "plan"]
     assert found.text.split() == ["会议", "议纪", "纪要", "要"]
-
-
-def test_no_fragments_no_entries() -> None:
-    """The iterator is empty rather than wrong."""
-    assert list(lexical_entries(named("Title"), [])) == []
 
 
 def test_every_word_of_the_body_is_found_at_every_grain_but_sections() -> None:

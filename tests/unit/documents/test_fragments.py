@@ -169,18 +169,7 @@ def test_sections_do_not_overlap(body: str) -> None:
         assert not [head for head in heads if part.start < head < part.end]
 
 
-@given(BODIES)
-def test_the_same_text_has_the_same_fragments(body: str) -> None:
-    """A function of its arguments and nothing else."""
-    assert fragment(body, title="T", date="2026-04-02") == fragment(body, title="T", date="2026-04-02")
-
-
 # Passages
-
-
-def test_an_empty_body_is_one_empty_passage() -> None:
-    """There is a whole and a passage to point at, and no line."""
-    assert [part.kind for part in fragment("", title="T")] == [FragmentKind.DOCUMENT, FragmentKind.PASSAGE]
 
 
 @pytest.mark.parametrize(("last", "passages"), [(MAX_PASSAGE - 1002, 1), (MAX_PASSAGE - 1001, 2)])
@@ -301,12 +290,6 @@ def test_a_line_stays_whole_to_its_limit(size: int, pieces: int) -> None:
     assert len(split("x" * size, FragmentKind.LINE)) == pieces
 
 
-def test_a_heading_is_a_line_only_where_nothing_else_is() -> None:
-    """Elsewhere it is found through the lines below it."""
-    assert split("# One\n## Two", FragmentKind.LINE) == [(0, 5), (6, 12)]
-    assert split("# One\n\ntext", FragmentKind.LINE) == [(7, 11)]
-
-
 # Front matter and context
 
 
@@ -318,15 +301,6 @@ def test_a_tiny_front_matter_line_has_no_fragment(value: str, kept: bool) -> Non
     found = of(FragmentKind.FRONT_MATTER, fragment("", title="T", front_matter=[("k", value)]))
 
     assert [part.label for part in found] == ["k"] * kept
-
-
-def test_front_matter_stands_on_the_first_line() -> None:
-    """It lies before the body, wherever that begins."""
-    (found,) = of(
-        FragmentKind.FRONT_MATTER, fragment("a", title="T", first_line=9, front_matter=[("who", "Ann, Bob")])
-    )
-
-    assert (found.text, found.start_line, found.end_line) == ("who: Ann, Bob", 1, 1)
 
 
 def test_what_is_embedded_is_the_context_above_the_text() -> None:
@@ -351,16 +325,3 @@ def test_two_megabytes_on_one_line(part: str) -> None:
 
     assert took < 2
     assert of(FragmentKind.PASSAGE, parts)[-1].end == of(FragmentKind.LINE, parts)[-1].end == len(body)
-
-
-def test_work_grows_with_the_length_only() -> None:
-    """Four times as many blocks take about four times as long, not sixteen times."""
-
-    def seconds(blocks_of_each: int) -> float:
-        begun = time.process_time()
-        fragment("# A\n\n- b\n" * blocks_of_each, title="T")
-        return time.process_time() - begun
-
-    small, large = (min(seconds(count) for _ in range(3)) for count in (4_000, 16_000))
-
-    assert large < 10 * small

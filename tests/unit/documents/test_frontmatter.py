@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,11 +94,6 @@ def test_every_source_ends_with_its_body(source: str) -> None:
 
     assert source.endswith(found.body)
     assert found.body_line == before.count("\n") + 1 or (not found.body and not source.endswith("\n"))
-
-
-def test_a_time_stamp_keeps_its_time() -> None:
-    """Dates with a time of day stay precise."""
-    assert facts({"date": datetime.datetime(2026, 4, 2, 10, 30)}).date == "2026-04-02T10:30:00"
 
 
 def test_a_list_that_holds_itself_is_read_to_an_end() -> None:

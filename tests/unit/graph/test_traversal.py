@@ -24,6 +24,8 @@ ANCHORS = st.dictionaries(NODES, st.floats(0.0, 1.0), max_size=6)
 INTENTS = st.sampled_from(Intent)
 BOUNDS = st.builds(Bounds, depth=st.integers(1, 4), beam=st.integers(1, 5), budget=st.integers(1, 10))
 COSINES = st.dictionaries(NODES, st.floats(-1.0, 1.0))
+Scores = dict[int, float]
+Edges = list[tuple[int, int, RelationKind, float]]
 
 
 def reachable(anchors: Collection[int], table: Table, intent: Intent, depth: int) -> set[int]:
@@ -35,11 +37,7 @@ def reachable(anchors: Collection[int], table: Table, intent: Intent, depth: int
 
 @given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, bounds=BOUNDS, cosines=COSINES)
 def test_the_budget_is_exceeded_by_less_than_a_beam(
-    anchors: dict[int, float],
-    edges: list[tuple[int, int, RelationKind, float]],
-    intent: Intent,
-    bounds: Bounds,
-    cosines: dict[int, float],
+    anchors: Scores, edges: Edges, intent: Intent, bounds: Bounds, cosines: Scores
 ) -> None:
     """However the graph is tied together; anchors count, and are kept even if they alone exceed it."""
     found = traverse(anchors, intent, Table.of(edges), lambda n: cosines.get(n, 0.0), bounds)
@@ -50,11 +48,7 @@ def test_the_budget_is_exceeded_by_less_than_a_beam(
 
 @given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, bounds=BOUNDS, cosines=COSINES)
 def test_a_document_is_reached_once_by_steps_that_there_are(
-    anchors: dict[int, float],
-    edges: list[tuple[int, int, RelationKind, float]],
-    intent: Intent,
-    bounds: Bounds,
-    cosines: dict[int, float],
+    anchors: Scores, edges: Edges, intent: Intent, bounds: Bounds, cosines: Scores
 ) -> None:
     """No document twice, none out of reach, anchors with their own scores, best first."""
     table = Table.of(edges)
@@ -70,12 +64,7 @@ def test_a_document_is_reached_once_by_steps_that_there_are(
 
 @given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, bounds=BOUNDS, cosines=COSINES, chance=st.randoms())
 def test_the_order_of_edges_and_anchors_does_not_matter(
-    anchors: dict[int, float],
-    edges: list[tuple[int, int, RelationKind, float]],
-    intent: Intent,
-    bounds: Bounds,
-    cosines: dict[int, float],
-    chance: random.Random,
+    anchors: Scores, edges: Edges, intent: Intent, bounds: Bounds, cosines: Scores, chance: random.Random
 ) -> None:
     """The same graph in another order is the same graph."""
     shuffled, others = [*edges], [*anchors.items()]
@@ -92,10 +81,7 @@ def test_the_order_of_edges_and_anchors_does_not_matter(
 
 @given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, cosines=COSINES)
 def test_asking_for_few_similarities_changes_nothing(
-    anchors: dict[int, float],
-    edges: list[tuple[int, int, RelationKind, float]],
-    intent: Intent,
-    cosines: dict[int, float],
+    anchors: Scores, edges: Edges, intent: Intent, cosines: Scores
 ) -> None:
     """What the beam keeps of a level is what one that looks at every document would keep."""
     bounds = Bounds(depth=1, beam=3, budget=100)
@@ -103,7 +89,7 @@ def test_asking_for_few_similarities_changes_nothing(
 
     found = traverse(anchors, intent, table, lambda n: cosines.get(n, 0.0), bounds)
 
-    scores: dict[int, float] = {}
+    scores: Scores = {}
     for step in steps(table, anchors, intent):
         cosine = cosines.get(step.end, 0.0)
         transition = math.exp(0.6 * relation_weight(intent, step.kind) + 0.4 * cosine)
@@ -129,12 +115,7 @@ def test_similarities_that_cannot_matter_are_not_asked_for() -> None:
 
 
 @given(anchors=ANCHORS, edges=GRAPHS, intent=INTENTS, cosines=COSINES)
-def test_scaled_scores_are_shares(
-    anchors: dict[int, float],
-    edges: list[tuple[int, int, RelationKind, float]],
-    intent: Intent,
-    cosines: dict[int, float],
-) -> None:
+def test_scaled_scores_are_shares(anchors: Scores, edges: Edges, intent: Intent, cosines: Scores) -> None:
     """Nothing is better than the best way there can be, and nothing is worth less than nothing."""
     found = traverse(anchors, intent, Table.of(edges), lambda n: cosines.get(n, 0.0))
 

@@ -105,15 +105,6 @@ def test_nothing_raises(text: str) -> None:
     assert isinstance(json.dumps(value, allow_nan=False, ensure_ascii=False).encode(), bytes)
 
 
-@given(containers, st.data())
-def test_a_cut_answer_never_raises(value: Any, data: st.DataObject) -> None:
-    """An answer that is cut off anywhere gives None or a value."""
-    written = json.dumps(value)
-    cut = written[: data.draw(st.integers(0, len(written)))]
-
-    assert read_json(cut) is None or isinstance(read_json(cut), dict | list)
-
-
 @given(
     st.lists(
         st.dictionaries(st.text(string.ascii_letters, min_size=1), st.text(string.printable)), max_size=6
@@ -188,14 +179,6 @@ def test_there_is_no_third_question() -> None:
 
     assert json_answer(model, "Which clauses?", CLAUSES) is None
     assert len(model.asked) == 2
-
-
-def test_the_problem_is_named() -> None:
-    """The model is told the place of its error."""
-    model = Model('[{"type": "graph", "query": "x"}]', GOOD)
-    json_answer(model, "Which clauses?", CLAUSES)
-
-    assert '$[0].type is none of ["bm25", "vector"]' in model.asked[1]
 
 
 def test_a_long_wrong_answer_is_shown_in_part() -> None:
