@@ -9,6 +9,7 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
+import apsw
 import pytest
 from command_line import Invoke
 from damaged_home import MEMORIES, SIZE, Damage, Home
@@ -32,6 +33,20 @@ SENSELESS = {
     "vector": "update space_vectors set vector = zeroblob(length(vector)) where id % 3 = 0",
     "short vector": "update space_vectors set vector = substr(vector, 1, 6) where id % 3 = 0",
 }
+
+# A row of each table that the commands of a home leave empty.
+MORE_ROWS = (
+    "insert into sessions values ('one', '2026-03-01T10:00:00.000Z', null, null, 'About boats.', '[]', '')",
+    "insert into replacements values (1, 2, 'merged', '2026-03-01T10:00:00.000Z', '')",
+    "insert into replaced values (1, 3), (1, 4), (1, 5)",
+    "insert into co_activations values (1, 2, 3, '2026-03-01T10:00:00.000Z')",
+    "insert into capture_cursors values ('one', 'decisions', 4, 90, 2)",
+    "insert into sightings values ('s', 1, 'p', 'decision', 'user', 'one', 'm', 3, 'We row.', '2026-03-01T10:00:00.000Z')",
+    "insert into maintenance_runs (lane, phase, status, started_at) values ('light', 'gate', 'done', '2026-03-01T10:00:00.000Z')",
+    "insert into model_answers values (x'00', 'rerank', 'yes', '2026-03-01T10:00:00.000Z')",
+    "insert into model_costs values ('2026-03-01', 'm', 'rerank', 1, 0, 9, 9, 9)",
+    "insert into recall_stats values (1, 1, 1, 1, 0, '2026-03-01T10:00:00.000Z', '2026-03-01T10:00:00.000Z', 0.5, 0.5)",
+)
 
 
 def zeroed(page: bytes, chance: random.Random) -> bytes:
@@ -144,6 +159,22 @@ class TestSalvage:
             for leftover in tmp_path.glob("new.sqlite*"):
                 leftover.unlink()
 
+    @pytest.mark.parametrize("damage", [zeroed, noise])
+    def test_every_page_of_the_schema(self, home: Home, tmp_path: Path, damage: Damage) -> None:
+        """Tables whose entry in the schema is lost are recognized by their rows; no row is lost."""
+        home.change(*MORE_ROWS)
+        home.content = home.vault.read_bytes()
+        with closing(SqliteVault(str(home.vault))) as vault:
+            before = rows(vault)
+        for page in schema_leaves(home):
+            home.spoil(page, damage, random.Random(page))
+            target = tmp_path / f"new-{page}.sqlite"
+            salvaged = salvage(str(home.vault), str(target))
+            assert (salvaged.notes, salvaged.spoilt, salvaged.lost) == ((), (), {}), page
+            with closing(SqliteVault(str(target))) as vault:
+                found = rows(vault)
+            assert [name for name in before if found[name] != before[name]] == [], page
+
     def test_another_programs_database(self, tmp_path: Path) -> None:
         """It is left alone."""
         import sqlite3
@@ -159,6 +190,13 @@ class TestSalvage:
             salvage(str(path), str(tmp_path / "new.sqlite"))
 
         assert (path.read_bytes(), list(tmp_path.glob("new*"))) == (before, [])
+
+
+def schema_leaves(home: Home) -> list[int]:
+    """The pages that hold the names and roots of the tables."""
+    with closing(apsw.Connection(str(home.vault))) as connection:
+        sql = "select pageno from dbstat where name = 'sqlite_schema' and pagetype = 'leaf'"
+        return [page for (page,) in connection.execute(sql)]
 
 
 def rows(vault: SqliteVault) -> dict[str, list[str]]:
