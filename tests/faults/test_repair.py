@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 from command_line import Invoke
-from damaged_home import MEMORIES, SIZE, Damage, Home
+from damaged_home import MEMORIES, SIZE, SOUND, Damage, Home
 from server_process import serving
 from typer.testing import CliRunner
 
@@ -97,7 +97,8 @@ def every_page_is_repaired(home: Home, number: int) -> None:
         assert repaired.exit_code == 0, (page, damage.__name__, repaired.output)
         lost = tuple(json.loads(repaired.stdout)["notes"]) if advised == "repair" else ()
         home.assert_whole(lost=lost)
-        assert home.advice() in (None, "embed"), page  # a vector that is lost is made anew
+        # A vector that is lost is made anew, a text is given up.
+        assert home.advice() in (("forget",) if lost else (None, "embed")), page
 
 
 def test_pages_of_documents(home: Home) -> None:
@@ -220,7 +221,8 @@ class TestTheCommand:
         result = CliRunner().invoke(cli, ["repair"], input="n\n")
 
         assert result.exit_code == DECLINED
-        assert "rows would be lost" in result.stdout
+        assert "Comes back from its file" in result.stdout
+        assert "would be lost:" not in result.stdout.lower()
         assert home.vault.read_bytes() == before
         assert [path.name for path in home.vault.parent.glob("vault.sqlite.*")] == ["vault.sqlite.forgotten"]
 
@@ -241,8 +243,24 @@ class TestTheCommand:
 
         said = home.done("repair", "--yes").stdout
 
-        assert "Text lost: _clawmem/decisions/queue.md" in said
+        assert "Text lost, in no file (1): _clawmem/decisions/queue.md" in said
         home.assert_whole(lost=("_clawmem/decisions/queue.md",))
+
+    def test_lost_texts_are_given_up_one_by_one(self, home: Home) -> None:
+        """`verify` names each until it is forgotten; what else was lost is not forgotten with it."""
+        home.put(home.content.replace(b"zebrafish queue", b"zebrafish \xff\xff\xff\xff\xff"))
+        home.put(
+            home.vault.read_bytes().replace(b"Walked the numbat", b"Walked the \xff\xff\xff\xff\xff\xff")
+        )
+        home.done("repair", "--yes")
+
+        queue, diary = sorted(home.lost_texts(), key=lambda place: "diary" in place)
+        assert (queue, "_clawmem/diary/" in diary) == ("_clawmem/decisions/queue.md", True)
+        home.done("forget", "--yes", queue)
+
+        assert home.lost_texts() == [diary]
+        home.done("forget", "--yes", diary)
+        assert home.done("verify").stdout == SOUND
 
     def test_a_damaged_word(self, home: Home) -> None:
         """A memory whose text is not what it was is found out, kept in the archive, and named; a file is read again."""
@@ -251,7 +269,7 @@ class TestTheCommand:
         assert "_clawmem/decisions/queue.md has another body stored" in home.invoke("verify").stdout
         said = home.done("repair", "--yes").stdout
 
-        assert "Text damaged, kept in the archive: _clawmem/decisions/queue.md" in said
+        assert "Text damaged, kept in the archive (1): _clawmem/decisions/queue.md" in said
         home.assert_whole(lost=("_clawmem/decisions/queue.md",))
 
     def test_a_record_that_makes_no_sense(self, home: Home) -> None:
@@ -281,6 +299,18 @@ class TestTheCommand:
         assert "Run: clawmem reindex --force" in home.invoke("verify").stdout
         home.done("reindex", "--force")
 
+        home.assert_whole()
+
+    def test_the_schema_entry_of_the_texts(self, home: Home) -> None:
+        """With the page that names the table of texts everything comes back: the diary, memories, pins, forgetting."""
+        before = home.done("diary", "read").stdout
+        home.spoil(schema_leaves(home)[0], noise, random.Random(6))
+
+        assert home.advice() == "repair"
+        said = home.done("repair", "--yes").stdout
+
+        assert "Nothing was lost." in said
+        assert home.done("diary", "read").stdout == before
         home.assert_whole()
 
     def test_a_vault_of_noise(self, home: Home) -> None:
