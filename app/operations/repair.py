@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PrivateAttr
 
@@ -16,6 +17,7 @@ from clawmem.app.environment.places import client_folder, client_servers, is_the
 from clawmem.app.environment.private_files import files_of_vault, sweep_drafts, sweep_temporary_folders
 from clawmem.app.operations.indexing import PERSON, read_folders
 from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Request, Result
+from clawmem.app.services.indexing.folders import scan_folder
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.machine_checks import (
@@ -87,14 +89,15 @@ class Repaired(Result):
     """
     The rows that were kept and lost by table, null if their number is unknown.
 
-    ``notes`` are documents whose text is lost, ``spoilt`` those whose text is partly damaged. ``vault`` is the new
-    file, ``damaged`` the old one.
+    ``notes`` are documents whose text is lost and in no file, ``spoilt`` those whose text is partly damaged. ``reread``
+    are documents whose text was lost, and read again from their files. ``vault`` is the new file, ``damaged`` the old one.
     """
 
     kept: dict[str, int]
     lost: dict[str, int | None]
     notes: list[str]
     spoilt: list[str]
+    reread: list[str]
     vault: str
     damaged: str
 
@@ -116,7 +119,8 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
     settings = services.settings
     rebuild = _repair_of(services)
     if not request.confirm:
-        raise _unconfirmed(rebuild.preview())
+        found = rebuild.preview()
+        raise _unconfirmed(found, _in_files(services, {*found.notes, *found.spoilt}))
     salvaged, damaged = rebuild()
     with open_services(settings, create=False) as repaired:
         remarks = _complete(repaired.called_by(services.caller, services.progress), salvaged)
@@ -126,6 +130,7 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
         lost=dict(salvaged.lost),
         notes=[one for one in salvaged.notes if one not in served],
         spoilt=[one for one in salvaged.spoilt if one not in served],
+        reread=[one for one in (*salvaged.notes, *salvaged.spoilt) if one in served],
         vault=str(settings.vault),
         damaged=damaged,
     )
@@ -152,12 +157,25 @@ def _repair_of(services: Services) -> Repair:
     return services.adapters.repair()
 
 
-def _unconfirmed(found: SalvageReport) -> ConfirmationMissing:
-    lines = [*_lines(found.kept, found.lost, found.notes, found.spoilt, "would be lost")]
+def _in_files(services: Services, places: AbstractSet[str]) -> set[str]:
+    """Return those of *places* whose files are in the folders of the collections."""
+    files = services.adapters.files
+    scans = ((folder.name, scan_folder(files, folder).files) for folder in services.folders if places)
+    return {place for name, found in scans for file in found if (place := f"{name}/{file.path}") in places}
+
+
+def _unconfirmed(found: SalvageReport, in_files: AbstractSet[str]) -> ConfirmationMissing:
+    would_remove: dict[str, Any] = {
+        "lost": dict(found.lost),
+        "notes": [one for one in found.notes if one not in in_files],
+        "spoilt": [one for one in found.spoilt if one not in in_files],
+        "reread": sorted(in_files),
+    }
+    lines = [*_lines(found.kept, **would_remove, is_done=False)]
     sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
     return ConfirmationMissing(
         f"Nothing was repaired. {sentences}",
-        {"lost": dict(found.lost), "notes": found.notes, "spoilt": found.spoilt},
+        would_remove,
         remedy="To repair the vault, repeat with confirm: true.",
         preview=lines,
         question="Repair the vault?",
@@ -171,13 +189,33 @@ def _complete(services: Services, salvaged: SalvageReport) -> list[str]:
     split_again(services.vault)
     read_folders(services, services.folders, force=True)
     rebuild_all(services.vault)
+    services.profile.refresh_dropped()
     return [*services.forgotten_places.warnings()]
 
 
 def _text(result: Repaired) -> Iterator[str]:
-    yield from _lines(result.kept, result.lost, result.notes, result.spoilt, "lost")
+    yield from _lines(result.kept, result.lost, result.notes, result.spoilt, result.reread, is_done=True)
     yield f"Repaired: {result.vault}"
     yield f"Damaged file: {result.damaged}"
+
+
+# Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
+_CONTENTS: dict[str, tuple[str, ...]] = {
+    "titles, times and tags of notes, memories and diary entries": ("documents",),
+    "acts such as pins, snoozes and forgetting": ("acts",),
+    "fingerprints of forgotten texts": ("forgotten_texts",),
+    "sessions of agents": ("sessions",),
+    "sources of captured memories": ("sightings",),
+    "merged notes": ("replacements",),
+    "names and facts": ("entities", "mentions", "triples"),
+    "keywords of notes": ("notes",),
+    "relations between notes": ("relations",),
+    "past questions": ("recalls", "recall_hits", "receipts", "recall_stats", "co_activations"),
+    "maintenance runs": ("maintenance_runs",),
+    "answers and costs of models": ("model_answers", "model_costs"),
+    "vectors": ("space_vectors",),
+}
+_TEXTS = {"texts of notes, memories and diary entries": ("content",)}  # lost ones are listed by name
 
 
 def _lines(
@@ -185,25 +223,40 @@ def _lines(
     lost: Mapping[str, int | None],
     notes: Sequence[str],
     spoilt: Sequence[str],
-    verb: str,
+    reread: Sequence[str],
+    *,
+    is_done: bool,
 ) -> Iterator[str]:
-    yield f"Kept rows: {', '.join(f'{name} {count}' for name, count in sorted(kept.items())) or 'none'}"
+    verb = "lost" if is_done else "would be lost"
+    yield f"Kept: {', '.join(_counted({**_TEXTS, **_CONTENTS}, kept)) or 'nothing'}"
     if not kept:
         yield f"{verb.capitalize()}: pins, the diary, captured memories, and the history of questions and changes"
         yield "Notes are read from your files again."
         return
-    for name, count in sorted(lost.items()):
-        yield f"{name}: {'an unknown number of' if count is None else count} rows {verb}"
-    yield from _named(f"Text {verb}", notes)
+    gone = [*_counted(_CONTENTS, lost)]
+    if gone:
+        yield f"{verb.capitalize()}: {', '.join(gone)}"
+    yield from _named("Read from its file again" if is_done else "Comes back from its file", reread)
+    yield from _named(f"Text {verb}, in no file", notes)
     yield from _named("Text damaged, kept in the archive", spoilt)
-    if not (lost or notes or spoilt):
-        yield "Every record can be read."
+    if not (gone or notes or spoilt):
+        yield "Nothing was lost." if is_done else "Nothing would be lost."
+
+
+def _counted(contents: Mapping[str, Sequence[str]], rows: Mapping[str, int | None]) -> Iterator[str]:
+    for name, tables in contents.items():
+        numbers = [rows[table] for table in tables if table in rows]
+        known = [number for number in numbers if number is not None]
+        if len(known) < len(numbers):
+            yield f"{name} (an unknown number)"
+        elif known:
+            yield f"{name} ({sum(known)})"
 
 
 def _named(what: str, notes: Sequence[str]) -> Iterator[str]:
     if notes:
         more = f" and {len(notes) - _NAMED} more" if len(notes) > _NAMED else ""
-        yield f"{what}: {', '.join(notes[:_NAMED])}{more}"
+        yield f"{what} ({len(notes)}): {', '.join(notes[:_NAMED])}{more}"
 
 
 OPERATIONS = (

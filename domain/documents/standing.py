@@ -1,15 +1,23 @@
-"""Rules for whether the record of a file is up to date."""
+"""Rules for the state of a record: whether it is up to date, forgotten, or lost its text."""
 
 from __future__ import annotations
 
+from clawmem.ports.digests import sha256
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 
+NO_TEXT = sha256(b"").hexdigest()
 FileVersion = tuple[int, InactiveReason | None, str, SourceStamp | None]
 
 
 def is_forgotten(document: Document | None) -> bool:
     """Whether the file must not be indexed in any version, because its document was forgotten."""
     return document is not None and document.inactive is InactiveReason.FORGOTTEN
+
+
+def has_lost_text(document: Document) -> bool:
+    """Whether damage destroyed the only copy of the text: a repair keeps the record, without the hash of its source."""
+    is_withdrawn = document.inactive not in (None, InactiveReason.FORGOTTEN)
+    return is_withdrawn and document.stamp is None and not document.source_hash and document.hash == NO_TEXT
 
 
 def is_current(document: Document | None, source_hash: str) -> bool:

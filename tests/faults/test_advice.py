@@ -21,6 +21,7 @@ FOLLOWED = {
     "reindex --force": ("test_repair.py", "test_another_heading"),
     "update": ("test_forgetting_record.py", "test_an_older_copy"),
     "embed": ("test_repair.py", "every_page_is_repaired"),
+    "forget": ("test_repair.py", "test_lost_texts_are_given_up_one_by_one"),
     "serve --stop": ("test_repair.py", "test_a_server_that_runs"),
 }
 HARMLESS = {

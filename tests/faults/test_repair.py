@@ -9,9 +9,10 @@ from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
+import apsw
 import pytest
 from command_line import Invoke
-from damaged_home import MEMORIES, SIZE, Damage, Home
+from damaged_home import MEMORIES, SIZE, SOUND, Damage, Home
 from server_process import serving
 from typer.testing import CliRunner
 
@@ -32,6 +33,20 @@ SENSELESS = {
     "vector": "update space_vectors set vector = zeroblob(length(vector)) where id % 3 = 0",
     "short vector": "update space_vectors set vector = substr(vector, 1, 6) where id % 3 = 0",
 }
+
+# A row of each table that the commands of a home leave empty.
+MORE_ROWS = (
+    "insert into sessions values ('one', '2026-03-01T10:00:00.000Z', null, null, 'About boats.', '[]', '')",
+    "insert into replacements values (1, 2, 'merged', '2026-03-01T10:00:00.000Z', '')",
+    "insert into replaced values (1, 3), (1, 4), (1, 5)",
+    "insert into co_activations values (1, 2, 3, '2026-03-01T10:00:00.000Z')",
+    "insert into capture_cursors values ('one', 'decisions', 4, 90, 2)",
+    "insert into sightings values ('s', 1, 'p', 'decision', 'user', 'one', 'm', 3, 'We row.', '2026-03-01T10:00:00.000Z')",
+    "insert into maintenance_runs (lane, phase, status, started_at) values ('light', 'gate', 'done', '2026-03-01T10:00:00.000Z')",
+    "insert into model_answers values (x'00', 'rerank', 'yes', '2026-03-01T10:00:00.000Z')",
+    "insert into model_costs values ('2026-03-01', 'm', 'rerank', 1, 0, 9, 9, 9)",
+    "insert into recall_stats values (1, 1, 1, 1, 0, '2026-03-01T10:00:00.000Z', '2026-03-01T10:00:00.000Z', 0.5, 0.5)",
+)
 
 
 def zeroed(page: bytes, chance: random.Random) -> bytes:
@@ -82,7 +97,8 @@ def every_page_is_repaired(home: Home, number: int) -> None:
         assert repaired.exit_code == 0, (page, damage.__name__, repaired.output)
         lost = tuple(json.loads(repaired.stdout)["notes"]) if advised == "repair" else ()
         home.assert_whole(lost=lost)
-        assert home.advice() in (None, "embed"), page  # a vector that is lost is made anew
+        # A vector that is lost is made anew, a text is given up.
+        assert home.advice() in (("forget",) if lost else (None, "embed")), page
 
 
 def test_pages_of_documents(home: Home) -> None:
@@ -144,6 +160,22 @@ class TestSalvage:
             for leftover in tmp_path.glob("new.sqlite*"):
                 leftover.unlink()
 
+    @pytest.mark.parametrize("damage", [zeroed, noise])
+    def test_every_page_of_the_schema(self, home: Home, tmp_path: Path, damage: Damage) -> None:
+        """Tables whose entry in the schema is lost are recognized by their rows; no row is lost."""
+        home.change(*MORE_ROWS)
+        home.content = home.vault.read_bytes()
+        with closing(SqliteVault(str(home.vault))) as vault:
+            before = rows(vault)
+        for page in schema_leaves(home):
+            home.spoil(page, damage, random.Random(page))
+            target = tmp_path / f"new-{page}.sqlite"
+            salvaged = salvage(str(home.vault), str(target))
+            assert (salvaged.notes, salvaged.spoilt, salvaged.lost) == ((), (), {}), page
+            with closing(SqliteVault(str(target))) as vault:
+                found = rows(vault)
+            assert [name for name in before if found[name] != before[name]] == [], page
+
     def test_another_programs_database(self, tmp_path: Path) -> None:
         """It is left alone."""
         import sqlite3
@@ -159,6 +191,13 @@ class TestSalvage:
             salvage(str(path), str(tmp_path / "new.sqlite"))
 
         assert (path.read_bytes(), list(tmp_path.glob("new*"))) == (before, [])
+
+
+def schema_leaves(home: Home) -> list[int]:
+    """The pages that hold the names and roots of the tables."""
+    with closing(apsw.Connection(str(home.vault))) as connection:
+        sql = "select pageno from dbstat where name = 'sqlite_schema' and pagetype = 'leaf'"
+        return [page for (page,) in connection.execute(sql)]
 
 
 def rows(vault: SqliteVault) -> dict[str, list[str]]:
@@ -182,7 +221,8 @@ class TestTheCommand:
         result = CliRunner().invoke(cli, ["repair"], input="n\n")
 
         assert result.exit_code == DECLINED
-        assert "rows would be lost" in result.stdout
+        assert "Comes back from its file" in result.stdout
+        assert "would be lost:" not in result.stdout.lower()
         assert home.vault.read_bytes() == before
         assert [path.name for path in home.vault.parent.glob("vault.sqlite.*")] == ["vault.sqlite.forgotten"]
 
@@ -203,8 +243,24 @@ class TestTheCommand:
 
         said = home.done("repair", "--yes").stdout
 
-        assert "Text lost: _clawmem/decisions/queue.md" in said
+        assert "Text lost, in no file (1): _clawmem/decisions/queue.md" in said
         home.assert_whole(lost=("_clawmem/decisions/queue.md",))
+
+    def test_lost_texts_are_given_up_one_by_one(self, home: Home) -> None:
+        """`verify` names each until it is forgotten; what else was lost is not forgotten with it."""
+        home.put(home.content.replace(b"zebrafish queue", b"zebrafish \xff\xff\xff\xff\xff"))
+        home.put(
+            home.vault.read_bytes().replace(b"Walked the numbat", b"Walked the \xff\xff\xff\xff\xff\xff")
+        )
+        home.done("repair", "--yes")
+
+        queue, diary = sorted(home.lost_texts(), key=lambda place: "diary" in place)
+        assert (queue, "_clawmem/diary/" in diary) == ("_clawmem/decisions/queue.md", True)
+        home.done("forget", "--yes", queue)
+
+        assert home.lost_texts() == [diary]
+        home.done("forget", "--yes", diary)
+        assert home.done("verify").stdout == SOUND
 
     def test_a_damaged_word(self, home: Home) -> None:
         """A memory whose text is not what it was is found out, kept in the archive, and named; a file is read again."""
@@ -213,7 +269,7 @@ class TestTheCommand:
         assert "_clawmem/decisions/queue.md has another body stored" in home.invoke("verify").stdout
         said = home.done("repair", "--yes").stdout
 
-        assert "Text damaged, kept in the archive: _clawmem/decisions/queue.md" in said
+        assert "Text damaged, kept in the archive (1): _clawmem/decisions/queue.md" in said
         home.assert_whole(lost=("_clawmem/decisions/queue.md",))
 
     def test_a_record_that_makes_no_sense(self, home: Home) -> None:
@@ -243,6 +299,18 @@ class TestTheCommand:
         assert "Run: clawmem reindex --force" in home.invoke("verify").stdout
         home.done("reindex", "--force")
 
+        home.assert_whole()
+
+    def test_the_schema_entry_of_the_texts(self, home: Home) -> None:
+        """With the page that names the table of texts everything comes back: the diary, memories, pins, forgetting."""
+        before = home.done("diary", "read").stdout
+        home.spoil(schema_leaves(home)[0], noise, random.Random(6))
+
+        assert home.advice() == "repair"
+        said = home.done("repair", "--yes").stdout
+
+        assert "Nothing was lost." in said
+        assert home.done("diary", "read").stdout == before
         home.assert_whole()
 
     def test_a_vault_of_noise(self, home: Home) -> None:

@@ -25,5 +25,5 @@ def test_repair_says_what_would_be_lost(remembered: Invoke) -> None:
     """Before it is confirmed, in words and for programs."""
     record = json.loads(remembered("repair", "--json").stdout)
 
-    assert "Every record can be read." in record["error"]
-    assert record["would_remove"] == {"lost": {}, "notes": [], "spoilt": []}
+    assert "Nothing would be lost." in record["error"]
+    assert record["would_remove"] == {"lost": {}, "notes": [], "spoilt": [], "reread": []}

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.rescue.cells import INDEX_LEAF, TABLE_LEAF, Cell, Page, Values, read_page
+from clawmem.adapters.sqlite.rescue.cells import INDEX_INTERIOR, INDEX_LEAF, Cell, Page, Values, read_page
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.vocabulary import TELLING
 
 _DERIVED = ("outbox", "leases", "companions")
 _SKETCHES = "sketches"  # derived by a model
+_LOCK_BYTE = 1 << 30  # SQLite leaves the page with this byte unused
 _KINDS: dict[str, tuple[type, ...]] = {
     "text": (str,),
     "integer": (int,),
@@ -25,7 +26,8 @@ class Table(NamedTuple):
     A table of records, with its columns in storage order.
 
     ``rowid`` is the position of the column that aliases the rowid, or None. A record has at least ``least``
-    columns: records that were written before the last columns were added are shorter.
+    columns: records that were written before the last columns were added are shorter. ``references`` are the positions
+    of columns that hold the key of another table, which is the first column there.
     """
 
     name: str
@@ -36,6 +38,12 @@ class Table(NamedTuple):
     rowid: int | None
     is_index: bool
     least: int
+    references: tuple[tuple[int, str], ...] = ()
+
+    def may_own(self, page: Page) -> bool:
+        """Whether *page* can be part of this table: it is of its kind, and has no records, or one that fits."""
+        is_same_kind = (page.kind in (INDEX_INTERIOR, INDEX_LEAF)) == self.is_index
+        return is_same_kind and (not page.cells or any(map(self.values, page.cells)))
 
     def values(self, cell: Cell) -> Values | None:
         """Return the values of *cell* by column; ``None`` if it cannot be a record of this table."""
@@ -92,7 +100,13 @@ def _table(db: Database, name: str, is_index: bool) -> Table:
         alias,
         is_index,
         max((place for place, row in enumerate(rows, start=1) if row[2] and row[3] is None), default=1),
+        _references(db, name, [row[0] for row in rows]),
     )
+
+
+def _references(db: Database, name: str, columns: list[str]) -> tuple[tuple[int, str], ...]:
+    found = db.rows('select "from", "table" from pragma_foreign_key_list(?)', (name,))
+    return tuple((columns.index(column), parent) for column, parent in found)
 
 
 def _words(table: str, column: str) -> frozenset[str] | None:
@@ -124,44 +138,56 @@ class Trees:
 
     def __init__(self, file: PageFile) -> None:
         self._file = file
+        self._free = file.free()
         self._seen: set[int] = set()
 
-    def walk(self, root: int) -> Tree:
-        """Read the tree below page *root*."""
+    def walk(self, root: int, table: Table | None = None) -> Tree:
+        """Read the tree below page *root*; a page that holds no record of *table* belongs to another tree."""
         cells: list[Cell] = []
         broken = unreadable = 0
         waiting = [root]
         while waiting:
             number = waiting.pop()
-            page = self._page(number)
+            page = None if number in self._seen else self._page(number)
+            if page is not None and table is not None and not table.may_own(page):
+                broken += 1
+                continue
+            self._seen.add(number)
             if page is None:
                 broken += 1
                 continue
+            self._seen.update(other for cell in page.cells for other in cell.overflow)
             cells += page.cells
             unreadable += page.unreadable
             waiting += reversed(page.children)
         return Tree(cells, broken, unreadable)
 
-    def orphans(self) -> Iterator[Page]:
-        """Iterate over leaf pages that belong to no tree read so far and are not free."""
-        free = self._file.free()
+    def unclaimed_pages(self) -> Iterator[tuple[int, Page]]:
+        """Iterate over the readable pages that belong to no tree read so far and are not free."""
+        for number in self._unclaimed():
+            if page := self._page(number):
+                yield number, page
+
+    def unclaimed(self) -> list[Tree]:
+        """Read the trees of these pages; those without records are left out."""
+        children = {number: page.children for number, page in self.unclaimed_pages()}
+        below = {child for numbers in children.values() for child in numbers}
+        trees = [self.walk(number) for number in children if number not in below]
+        return [tree for tree in trees if tree.cells]
+
+    @property
+    def has_lost_pages(self) -> bool:
+        """Whether some page is neither free nor part of a tree read so far."""
+        unused = _LOCK_BYTE // self._file.size + 1
+        return any(number != unused for number in self._unclaimed())
+
+    def _unclaimed(self) -> Iterator[int]:
         for number in range(1, self._file.count + 1):
-            if number in self._seen or number in free:
-                continue
-            try:
-                page = read_page(number, self._file.__getitem__, self._file.usable)
-            except (ValueError, IndexError):
-                continue
-            if page.kind in (TABLE_LEAF, INDEX_LEAF) and page.cells:
-                yield page
+            if number not in self._seen and number not in self._free:
+                yield number
 
     def _page(self, number: int) -> Page | None:
-        if number in self._seen:
-            return None
-        self._seen.add(number)
         try:
-            page = read_page(number, self._file.__getitem__, self._file.usable)
+            return read_page(number, self._file.__getitem__, self._file.usable)
         except (ValueError, IndexError):
             return None
-        self._seen.update(other for cell in page.cells for other in cell.overflow)
-        return page

@@ -148,7 +148,8 @@ def _await_file(db: Database, number: int) -> None:
     """Mark a document as missing until the next pass over its folder reads its file again."""
     _set_text(db, number, _NOTHING)
     db.write(
-        "update documents set inactive = coalesce(inactive, ?), source_hash = '', source_mtime_ns = 0 where id = ?",
+        """update documents
+              set inactive = coalesce(inactive, ?), source_hash = '', source_mtime_ns = 0, body_length = 0 where id = ?""",
         (InactiveReason.REMOVED.value, number),
     )
 
@@ -195,7 +196,7 @@ _MENDED = (
     f"delete from fragments where key >> 20 {_DOCUMENT_GONE}",
     f"delete from mentions where document_id {_DOCUMENT_GONE}",
     """delete from fragments where key >> 20 in (
-        select id from documents where inactive = 'forgotten' or (body_length > 0 and hash = (
+        select id from documents where inactive = 'forgotten' or (source_hash = '' and hash = (
             select hash from content where body = '')))""",
     """delete from content where hash not in (select hash from documents)""",
     # Triggers count these otherwise, for documents in service.

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, bring_to, foreign_database, migrate
+from clawmem.adapters.sqlite.rescue.adoption import adopt
 from clawmem.adapters.sqlite.rescue.cells import Cell, Values
 from clawmem.adapters.sqlite.rescue.layout import Table, Tree, Trees, tables_of
 from clawmem.adapters.sqlite.rescue.mending import IndexClues, mend
@@ -26,6 +28,16 @@ _SCHEMA = Table(
     None,
     is_index=False,
     least=5,
+)
+_SEQUENCES = Table(
+    "sqlite_sequence",
+    ("name", "seq"),
+    ((str,), (int,)),
+    (True, True),
+    (None,) * 2,
+    None,
+    is_index=False,
+    least=2,
 )
 _OWNER_ALONE = 0o600
 _TYPES = ("table", "index", "trigger", "view")
@@ -61,7 +73,7 @@ def salvage(source: str, target: str) -> SalvageReport:
     db = Database(target)
     try:
         bring_to(db, version)
-        found = _read(file, tables_of(db))
+        found = _read(file, tables_of(db), {name for (name,) in db.rows("select name from sqlite_schema")})
         with db.without_rules(), db.atomic():
             for table in tables_of(db):
                 _insert(db, table, found.rows.get(table.name, ()))
@@ -103,37 +115,28 @@ def _refuse_strangers(file: PageFile, source: str) -> None:
         raise foreign_database(source)
 
 
-def _read(file: PageFile, tables: Iterable[Table]) -> _SalvagedContent:
+def _read(file: PageFile, tables: Iterable[Table], names: AbstractSet[str]) -> _SalvagedContent:
+    """Read the records of *tables*; other trees that a vault has are those of *names*."""
     trees = Trees(file)
-    roots = _roots(trees.walk(1), file)
+    roots = _roots(trees.walk(1, _SCHEMA), file)
     known = {table.name: table for table in tables}
-    walked = {name: trees.walk(root) for name, root in roots.items()}
-    for name in known:
-        walked.setdefault(name, Tree([], broken=1))
-    _adopt(trees, walked, known)
+    recognized = {**known, _SEQUENCES.name: _SEQUENCES}
+    # Records come first: a damaged pointer of another tree must not claim their pages.
+    walked = {name: trees.walk(roots[name], table) for name, table in recognized.items() if name in roots}
+    walked |= {n: trees.walk(root) for n, root in roots.items() if n in names and n not in recognized}
+    adopt(trees, walked, recognized)
     rows = {name: list(_rows(known[name], walked[name].cells)) for name in known}
     lost = {name: _lost(walked[name], len(rows[name]), _held(name, walked, roots)) for name in known}
-    return _SalvagedContent(rows, lost, _clues(walked), _sequences(walked.get("sqlite_sequence")))
+    return _SalvagedContent(rows, lost, _clues(walked), _sequences(walked[_SEQUENCES.name]))
 
 
 def _roots(schema: Tree, file: PageFile) -> dict[str, int]:
     """Return the root page of each table and index; if a schema page is damaged, also search unreferenced pages."""
     cells = list(schema.cells)
     if not schema.is_whole:
-        cells += [cell for page in Trees(file).orphans() for cell in page.cells]
+        cells += [cell for _, page in Trees(file).unclaimed_pages() for cell in page.cells]
     told = (_SCHEMA.values(cell) for cell in cells)
     return {row[1]: row[3] for row in told if row and row[0] in _TYPES[:2] and row[3]}
-
-
-def _adopt(trees: Trees, walked: dict[str, Tree], known: Mapping[str, Table]) -> None:
-    """Assign each unreferenced leaf page to a broken table if it is the only one whose layout fits."""
-    broken = [name for name in known if walked[name].broken]
-    if not broken:
-        return
-    for page in trees.orphans():
-        fitting = [name for name in broken if all(known[name].values(cell) for cell in page.cells)]
-        if len(fitting) == 1:
-            walked[fitting[0]].cells.extend(page.cells)
 
 
 def _rows(table: Table, cells: Iterable[Cell]) -> Iterator[Values]:
@@ -195,13 +198,8 @@ def _clues(walked: Mapping[str, Tree]) -> IndexClues:
     return IndexClues(places, hashes, served, walked.get("documents_chronology_within", Tree([], 1)).is_whole)
 
 
-def _sequences(tree: Tree | None) -> dict[str, int]:
-    cells = tree.cells if tree else []
-    return {
-        cell.values[0]: cell.values[1]
-        for cell in cells
-        if len(cell.values) == 2 and isinstance(cell.values[0], str) and isinstance(cell.values[1], int)
-    }
+def _sequences(tree: Tree) -> dict[str, int]:
+    return dict(_rows(_SEQUENCES, tree.cells))
 
 
 def _insert(db: Database, table: Table, rows: Iterable[Values]) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from clawmem.app.services.models import Provider
+from clawmem.domain.documents.identity import body_hash
+from clawmem.domain.documents.standing import has_lost_text
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 
@@ -60,3 +62,15 @@ def attempt(name: str, check: Check) -> CheckResult:
 def without_remedy(fault: str) -> str:
     """Return *fault* without the advice to rebuild at its end."""
     return fault.removesuffix(REBUILD).rstrip(" .")
+
+
+def text_fault(document: Document, body: str | None) -> str:
+    """Return a sentence about the stored text of *document*, with the remedy; empty if it is the text of its hash."""
+    name = document.display_path
+    if has_lost_text(document):
+        return f'{name} has lost its text. Copy it from a backup, or run: clawmem forget "{name}"'
+    if body is None:
+        return f"{name} has no text stored. {REPAIR}"
+    if body_hash(body) != document.hash:
+        return f"{name} has another body stored than its hash says. {REPAIR}"
+    return ""

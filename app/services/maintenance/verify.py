@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, filterfalse
 from operator import attrgetter
 from string import ascii_lowercase, digits
 
@@ -14,9 +14,16 @@ from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, check_readable, parse_source
-from clawmem.app.services.maintenance.finding import REBUILD, REINDEX, REPAIR, spread, without_remedy
+from clawmem.app.services.maintenance.finding import (
+    REBUILD,
+    REINDEX,
+    REPAIR,
+    spread,
+    text_fault,
+    without_remedy,
+)
 from clawmem.domain.documents.entries import GRAIN_OF, lexical_entries
-from clawmem.domain.documents.identity import body_hash, source_hash
+from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
@@ -84,7 +91,7 @@ class Verify:
         them. Nothing else is compared while storage is damaged. Disk: files missing from the vault, changed since, or
         deleted. Unreadable files missing from the vault are not reported, see `skipped_files`. Files of forgotten,
         archived and superseded documents, and files with a forgotten text, are not compared. Records: bodies that
-        differ from their hash; of a sample, fragments that differ when computed again. Indexes: for words at every
+        differ from their hash or were lost; of a sample, fragments that differ when computed again. Indexes: for words at every
         granularity and for vectors, entries that are found but not served, served but not found, and unexplained
         counts. The samples are every k-th document by path, at most 50. Words: where nothing else differs, every word
         of the vault's own lexical index.
@@ -96,8 +103,9 @@ class Verify:
             return damage
         documents = sorted(self._vault.documents.latest(), key=_PLACE)
         withdrawn = {document.id: document for document in self._vault.documents.latest(active=False)}
+        recorded = chain(documents, filterfalse(is_forgotten, withdrawn.values()))
         stored = [
-            *self._spoilt_bodies(documents),
+            *filter(None, (text_fault(one, self._vault.documents.body(one.id)) for one in recorded)),
             *self._indexes(documents, withdrawn),
             *self._fragmented_otherwise(spread(self._from_files(documents), SAMPLE)),
         ]
@@ -192,11 +200,6 @@ class Verify:
             return None
 
     # -- indexes ------------------------------------------------------------------------------------
-
-    def _spoilt_bodies(self, documents: Sequence[Document]) -> Iterator[str]:
-        for document in documents:
-            if body_hash(self._vault.documents.body(document.id) or "") != document.hash:
-                yield f"{document.display_path} has another body stored than its hash says. {REPAIR}"
 
     def _indexes(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
         is_different = False
