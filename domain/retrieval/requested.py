@@ -57,7 +57,7 @@ _NO_NAMES = frozenset(
 _VERBS_TOO = frozenset("rent phone telephone email mail bill date".split())
 _ARTICLES = frozenset("a an the my our your his her their this".split())
 _UNITS = frozenset("day week month quarter year night hour".split())
-# What follows these words is not asked for: "what did he do after he got my phone number".
+# Words before a clause that asks for nothing: "what did he do after he got my phone number".
 _CIRCUMSTANCES = frozenset("after before because since while although without".split())
 _LEAST_ASKED = 3  # words that ask for something
 _COUNTED = AnyCase(r"\b(?:how many|wie ?viele|combien de|combien d|quant[oa]s|cuánt[oa]s)\s+(\w+)")

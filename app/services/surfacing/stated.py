@@ -11,8 +11,8 @@ from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.filters import is_wish
 from clawmem.ports.stores import SearchableDocuments
 
-# Shares of the weight of the question's words: what a note may lack that has all of it, and what a note lacks that shares
-# only a part of the topic.
+# Shares of the weight of the question's words: the most that a complete note lacks, and the most that a note lacks which
+# shares more than a part of the topic.
 WHOLE, PART = 0.1, 0.5
 FEW = 4  # words of a question of which each matters
 # Notes that are shown although they lack what is asked for. Of 264 answers of the owners' questions one would lose 3, two lose
