@@ -251,7 +251,7 @@ _AMOUNT = AnyCase(
 _OF_OTHERS = AnyCase(
     r"\b(?:did|does|do|has|have|had|is|are|was|were|will|hat|haben|ist|sind|war)\b(?!\s+(?:i|we|it|there|ich|wir|es)\b)"
 )
-_OWN_DEEDS = AnyCase(r"\b(?:did|have|had|were|was)\s+(?:i|we)\b", "did|have|had|were|was&i|we")
+_OWN_DEEDS = AnyCase(r"\b(?:did|have|had|were|was)\s+(?:i|we)\b(?:\s+(\w+))?", "did|have|had|were|was&i|we")
 
 # Words of generic questions; none of them names a topic.
 _ANYTHING = frozenset(
@@ -263,6 +263,7 @@ _ANYTHING = frozenset(
     wrote written write writing noted recorded entry entries note notes diary journal
     remember recall mention mentioned summary summarise summarize summarised recap overview review
     next upcoming step steps todo todos left open status state progress new news recent recently latest
+    down up
     passiert geschehen gemacht pasó pasado hice hicimos passé fait
     """.split()
 )
@@ -286,6 +287,12 @@ def asks_for_records(query: str, named: TimeRange) -> bool:
     if _AMOUNT.search(query[: named.start]) and not _OF_OTHERS.search(query):
         return True
     return _OWN_DEEDS.search(query) is not None or bool(kinds_in(query[: named.start]))
+
+
+def is_own_deed(query: str, topic: Sequence[str]) -> bool:
+    """Whether *topic* is the verb of "what did I …" alone, so that every note of the time may tell of it."""
+    found = _OWN_DEEDS.search(query)
+    return found is not None and found[1] is not None and [*topic] == [found[1].lower()]
 
 
 def about_topic(coverage: Mapping[int, float]) -> set[int]:

@@ -14,14 +14,14 @@ from clawmem.domain.retrieval.composite import MOST_FREQUENCY, Signals, frequenc
 from clawmem.domain.retrieval.confidence import baseline, blend_stored
 from clawmem.domain.retrieval.recency import FOREVER, decay, half_life_days, recency
 
-# Maximum of each term. Together they span 0.122, from -0.044 to +0.078, so two documents whose relevance differs by
-# more than 0.122 never change places. Increase one only by decreasing another. With half of these values metadata decided
+# Maximum of each term. Together they span 0.182, from -0.044 to +0.138, so two documents whose relevance differs by
+# more than 0.182, or 0.092 if neither is pinned, never change places. Increase one only by decreasing another. With half of these values metadata decided
 # hardly anything; with twice as much it decided too much on one of the two judged vaults.
 CONFIDENCE = 0.024
 QUALITY = 0.004
 FREQUENCY = 0.004
 RECENCY = 0.016
-PIN = 0.030
+PIN = 0.090  # an owner pins few notes, and means these; with 0.030 the pin decided no judged question
 
 INTENDED_RECENCY = 0.25  # may rank a document above better matches, because the question asks for recency
 INTENDED_HALF_LIFE_DAYS = 60.0  # for all content types
@@ -36,8 +36,8 @@ def calibrated(
     """
     Return the score of one document in [0, 1]: its relevance, slightly adjusted by its metadata.
 
-    It never decreases with increasing relevance. Without an intent, the adjustment is between -0.044 and +0.078, so a
-    relevance more than 0.122 higher always wins. The clamp to 1.0 can make the best matches equal: sort by
+    It never decreases with increasing relevance. Without an intent, the adjustment is between -0.044 and +0.138, so a
+    relevance more than 0.182 higher always wins. The clamp to 1.0 can make the best matches equal: sort by
     `sort_score` and display this score.
 
     Args:

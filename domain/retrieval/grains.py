@@ -65,6 +65,9 @@ DOCUMENT_NEIGHBOUR_SHARE = 0.1
 
 SPEAKER_LIFT = 0.3  # relative increase of a line's score if the question names its speaker
 
+# The nearest of many passages is near by chance: cosine that a note loses for its length, and the length that counts as one.
+CHANCE, CHANCE_LENGTH = 0.02, 1000
+
 _WITHOUT_ZERO = frozenset({VECTOR, COVERAGE, WHOLE})
 
 DEPTH = 100  # results that are computed; the maximum limit of a search
@@ -111,6 +114,7 @@ def fuse_documents(
     labels: Mapping[FragmentKey, str] = MappingProxyType({}),
     weights: Mapping[str, float] = DOCUMENT_WEIGHTS,
     speakers: Collection[str] = (),
+    lengths: Mapping[int, int] = MappingProxyType({}),
 ) -> list[tuple[int, Fused]]:
     """
     Rank documents by the best fragment that each retriever found in them.
@@ -123,6 +127,7 @@ def fuse_documents(
         labels: Speakers of the lines among the hits; a line that is missing has no speaker.
         weights: Weights by retriever; a retriever without one is ignored.
         speakers: Lower-case names; the score of a line by one of them is increased.
+        lengths: Characters of the documents; a missing one has none. The cosine of a long document counts less.
 
     Returns:
         (document id, fused) by relevance descending, then id; at most `DEPTH`.
@@ -130,6 +135,10 @@ def fuse_documents(
     scores = {name: {hit.key: hit.score for hit in hits} for name, hits in legs.items() if name in weights}
     if LINE in scores:
         scores[LINE] = _lifted(_spread_hits(scores[LINE]), labels, speakers)
+    for name in filter(lambda one: retriever_of(one) == VECTOR, scores):
+        scores[name] = {
+            key: score - _by_chance(lengths.get(key.document_id, 0)) for key, score in scores[name].items()
+        }
     best = {name: _best_of_document(found) for name, found in scores.items()}
     scaled = {
         name: _scaled(name, {k: score for k, (score, _) in found.items()}) for name, found in best.items()
@@ -248,6 +257,10 @@ def _spread_hits(lines: Scores) -> Scores:
         + DOCUMENT_NEIGHBOUR_SHARE * (at.get((key[0], key[1] - 1), 0.0) + at.get((key[0], key[1] + 1), 0.0))
         for key, score in lines.items()
     }
+
+
+def _by_chance(length: int) -> float:
+    return CHANCE * math.log1p(length / CHANCE_LENGTH)
 
 
 def _lifted(lines: Scores, labels: Mapping[FragmentKey, str], speakers: Collection[str]) -> Scores:

@@ -17,6 +17,8 @@ from clawmem.domain.retrieval.relevance_model import (
     COUNTED_ENTRIES,
     MOST_COVERAGE,
     NAMED_ENTRIES,
+    SMALL,
+    SMALLEST,
     AnsweredWeights,
 )
 from clawmem.domain.retrieval.relevance_weights import ANSWERED, ANSWERED_BY_WORDS, PLACED
@@ -172,9 +174,10 @@ def _by_words(evidence: Evidence, weights: AnsweredWeights) -> float:
     )
 
 
-def _counted_entries(evidence: Evidence) -> int:
+def _counted_entries(evidence: Evidence) -> float:
     least, most = COUNTED_ENTRIES
-    return _within(evidence.entries, least, NAMED_ENTRIES if evidence.whole else most)
+    counted = _within(evidence.entries, least, NAMED_ENTRIES if evidence.whole else most)
+    return counted * min(1.0, max(SMALLEST, evidence.entries) / SMALL)
 
 
 def _covered(coverage: float) -> float:

@@ -34,5 +34,7 @@ class PlacedWeights(NamedTuple):
 # Lines and passages. The fitted vaults have 214 to 6 812. Vaults below the lower bound are treated alike: there the model that
 # is fitted on the others takes everything for answered.
 COUNTED_ENTRIES = (500, 7_000)
+# In a vault with fewer entries all words are frequent, so the lower bound shrinks with it, down to the second number.
+SMALL, SMALLEST = 60, 6
 NAMED_ENTRIES = 1_000
 MOST_COVERAGE = 1.5

@@ -10,7 +10,8 @@ contained if the text has a filler.
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
@@ -47,7 +48,18 @@ _TIMES = frozenset(
     montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar märz juni juli oktober dezember
     """.split()
 )
-_NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ]\w(?:[\w'’-]{0,40})")
+# Capitalised after another word, or with a genitive ("Priya's number").
+_NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ]\w(?:[\w'’-]{0,40})|(?<!\S)[A-ZÀ-Þ][a-zà-ÿ]{1,30}(?=['’]s\b)")
+_NO_NAMES = frozenset(
+    "what who where when why how it that this there here he she let today tomorrow yesterday everyone someone".split()
+)
+# Cues that are verbs before an object ("rent a raft"), but not before a unit of time ("rent a month").
+_VERBS_TOO = frozenset("rent phone telephone email mail bill date".split())
+_ARTICLES = frozenset("a an the my our your his her their this".split())
+_UNITS = frozenset("day week month quarter year night hour".split())
+# Words before a clause that asks for nothing: "what did he do after he got my phone number".
+_CIRCUMSTANCES = frozenset("after before because since while although without".split())
+_LEAST_ASKED = 3  # words that ask for something
 _COUNTED = AnyCase(r"\b(?:how many|wie ?viele|combien de|combien d|quant[oa]s|cuánt[oa]s)\s+(\w+)")
 
 
@@ -111,7 +123,7 @@ SLOTS = (
         is_contact=True,
     ),
     _slot(
-        "how much|price|cost|costs|charge|charges|charged|charging|bill|billing|pay|pays|paid|fee|euro"
+        "how much|price|cost|costs|charge|charges|charged|charging|bill|billing|pay|pays|paid|owe|owes|owed|fee|euro"
         "|euros|franc|francs|kostet|kosten|preis|amount|rate|wie viel|wie hoch|damage",
         "wants",
         _AMOUNT,
@@ -226,7 +238,7 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
         named_time: The part of it that names a time.
     """
     every = words(text)
-    spoken = f" {' '.join(every)} "
+    spoken = f" {' '.join(_asking_words(every))} "
     counted = _COUNTED.search(text)
     return QuestionDemands(
         tuple(map(_plain, searched)),
@@ -234,7 +246,7 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
             _plain(word)
             for name in _NAME.compiled.findall(text)
             for word in words(name)
-            if word.isalpha() and word not in _LANGUAGES and word.removesuffix("s") not in _TIMES
+            if word.isalpha() and word not in _LANGUAGES | _NO_NAMES and word.removesuffix("s") not in _TIMES
         ),
         frozenset(_numbers(text)),
         frozenset(map(_plain, words(named_time))),
@@ -242,6 +254,17 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
         frozenset(map(_plain, every)),
         _plain(counted[1].lower()) if counted else "",
     )
+
+
+def _asking_words(every: Sequence[str]) -> Iterator[str]:
+    """Yield the words of a question that may ask for a slot: no circumstances, and no verbs with an object."""
+    for at, word in enumerate(every):
+        if word in _CIRCUMSTANCES and at >= _LEAST_ASKED:
+            return
+        article, noun = [*every[at + 1 : at + 3], "", ""][:2]
+        is_noun = at > 0 and every[at - 1] in _ARTICLES
+        if word not in _VERBS_TOO or article not in _ARTICLES or noun in _UNITS or is_noun:
+            yield word
 
 
 def _numbers(text: str) -> Iterator[tuple[str, ...]]:
@@ -321,10 +344,28 @@ def _is_filled(asked: QuestionDemands, slot: Slot, near: str) -> bool:
             return any(_is_number(word) for word in around if word not in asked.every)
     if slot.beside and not slot.beside.compiled.search(near):
         return False
+    if slot.is_contact:
+        return any(
+            map(slot.filler.compiled.search, _entries_about(asked.names.intersection(asked.words), near))
+        )
     return any(
-        slot.is_contact or asked.every.isdisjoint(map(_plain, words(found[0])))
-        for found in slot.filler.compiled.finditer(near)
+        asked.every.isdisjoint(map(_plain, words(found[0]))) for found in slot.filler.compiled.finditer(near)
     )
+
+
+def _entries_about(names: frozenset[str], near: str) -> list[str]:
+    """Return the entries of a list, paragraphs and sections that begin with one of *names*; all of *near* without any."""
+    lines = near.split("\n")  # the names of the note are at the end of the last one
+    about = [at for at, line in enumerate(lines[:-1]) if not names.isdisjoint(map(_plain, words(line)))]
+    if not about:
+        return [near]
+    return ["\n".join([lines[at], *takewhile(_is_going_on(lines[at]), lines[at + 1 :])]) for at in about]
+
+
+def _is_going_on(first: str) -> Callable[[str], bool]:
+    if first.startswith("#"):
+        return lambda line: not line.startswith("#")
+    return lambda line: line[:1].isalpha() or line.startswith("  ")
 
 
 def _is_number(word: str) -> bool:

@@ -8,6 +8,7 @@ have the form of a plain statement.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
@@ -51,6 +52,10 @@ _TIMES = frozenset(
 )
 _OURS = frozenset("we our ours us did was were had decided agreed ago".split())
 _OWN = frozenset("i my mine".split())
+# "Me" refers to the author ("what does the school owe me") unless it belongs to a request ("show me", "explain to me").
+_ASKED_OF = frozenset(
+    "tell show give let help send teach get write find remind make bring explain to for with".split()
+)
 
 MOST_FILES = 3
 RESULTS_EACH = 2
@@ -86,7 +91,7 @@ class PromptForm(NamedTuple):
         general: The prompt opens like a general-knowledge question.
         pointing: The prompt points at something in the current context: "this function", "the code above".
         ours: The prompt refers to actions or property of a group: "we", "our", "did", "decided".
-        own: The prompt refers to its author: "I", "my"; false for a general question such as "how do I".
+        own: The prompt refers to its author: "I", "my", "owe me"; false for a general question such as "how do I".
         telling: The prompt holds a word other than function words.
     """
 
@@ -109,12 +114,14 @@ def prompt_form(prompt: str) -> PromptForm:
         or f"{' '.join(question)} ".startswith(_GENERAL)
         or any(phrase in text for phrase in _GENERAL_WITHIN)
     )
+    is_about_author = any(word == "me" and before not in _ASKED_OF for before, word in pairwise(every))
+    general = general and not is_about_author
     return PromptForm(
         task=opening[:1] != [] and opening[0] in _TASK_VERBS and "i" not in every,
         general=general,
         pointing=any(map(_points, every, [*every[1:], ""])),
         ours=not _OURS.isdisjoint(every),
-        own=not general and not _OWN.isdisjoint(every),
+        own=is_about_author or (not general and not _OWN.isdisjoint(every)),
         telling=not STOP_WORDS.issuperset(every),
     )
 

@@ -44,6 +44,14 @@ def test_a_value_that_a_note_states(home: Home) -> None:
     assert ONLY_TOPIC not in said.block
 
 
+def test_notes_that_share_one_word_beside_a_note_with_all(home: Home) -> None:
+    """Of the other notes about the loft two are shown, although the question asks for no value."""
+    shown = places(home.ask("who has the easels in the loft"))
+
+    assert "move.md" in shown[0]
+    assert len(shown) == 2
+
+
 def test_a_question_for_no_kind_of_value(home: Home) -> None:
     """Every note about the topic may answer."""
     said = home.ask("what do we know about the loft")

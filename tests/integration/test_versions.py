@@ -32,6 +32,18 @@ def asked(invoke: Invoke, tmp_path: Path) -> Callable[[str], list[str]]:
     return ask
 
 
+def test_confidences_fall_down_the_list(asked: Callable[[str], list[str]], invoke: Invoke) -> None:
+    """Also where metadata changed the order: here a draft that matches best."""
+    question = "could the shop cost 700 if Ruiz agrees"
+    asked(question)
+    sure = [
+        one["confidence"]
+        for one in json.loads(invoke("query", question, "--json", "--all").stdout)["results"]
+    ]
+
+    assert sure == sorted(sure, reverse=True)
+
+
 @pytest.mark.parametrize(
     ("question", "best"),
     [

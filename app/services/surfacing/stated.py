@@ -11,6 +11,10 @@ from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.filters import is_wish
 from clawmem.ports.stores import SearchableDocuments
 
+# Shares of the weight of the question's words: the most that a complete note lacks, and the most that a note lacks which
+# shares more than a part of the topic.
+WHOLE, PART = 0.1, 0.5
+FEW = 4  # words of a question of which each matters
 # Notes that are shown although they lack what is asked for. Of 264 answers of the owners' questions one would lose 3, two lose
 # 1 and three none; two leave 22 of the 61 blocks without an answer at most two notes, before 4.
 MOST_ABOUT_TOPIC = 2
@@ -20,23 +24,26 @@ def stated(vault: SearchableDocuments) -> Stage:
     """
     Return a stage that drops notes without the value, name or number that the prompt asks for, except the first two.
 
-    A note is kept if one of its lines has it nearby, and so is a stated preference. A prompt that asks for nothing that
-    can be tested is left unchanged, and so are long prompts.
+    A note is kept if one of its lines has it nearby, and so is a stated preference. If the prompt asks for nothing that can
+    be tested and has few words, notes with less than half of them are dropped if another note has all ("the landlord of the
+    studio"). Long prompts are left unchanged.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         words = len(request.question.forms.words)
         asked = demands_of(request, words)
-        if not work.candidates or words > WORDS_LOOKED_UP or request.show_all or not asked.is_specific:
+        if not work.candidates or words > WORDS_LOOKED_UP or request.show_all:
             return work
         lacks = shortfalls(
             vault.documents, request, work.candidates, words_of(vault.lexical, request).rarities
         )
-        stating = {
-            c.document_id
-            for c in work.candidates
-            if c.best in lacks and not asked.is_missed_by(lacks[c.best])
-        }
+        found = {c.best: lacks[c.best] for c in work.candidates if c.best in lacks}
+        if asked.is_specific:
+            stating = {key.document_id for key, lack in found.items() if not asked.is_missed_by(lack)}
+        elif words <= FEW and any(lack.words <= WHOLE for lack in found.values()):
+            stating = {key.document_id for key, lack in found.items() if lack.words <= PART}
+        else:
+            return work
         first = islice(dict.fromkeys(c.document_id for c in work.candidates), MOST_ABOUT_TOPIC)
         kept = stating.union(first, (c.document_id for c in work.candidates if is_wish(vault.documents, c)))
         trace.drop([c for c in work.candidates if c.document_id not in kept], "about the topic alone")

@@ -8,6 +8,7 @@ from clawmem.domain.retrieval.by_date import (
     LEAST_COVERAGE,
     about_topic,
     asks_for_records,
+    is_own_deed,
     matching,
     names_the_same,
     newest_first,
@@ -54,6 +55,19 @@ def test_questions_for_records(question: str, asks: bool) -> None:
 def test_the_diary_of_a_period(question: str, name: str) -> None:
     """Days, calendar months and years have one; other times have none."""
     assert period_name(_named(question)) == name
+
+
+@pytest.mark.parametrize(
+    ("question", "topic", "is_alone"),
+    [
+        ("what did I sand in March", ("sand",), True),
+        ("what did I sand on the boat in March", ("sand", "boat"), False),
+        ("what did Joost sand in March", ("sand",), False),
+    ],
+)
+def test_a_verb_alone_is_no_topic(question: str, topic: tuple[str, ...], is_alone: bool) -> None:
+    """Every note of a time may tell of an own deed that none of them names."""
+    assert is_own_deed(question, topic) is is_alone
 
 
 def test_notes_about_the_topic() -> None:

@@ -28,6 +28,13 @@ any_signals = st.builds(
 )
 
 
+def test_a_pin_decides_between_notes_that_match_alike() -> None:
+    """A pin weighs more than six hundredths of relevance, and less than a fifth."""
+    pinned = sort_score(0.8, NEUTRAL._replace(pinned=True))
+
+    assert sort_score(0.86, NEUTRAL) < pinned < sort_score(1.0, NEUTRAL)
+
+
 @given(shares)
 def test_neutral_document_scores_its_relevance(relevance: float) -> None:
     """Neutral metadata leaves relevance as it is."""
@@ -45,18 +52,18 @@ def test_score_never_falls_when_relevance_rises(
     assert sort_score(low, signals, **intent) <= sort_score(high, signals, **intent)
 
 
-@given(st.floats(0, 0.877), any_signals, any_signals)
+@given(st.floats(0, 0.817), any_signals, any_signals)
 def test_clear_relevance_is_never_overturned(relevance: float, one: Signals, other: Signals) -> None:
-    """Without recency intent a match more than 0.122 better wins, whatever the metadata."""
-    assert calibrated(relevance, one) < calibrated(relevance + 0.123, other)
+    """Without recency intent a match more than 0.182 better wins, whatever the metadata."""
+    assert calibrated(relevance, one) < calibrated(relevance + 0.183, other)
 
 
 @given(shares, any_signals)
 def test_metadata_is_bounded(relevance: float, signals: Signals) -> None:
-    """Without an intent the metadata moves a score by at most 0.078 up and 0.044 down."""
+    """Without an intent the metadata moves a score by at most 0.138 up and 0.044 down."""
     moved = sort_score(relevance, signals) - relevance
 
-    assert -0.044 - 1e-12 <= moved <= 0.078 + 1e-12
+    assert -0.044 - 1e-12 <= moved <= 0.138 + 1e-12
 
 
 @given(shares, any_signals, intents)

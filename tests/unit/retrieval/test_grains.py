@@ -95,6 +95,14 @@ def test_nothing_gives_nothing() -> None:
     assert fuse_documents({"precise": hits((1, 0, 1.0))}) == []
 
 
+def test_the_cosine_of_a_long_document_counts_less() -> None:
+    """One of its many passages is near by chance."""
+    legs = {VECTOR: hits((1, 0, 0.41), (2, 0, 0.40), (3, 0, 0.1))}
+
+    assert ranked(fuse_documents(legs)) == [1, 2, 3]
+    assert ranked(fuse_documents(legs, lengths={1: 20_000, 2: 500, 3: 500})) == [2, 1, 3]
+
+
 def test_relevance_is_never_above_one() -> None:
     """Not by a rounding error either, whatever the weights."""
     names = (LINE, PASSAGE, SECTION, DOCUMENT, VECTOR)

@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from clawmem.domain.retrieval.relevance import (
     DEFAULT_FLOOR,
+    LIKELY,
+    POSSIBLE,
     Evidence,
     ResultPlace,
     answer_probability,
@@ -30,6 +32,15 @@ EVIDENCE = st.builds(
         Shortfall, st.floats(0, 1), st.floats(0, 2), st.floats(0, 1), st.sampled_from([0.0, 1.0, 4.0])
     ),
 )
+
+
+def test_the_one_note_of_a_vault_may_be_likely() -> None:
+    """All of its words are frequent, so they count little; a word that it does not have stays unlikely."""
+    held = Evidence(line=0.3, unknown=0.0, entries=3, cosine=0.4, coverage=1.0, whole=True)
+    other = Evidence(line=0.0, unknown=1.0, entries=3, cosine=0.1, unmet=Shortfall(words=1.0))
+
+    assert answer_probability(held, "wordllama:l2_supercat") > LIKELY
+    assert answer_probability(other, "wordllama:l2_supercat") < POSSIBLE
 
 
 @given(EVIDENCE, FINGERPRINTS)

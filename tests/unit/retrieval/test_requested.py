@@ -39,6 +39,10 @@ def lacks(question: str, text: str) -> Shortfall:
         ("what does the raft cost", "The raft came on 14 May with 30 kg of rope.", "slot"),
         ("how much is the rent of the loft", "The loft: pottery class for 95 euros.", "slot"),
         ("what does Ada earn", "For the raft Ada got 95 euros.", "slot"),
+        ("what does the mill owe us", "The mill owes us an answer.", "slot"),
+        ("Priya's phone number", "Joost 030 5557 1203", "names"),
+        ("phone number of Ada", "# Crew\n\n- Ada, cook\n- Joost: 030 5557 1203\n", "slot"),
+        ("phone number of Ada", "## Ada\n\nCook.\n\n## Joost\n\n030 5557 1203\n", "slot"),
     ],
 )
 def test_a_text_about_the_topic_may_lack_what_is_asked_for(question: str, text: str, name: str) -> None:
@@ -57,6 +61,13 @@ def test_a_text_about_the_topic_may_lack_what_is_asked_for(question: str, text: 
         ("what does the raft cost", "The raft: €9."),
         ("wie viel Miete zahlen wir", "The rent is 2 065, wie viel Strom wir zahlen."),
         ("phone number of Ada", "Ada 030 5557 1203"),
+        ("phone number of Ada", "# Crew\n\n- Joost: at sea\n- Ada, cook\n  030 5557 1203\n"),
+        ("phone number of Ada", "## Ada\n\nCook.\n\n030 5557 1203\n\n## Joost\n"),
+        ("phone number of Ada", "Cook.\n\n030 5557 1203\nAda"),
+        ("what's the raft called", "The raft is called Wanda."),
+        ("Rent a raft", "Rafts to rent."),
+        ("how did we date the raft", "Ada: how we date a raft."),
+        ("what will Ada do after she has our phone number", "After that Ada will do the phone number."),
         ("où est la régie", "la regie, rue du Lac: où est"),
     ],
 )

@@ -89,6 +89,8 @@ def test_function_words_are_answered_by_nothing() -> None:
         ("where do we keep login sessions these days?", {"ours"}),
         ("why did my boiler stop", {"ours", "own"}),
         ("jobs above 500", set()),
+        ("what does the mill owe me?", {"own"}),
+        ("what does it take to explain a join to me", {"general"}),
         ("explain the trace above", {"task", "pointing"}),
         ("Harbour Freewheel", set()),
         ("", set()),

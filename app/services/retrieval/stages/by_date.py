@@ -25,6 +25,7 @@ from clawmem.domain.retrieval.by_date import (
     NewestQuestion,
     about_topic,
     asks_for_records,
+    is_own_deed,
     kinds_in,
     matching,
     names_the_same,
@@ -313,7 +314,8 @@ def _about(
     question = request.question
     kinds = kinds_in(question.text[: named.start])
     of_kind = {number: one for number, one in written.items() if one.content_type in kinds}
-    return about_topic(_coverage(lexical, request, of_kind or written, question.topic)) or of_kind.keys()
+    about = about_topic(_coverage(lexical, request, of_kind or written, question.topic)) or of_kind.keys()
+    return about or (written.keys() if is_own_deed(question.text, question.topic) else ())
 
 
 def _diary_first(order: Sequence[int], written: Mapping[int, Document], named: TimeRange | None) -> list[int]:

@@ -91,7 +91,9 @@ def fused_documents(
 ) -> list[Candidate]:
     """Return the documents that the retrievers found, best first."""
     labels = documents.labels(hit.key for hit in work.legs.get(grains.LINE, ()))
-    fused = grains.fuse_documents(work.legs, labels, weights, request.question.speakers)
+    near = documents.many({hit.key.document_id for hit in work.legs.get(VECTOR, ())})
+    lengths = {number: one.body_length for number, one in near.items()}
+    fused = grains.fuse_documents(work.legs, labels, weights, request.question.speakers, lengths)
     return [Candidate(number, one.best, one.relevance, one.relevance, one.parts) for number, one in fused]
 
 

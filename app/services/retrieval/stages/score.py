@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest
+from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.briefing.profile import is_profile_asked, is_profile_page
 from clawmem.domain.retrieval import calibrated, composite
@@ -36,9 +36,18 @@ def score(documents: DocumentStore) -> Stage:
         trace.drop((c for c in work.candidates if c.best not in known), "not served")
         trace.drop((c for c in scored if c.score < request.min_score), "below the minimum score")
         kept = [c for c in scored if c.score >= request.min_score]
-        return work.with_candidates(sorted(kept, key=lambda c: (-c.score, c.best)))
+        ordered = sorted(kept, key=lambda c: (-c.score, c.best))
+        return work.with_candidates(_sure_in_order(ordered) if request.unit is Unit.DOCUMENT else ordered)
 
     return stage
+
+
+def _sure_in_order(ordered: Sequence[Candidate]) -> list[Candidate]:
+    """Return *ordered* with their confidences in descending order: a confidence depends on the place in the list."""
+    if any(one.confidence is None for one in ordered):
+        return [*ordered]
+    falling = sorted((one.confidence or 0.0 for one in ordered), reverse=True)
+    return [one._replace(confidence=sure) for one, sure in zip(ordered, falling, strict=True)]
 
 
 def _scored_all(
