@@ -283,7 +283,7 @@ def unmet(
         asked: Demands of the question.
         rarities: Weight of each of its words.
         text: Text in which its words are looked for, with the names and the date of its note.
-        near: Part of the text around the best line, in which fillers are looked for.
+        near: Part of the text around the best line, in which fillers are looked for; its last line has the names of its note.
         is_in_time: Whether the note was written in the time that the question names.
     """
     spoken = [_plain(word) for word in words(text)]
@@ -354,10 +354,10 @@ def _is_filled(asked: QuestionDemands, slot: Slot, near: str) -> bool:
 
 
 def _entries_about(names: frozenset[str], near: str) -> list[str]:
-    """Return the entries of a list, paragraphs and sections that begin with one of *names*; all of *near* without any."""
-    lines = near.split("\n")  # the names of the note are at the end of the last one
-    about = [at for at, line in enumerate(lines[:-1]) if not names.isdisjoint(map(_plain, words(line)))]
-    if not about:
+    """Return the entries of a list, paragraphs and sections that name one of *names*; all of *near* if none or its note does."""
+    *lines, of_note = near.split("\n")
+    about = [at for at, line in enumerate(lines) if not names.isdisjoint(map(_plain, words(line)))]
+    if not about or not names.isdisjoint(map(_plain, words(of_note))):
         return [near]
     return ["\n".join([lines[at], *takewhile(_is_going_on(lines[at]), lines[at + 1 :])]) for at in about]
 

@@ -232,7 +232,7 @@ def test_a_program_that_never_answers_is_given_up(conformance: Invoke, write: Wr
     assert done.exit_code == 7
     assert done.stdout.count("FAIL") == done.stdout.count("      no such module\n") == 3
     assert (
-        f"3 of {every_case()} cases went wrong" in done.stdout
+        f"3 of {every_case():,} cases went wrong" in done.stdout
         and "were not asked, after too many losses." in done.stdout
     )
 

@@ -112,5 +112,5 @@ def _summary(report: PortReport) -> str:
     passed, failed, unsupported, unasked = (report.count(name) for name in OUTCOMES)
     if report.conforms:
         return f"{plural(passed, 'case')} passed, {unsupported} not supported."
-    left_out = f" {unasked} were not asked, after too many losses." if unasked else ""
-    return f"{failed} of {plural(len(report.verdicts), 'case')} went wrong.{left_out}"
+    left_out = f" {unasked:,} were not asked, after too many losses." if unasked else ""
+    return f"{failed:,} of {plural(len(report.verdicts), 'case')} went wrong.{left_out}"

@@ -38,8 +38,8 @@ def shortfalls(
             continue
         body, span = bodies.get(number, ""), spans.get(key)
         start, end = (span.start, span.end) if span else (0, 0)
-        names = " ".join((*searchable_names(document), *document.tags, document.front_matter))
-        text, near = (f"{body[max(0, start - reach) : end + reach]} {names}" for reach in (PASSAGE, NEAR))
+        names = " ".join((*searchable_names(document), *document.tags, *document.front_matter.split()))
+        text, near = (f"{body[max(0, start - reach) : end + reach]}\n{names}" for reach in (PASSAGE, NEAR))
         is_in_time = named is not None and is_within(document.authored_at, named)
         dated = f"{text} {document.authored_at[:10]}"
         found[key] = unmet(asked, rarities, dated, near, is_in_time=is_in_time)
