@@ -6,12 +6,13 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from clawmem.adapters.conversations import agents, chatgpt, chats, claude_ai, gemini, slack
+from clawmem.adapters.conversations import agents, chatgpt, chats, claude_ai, databases, gemini, slack
 from clawmem.adapters.conversations.agents import ReadMessages
 from clawmem.adapters.conversations.chats import Decode
 from clawmem.adapters.conversations.format import Format
 from clawmem.adapters.conversations.listing import ZIP, export_files, reason_of
 from clawmem.adapters.conversations.members import (
+    UNKNOWN,
     Member,
     NotAConversation,
     Tree,
@@ -29,8 +30,6 @@ from clawmem.ports.conversations import (
     ReadFault,
 )
 
-UNKNOWN = "it has no known format of conversations"
-
 
 class DiskExports(ConversationExports):
     """
@@ -47,6 +46,7 @@ class DiskExports(ConversationExports):
             *claude_ai.FORMATS,
             *gemini.FORMATS,
             *agents.formats(read_messages),
+            *databases.FORMATS,
             *slack.FORMATS,
             *chats.formats(decode),
         )

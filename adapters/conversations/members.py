@@ -25,6 +25,8 @@ SMALL = 32 << 20  # bytes that may expand as they like
 MAX_DEPTH = 2_000  # levels of JSON
 BYTES_OF_OPEN_BRACKET = 10_000  # of text for each bracket that is never closed
 
+UNKNOWN = "it has no known format of conversations"
+
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
 

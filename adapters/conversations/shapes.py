@@ -12,6 +12,7 @@ import ijson
 
 from clawmem.adapters.conversations.members import Member, Tree, Unreadable, Utf8Stream
 
+SQLITE = b"SQLite format 3\0"
 SAMPLE_LINES = 200  # a session begins with lines of its program
 
 
@@ -22,6 +23,7 @@ class Kind(Enum):
     OBJECT = auto()
     LINES = auto()
     TEXT = auto()
+    DATABASE = auto()
 
 
 class Shape(NamedTuple):
@@ -44,6 +46,8 @@ class Shape(NamedTuple):
 
 def shape_of(head: bytes) -> Shape:
     """Return the shape of a file that begins with *head*."""
+    if head.startswith(SQLITE):
+        return Shape(Kind.DATABASE)
     start = head.lstrip()[:1]
     if start == b"{" and (lines := _lines(head)) and (len(lines) > 1 or b"\n" in head.strip()):
         return Shape(Kind.LINES, frozenset(lines[0]), lines[0], lines)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.environment.places import session_folders
+from clawmem.app.environment.places import session_places
 from clawmem.app.operations.embedding import (
     Upkeep,
     embed_line,
@@ -208,7 +208,7 @@ def _options(settings: Settings, request: Mine) -> MiningOptions:
 def _paths(request: Mine) -> list[str]:
     paths = [str(Path(path).expanduser()) for path in request.paths or ()]
     if not paths:
-        paths = list(map(str, session_folders(os.environ)))
+        paths = list(map(str, session_places(os.environ)))
     if not paths:
         raise InvalidInput(
             "INVALID_INPUT", "No agent has recorded sessions here. Name an export: clawmem mine PATH"
