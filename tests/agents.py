@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
+from uuid import NAMESPACE_URL, uuid5
 
 from messages_api import MessagesApi
 
@@ -162,11 +163,9 @@ def _hermes(it: AgentHome) -> None:
     file.write_text(f"# mine\nmodel:\n{model}")
 
 
-SESSION = "9b2b1f6e-0000-4000-8000-00000000000{}"
-
-
 def _openclaw_command(prompt: str) -> list[str]:
-    session = SESSION.format(1 if prompt.endswith("?") else 2)
+    """Ask in a session of its own: what a session has said itself is not in its blocks."""
+    session = str(uuid5(NAMESPACE_URL, prompt))
     return ["openclaw", "agent", "--local", "--agent", "main", "--session-id", session, "-m", prompt]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.environment.places import below_home, is_there
+from clawmem.app.environment.private_files import error_log
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 
@@ -117,9 +118,14 @@ def _file(name: str, path: Any, env: Mapping[str, str]) -> Path:
 
 def lost_vault(settings: Settings) -> str:
     """Return the sentence that a new vault replaces a lost one; empty without remains of a lost vault."""
-    if is_there(settings.vault) or not any(settings.vault.parent.glob(f"{settings.vault.name}*")):
+    vault = settings.vault
+    beside = set(vault.parent.glob(f"{vault.name}*"))
+    log = error_log(vault)
+    if beside and log.exists() and list(log.parent.iterdir()) == [log]:  # hooks write it without a vault too
+        beside.remove(log.parent)
+    if is_there(vault) or not beside:
         return ""
     return (
-        f"The vault {settings.vault} was lost; a new one was made. Pins, snoozes, the diary and captured memories "
+        f"The vault {vault} was lost; a new one was made. Pins, snoozes, the diary and captured memories "
         "of the lost vault are not in it: they return only with a copy of that file."
     )

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from command_line import ask_json, write_notes
+from hook_process import ask
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.bootstrap.opening import open_services
@@ -263,8 +264,15 @@ def test_an_update_into_a_new_vault_says_what_is_not_in_it(remembered: Invoke, h
     assert again.stderr == ""
 
 
-def test_a_vault_that_was_never_there_is_made_without_a_word(invoke: Invoke, notes: Path) -> None:
-    """A first folder is no sign of an earlier vault."""
+def test_a_vault_that_was_never_there_is_made_without_a_word(
+    invoke: Invoke, notes: Path, environ: dict[str, str], home: Path
+) -> None:
+    """Neither a first folder nor the log of a hook that ran too early is a sign of an earlier vault."""
+    early = ask(
+        environ, home, "UserPromptSubmit", {"session_id": "5f0c", "prompt": "how long is a slot held?"}
+    )
+
+    assert "There is no vault" in early.log
     assert "was lost" not in invoke("bootstrap", notes, "--skip-embed").output
 
 
