@@ -147,10 +147,10 @@ def test_what_subagents_said_is_left_out(
 ) -> None:
     """A task that an agent gave to a subagent is no prompt of the user, in OpenCode and in Hermes."""
     task = FERRY._replace(id="task", title="A task")
-    for write, mark in ((opencode, FERRY.id), (hermes, '{"_delegate_from": "ferry-talk"}')):
+    for write, mark in ((opencode, "opencode"), (hermes, '{"_delegate_from": "hermes"}')):
         place = tmp_path / f"{write.__name__}.bin"
         with closing(sqlite3.connect(place)) as opened, opened:
-            write(opened, FERRY)
+            write(opened, FERRY._replace(id=write.__name__))
             write(opened, task, mark)
         counts = mined(invoke, place)["sources"][write.__name__]
         assert (counts["conversations"], counts["added"]) == (1, 1)

@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import NAMESPACE_URL, uuid5
 
 import pytest
-from agents import AGENTS, SESSION, AgentHome, program_of
+from agents import AGENTS, AgentHome, program_of
 from messages_api import Block, Request, call, listening, text
 
 pytestmark = pytest.mark.client
@@ -49,7 +50,8 @@ SESSIONS: Mapping[str, tuple[str, Callable[[str], list[str]]]] = {
     "openclaw": (
         "openclaw",
         lambda said: [
-            "openclaw", "agent", "--local", "--agent", "main", "--session-id", SESSION.format(1), "-m", said,
+            "openclaw", "agent", "--local", "--agent", "main", "--session-id",
+            str(uuid5(NAMESPACE_URL, PROMPTS[0])), "-m", said,
         ],
     ),
     "hermes": ("hermes", lambda said: ["hermes", "chat", "-Q", "--continue", "-q", said]),
