@@ -6,11 +6,20 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from clawmem.adapters.conversations import agents, chatgpt, chats, claude_ai, databases, gemini, slack
+from clawmem.adapters.conversations import (
+    agents,
+    chatgpt,
+    chats,
+    claude_ai,
+    databases,
+    gemini,
+    gemini_html,
+    slack,
+)
 from clawmem.adapters.conversations.agents import ReadMessages
 from clawmem.adapters.conversations.chats import Decode
 from clawmem.adapters.conversations.format import Format
-from clawmem.adapters.conversations.listing import ZIP, export_files, reason_of
+from clawmem.adapters.conversations.listing import PAGE, ZIP, export_files, reason_of
 from clawmem.adapters.conversations.members import (
     UNKNOWN,
     Member,
@@ -20,7 +29,7 @@ from clawmem.adapters.conversations.members import (
     folder_tree,
     zip_tree,
 )
-from clawmem.adapters.conversations.shapes import shape_of
+from clawmem.adapters.conversations.shapes import Kind, Shape, shape_of
 from clawmem.ports.conversations import (
     ConversationExports,
     ExportFile,
@@ -45,6 +54,7 @@ class DiskExports(ConversationExports):
             *chatgpt.FORMATS,
             *claude_ai.FORMATS,
             *gemini.FORMATS,
+            *gemini_html.FORMATS,
             *agents.formats(read_messages),
             *databases.FORMATS,
             *slack.FORMATS,
@@ -158,6 +168,8 @@ def _format_of(formats: Sequence[Format], member: Member) -> Format | None:
     if not head.strip():
         raise Unreadable("it is empty")
     shape = shape_of(head)
+    if member.name.lower().endswith(PAGE) and shape.kind is Kind.TEXT:
+        shape = Shape(Kind.PAGE)  # a part of a page
     return next((one for one in formats if one.recognises(shape)), None)
 
 

@@ -11,7 +11,8 @@ from clawmem.ports.conversations import ExportFile, ReadFault
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.records import SourceStamp
 
-EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
+PAGE = ".html"
+EXTENSIONS = (PAGE, ".json", ".jsonl", ".markdown", ".md", ".txt")
 ZIP = ".zip"
 DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes
 LOG = "-wal"  # suffix of the file in which a database keeps its latest changes
