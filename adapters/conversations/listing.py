@@ -14,6 +14,7 @@ from clawmem.ports.records import SourceStamp
 PAGE = ".html"
 EXTENSIONS = (PAGE, ".json", ".jsonl", ".markdown", ".md", ".txt")
 ZIP = ".zip"
+PACKED = (".tgz", ".gz", ".tar", ".bz2", ".xz", ".7z", ".rar")
 DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes
 LOG = "-wal"  # suffix of the file in which a database keeps its latest changes
 SKIPPED = frozenset(

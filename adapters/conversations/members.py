@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import stat
 import zipfile
@@ -99,6 +100,12 @@ class Member:
     def lines(self) -> Iterator[bytes]:
         """Yield the complete lines, in UTF-8; a line above `MAX_LINE` is skipped."""
         with self.open() as file:
+            is_wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        with self.open() as file:
+            if is_wide:
+                wide = io.TextIOWrapper(file, "utf-16", "replace", newline="\n")
+                yield from (line.encode("utf-8", "replace") for line in wide)
+                return
             while line := file.readline(MAX_LINE):
                 if line.endswith(b"\n") or len(line) < MAX_LINE:
                     yield line

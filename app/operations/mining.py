@@ -28,7 +28,7 @@ from clawmem.app.operations.forgetting import (
 )
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
-from clawmem.app.operations.output import Part, plural, table
+from clawmem.app.operations.output import Part, one_line, plural, table
 from clawmem.app.services.conversations.mining_report import (
     MiningInterrupted,
     MiningOptions,
@@ -291,7 +291,7 @@ def _counted(one: SourceCounts, *, is_dry: bool) -> str:
 
 def _some(sentences: Sequence[str]) -> list[Part]:
     more = len(sentences) - SHOWN
-    return [*sentences[:SHOWN], *([f"and {more:,} more; see --json."] if more > 0 else [])]
+    return [*map(one_line, sentences[:SHOWN]), *([f"and {more:,} more; see --json."] if more > 0 else [])]
 
 
 def _sources_text(result: Sources) -> list[Part]:
