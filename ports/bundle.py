@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from clawmem.ports.errors import VaultError
+from clawmem.ports.errors import ClawmemError, VaultError
 
 Value = str | int | float | bytes | None
 
@@ -16,7 +16,17 @@ class RecordTable(NamedTuple):
     rows: Iterable[tuple[Value, ...]]
 
 
-class BundleDamaged(VaultError):
+class BundleUnreadable(ClawmemError):
+    """The file to restore cannot be read as a bundle; nothing was written."""
+
+    exit_code = 2  # as of every other file that cannot be imported
+
+    def __init__(self, path: str, message: str) -> None:
+        self.path = path
+        super().__init__(message)
+
+
+class BundleDamaged(BundleUnreadable):
     """A file is no bundle, is truncated, or differs from its hashes; nothing was written."""
 
     code = "BUNDLE_DAMAGED"
@@ -30,7 +40,7 @@ class BundleDamaged(VaultError):
         )
 
 
-class NotABundle(VaultError):
+class NotABundle(BundleUnreadable):
     """The file to restore is missing, or is something else than a bundle; ``remedy`` says which command reads it."""
 
     code = "NOT_A_BUNDLE"
@@ -39,7 +49,7 @@ class NotABundle(VaultError):
         super().__init__(path, f"{path} is no bundle: {what}. Nothing was written. {remedy}")
 
 
-class BundleTooNew(VaultError):
+class BundleTooNew(BundleUnreadable):
     """A later clawmem wrote the bundle."""
 
     code = "BUNDLE_TOO_NEW"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+from uuid import uuid4
 
 Block = Mapping[str, Any]
 
@@ -95,7 +96,7 @@ def _responses(blocks: Sequence[Block]) -> Iterator[dict[str, Any]]:
 def _item(number: int, block: Block) -> dict[str, Any]:
     if block["type"] == "text":
         content = [{"type": "output_text", "text": block["text"], "annotations": []}]
-        return {"type": "message", "id": f"msg_{number}", "role": "assistant", "content": content}
+        return {"type": "message", "id": f"msg_{uuid4().hex}", "role": "assistant", "content": content}
     space, _, name = block["name"].rpartition(NAMESPACE)
     call = {"type": "function_call", "id": f"fc_{number}", "call_id": block["id"], "name": name}
     return {**call, "arguments": json.dumps(block["input"]), **({"namespace": space} if space else {})}

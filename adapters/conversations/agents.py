@@ -1,4 +1,4 @@
-"""Sessions of agents on this machine: Claude Code, Codex, Gemini CLI, OpenClaw and OpenCode."""
+"""Sessions of agents on this machine in files: Claude Code, Codex, Gemini CLI, OpenClaw and OpenCode."""
 
 from __future__ import annotations
 
@@ -55,13 +55,17 @@ def _sessions(
         said, bad = read_messages(_noting(lines, facts))
         title = next((facts[kind] for kind in _TITLES if kind in facts), "")
         name = member.name.rpartition("/")[2].rpartition(".")[0]
-        project = facts.get("cwd", "").replace("\\", "/").rstrip("/").rpartition("/")[2]
-        labels = (("project", project),) if project else ()
         messages = [
             ImportedMessage(one.id, one.text, one.at or None, one.speaker) for one in said if one.text
         ]
-        yield ImportedConversation(source, name, title, messages, labels=labels)
+        yield ImportedConversation(source, name, title, messages, labels=project_labels(facts.get("cwd", "")))
         yield from _unread(member, bad)
+
+
+def project_labels(folder: str) -> tuple[tuple[str, str], ...]:
+    """Return the label of a session in the working *folder*."""
+    project = folder.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return (("project", project),) if project else ()
 
 
 def _unread(member: Member, lines: int) -> Iterator[ReadFault]:
@@ -116,19 +120,27 @@ def _is_gemini_cli(shape: Shape) -> bool:
 
 def _openclaw(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
     for member in members:
-        name, started, bad = member.name.rpartition("/")[2].rpartition(".")[0], None, 0
-        messages: list[ImportedMessage] = []
-        for number, line in enumerate(member.lines(), start=1):
-            try:
-                one = object_in(json.loads(line))
-            except (ValueError, RecursionError):
-                bad += bool(line.strip()) and line.endswith(b"\n")
-                continue
-            if one.get("type") == "session":
-                name, started = text_in(one.get("id")) or name, time_in(one.get("timestamp"))
-            messages += _openclaw_message(one, number)
-        yield ImportedConversation("openclaw", name, "", messages, started)
-        yield from _unread(member, bad)
+        name = member.name.rpartition("/")[2].rpartition(".")[0]
+        yield from openclaw_session(name, member.lines(), member)
+
+
+def openclaw_session(
+    name: str, lines: Iterable[bytes], member: Member
+) -> Iterator[ImportedConversation | ReadFault]:
+    """Yield the session in *lines* of *member*, and a fault if some could not be read."""
+    started, bad = None, 0
+    messages: list[ImportedMessage] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            one = object_in(json.loads(line))
+        except (ValueError, RecursionError):
+            bad += bool(line.strip()) and line.endswith(b"\n")
+            continue
+        if one.get("type") == "session":
+            name, started = text_in(one.get("id")) or name, time_in(one.get("timestamp"))
+        messages += _openclaw_message(one, number)
+    yield ImportedConversation("openclaw", name, "", messages, started)
+    yield from _unread(member, bad)
 
 
 def _openclaw_message(one: Mapping[str, Any], number: int) -> Iterator[ImportedMessage]:
@@ -136,11 +148,12 @@ def _openclaw_message(one: Mapping[str, Any], number: int) -> Iterator[ImportedM
     if one.get("type") == "message" and message.get("role") in ("user", "assistant"):
         at = time_in(one.get("timestamp")) or time_in(message.get("timestamp"))
         said = message.get("content")
-        text = said if isinstance(said, str) else _texts(said)
+        text = said if isinstance(said, str) else said_in(said)
         yield ImportedMessage(text_in(one.get("id")) or f"line-{number}", text, at, Speaker(message["role"]))
 
 
-def _texts(parts: object) -> str:
+def said_in(parts: object) -> str:
+    """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
     said = (text_in(part.get("text")) for part in dicts_in(parts) if _is_said(part))
     return "\n\n".join(filter(None, said))
 
@@ -163,10 +176,10 @@ def _opencode_export(members: Sequence[Member], tree: Tree) -> Iterator[Imported
     for member in members:
         for one in objects_in(member):
             said = (
-                _opencode_message(object_in(item.get("info")), dicts_in(item.get("parts")))
+                opencode_message(object_in(item.get("info")), dicts_in(item.get("parts")))
                 for item in dicts_in(one.get("messages"))
             )
-            yield _opencode_session(object_in(one.get("info")), filter(None, said))
+            yield opencode_session(object_in(one.get("info")), filter(None, said))
 
 
 def _opencode_storage(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
@@ -184,34 +197,37 @@ def _opencode_storage(members: Sequence[Member], tree: Tree) -> Iterator[Importe
                 elif "projectID" in one:
                     sessions[text_in(one.get("id"))] = one
     for name, session in sessions.items():
+        if session.get("parentID"):  # of a subagent
+            continue
         ordered = sorted(messages.get(name, ()), key=lambda one: text_in(one.get("id")))
         said = (
-            _opencode_message(
+            opencode_message(
                 one, sorted(parts.get(text_in(one.get("id")), ()), key=lambda part: text_in(part.get("id")))
             )
             for one in ordered
         )
-        yield _opencode_session(session, filter(None, said))
+        yield opencode_session(session, filter(None, said))
 
 
-def _opencode_session(info: Mapping[str, Any], said: Iterable[ImportedMessage]) -> ImportedConversation:
-    project = text_in(info.get("directory")).rstrip("/").rpartition("/")[2]
+def opencode_session(info: Mapping[str, Any], said: Iterable[ImportedMessage]) -> ImportedConversation:
+    """Return a session with its messages."""
     return ImportedConversation(
         "opencode",
         text_in(info.get("id")),
         text_in(info.get("title")),
         list(said),
         time_in(object_in(info.get("time")).get("created")),
-        (("project", project),) if project else (),
+        project_labels(text_in(info.get("directory"))),
     )
 
 
-def _opencode_message(info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> ImportedMessage | None:
+def opencode_message(info: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> ImportedMessage | None:
+    """Return a message with its parts; ``None`` if neither user nor agent wrote it."""
     role = info.get("role")
     if role not in ("user", "assistant"):
         return None
     at = time_in(object_in(info.get("time")).get("created"))
-    return ImportedMessage(text_in(info.get("id")), _texts(list(parts)), at, Speaker(role))
+    return ImportedMessage(text_in(info.get("id")), said_in(list(parts)), at, Speaker(role))
 
 
 def _opencode_root(name: str) -> str:

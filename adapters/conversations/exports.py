@@ -6,12 +6,22 @@ import os
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from clawmem.adapters.conversations import agents, chatgpt, chats, claude_ai, gemini, slack
+from clawmem.adapters.conversations import (
+    agents,
+    chatgpt,
+    chats,
+    claude_ai,
+    databases,
+    gemini,
+    gemini_html,
+    slack,
+)
 from clawmem.adapters.conversations.agents import ReadMessages
 from clawmem.adapters.conversations.chats import Decode
 from clawmem.adapters.conversations.format import Format
-from clawmem.adapters.conversations.listing import ZIP, export_files, reason_of
+from clawmem.adapters.conversations.listing import PACKED, PAGE, ZIP, export_files, reason_of
 from clawmem.adapters.conversations.members import (
+    UNKNOWN,
     Member,
     NotAConversation,
     Tree,
@@ -19,7 +29,7 @@ from clawmem.adapters.conversations.members import (
     folder_tree,
     zip_tree,
 )
-from clawmem.adapters.conversations.shapes import shape_of
+from clawmem.adapters.conversations.shapes import Kind, Shape, shape_of
 from clawmem.ports.conversations import (
     ConversationExports,
     ExportFile,
@@ -28,8 +38,6 @@ from clawmem.ports.conversations import (
     ImportedConversation,
     ReadFault,
 )
-
-UNKNOWN = "it has no known format of conversations"
 
 
 class DiskExports(ConversationExports):
@@ -46,7 +54,9 @@ class DiskExports(ConversationExports):
             *chatgpt.FORMATS,
             *claude_ai.FORMATS,
             *gemini.FORMATS,
+            *gemini_html.FORMATS,
             *agents.formats(read_messages),
+            *databases.FORMATS,
             *slack.FORMATS,
             *chats.formats(decode),
         )
@@ -94,13 +104,19 @@ def _of_archive(formats: Sequence[Format], file: ExportFile) -> Iterator[ExportP
                 yield ReadFault(
                     f"{file.path}/{name}", "its name leads out of the ZIP file, so it is left out"
                 )
-            sources, is_whole = [], True
+            sources, is_whole, is_silent = [], True, not refused
             for part in _of_tree(formats, tree, list(tree)):
                 if isinstance(part, _FinishedGroup):
                     sources.append(part.source)
                 else:
+                    is_silent = False
                     is_whole &= not isinstance(part, ReadFault) or part.is_foreign
                     yield part
+            inner = [name for name in archive.namelist() if name.lower().endswith(ZIP)]
+            if inner and not any(sources):
+                raise Unreadable(f"it has ZIP files in it, such as {inner[0]}; unpack it, and name them")
+            if is_silent:
+                yield ReadFault(file.path, UNKNOWN, is_foreign=True)
     except (zipfile.BadZipFile, EOFError, ValueError) as error:
         yield ReadFault(file.path, f"it is no complete ZIP file ({error}); download it again")
         return
@@ -154,10 +170,14 @@ def _dated(said: ImportedConversation, written: float) -> ImportedConversation:
 
 
 def _format_of(formats: Sequence[Format], member: Member) -> Format | None:
+    if member.name.lower().endswith(PACKED):
+        raise Unreadable("of archives, ZIP files alone are read; unpack it, and name its folder")
     head = member.head
     if not head.strip():
         raise Unreadable("it is empty")
     shape = shape_of(head)
+    if member.name.lower().endswith(PAGE) and shape.kind is Kind.TEXT:
+        shape = Shape(Kind.PAGE)  # a part of a page
     return next((one for one in formats if one.recognises(shape)), None)
 
 

@@ -14,7 +14,8 @@ from clawmem.ports.transcripts import Speaker
 
 SOURCE = "gemini"
 _HEADERS = frozenset({"Gemini", "Gemini Apps", "Bard"})
-_VERBS = ("Prompted ", "Asked ", "Said ")  # before the prompt in the title of an activity
+_VERBS = ("Prompted", "Asked", "Said")  # before the prompt in the title of an activity
+LONGEST_VERB = 40  # characters before the prompt in another language
 _BLOCKS = frozenset({"br", "div", "h1", "h2", "h3", "h4", "li", "ol", "p", "pre", "table", "tr", "ul"})
 _ASKED, _ANSWERED = frozenset({"Request", "Prompt"}), frozenset({"Response"})
 MAX_RESUMED = 200_000  # activities whose conversation is gathered in memory
@@ -41,7 +42,7 @@ def _conversation(name: str, activities: list[dict[str, Any]]) -> ImportedConver
 
 def _exchange(one: dict[str, Any]) -> Iterator[ImportedMessage]:
     at, key = time_in(one.get("time")), text_in(one.get("time"))
-    pairs = list(_pairs(one)) or [(_prompt(text_in(one.get("title"))), _shown(one))]
+    pairs = list(_pairs(one)) or [(prompt_in(text_in(one.get("title"))), _shown(one))]
     for number, (asked, answered) in enumerate(pairs):
         yield ImportedMessage(f"{key}-{number}", asked, at, Speaker.USER)
         yield ImportedMessage(f"{key}-{number}-answer", answered, at, Speaker.ASSISTANT)
@@ -58,33 +59,49 @@ def _pairs(one: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield asked, answered
 
 
-def _prompt(title: str) -> str:
-    return next((title.removeprefix(verb) for verb in _VERBS if title.startswith(verb)), "")
+def prompt_in(title: str, *, is_answered: bool = False) -> str:
+    """
+    Return the prompt in the *title* of an activity; empty for an activity of another kind.
+
+    In other languages the verb ends with a no-break space, and what was answered is a prompt.
+    """
+    for verb in _VERBS:
+        if title.startswith((f"{verb} ", f"{verb}\xa0")):
+            return title[len(verb) + 1 :]
+    verb, _, prompt = title.partition("\xa0")
+    return prompt if is_answered and len(verb) <= LONGEST_VERB else ""
 
 
 def _shown(one: dict[str, Any]) -> str:
     return "\n\n".join(_plain(text_in(item.get("html"))) for item in dicts_in(one.get("safeHtmlItem")))
 
 
-class _Text(HTMLParser):
+class HtmlText(HTMLParser):
+    """Reader of the text in HTML."""
+
     def __init__(self) -> None:
         super().__init__()
-        self.parts: list[str] = []
+        self._parts: list[str] = []
 
-    def handle_starttag(self, tag: str, attrs: object) -> None:
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag in _BLOCKS:
-            self.parts.append("\n- " if tag == "li" else "\n")
+            self._parts.append("\n- " if tag == "li" else "\n")
 
     def handle_data(self, data: str) -> None:
-        self.parts.append(data)
+        self._parts.append(data)
+
+    def taken(self) -> str:
+        """Return the text since the last call, without empty lines."""
+        lines = (line.strip() for line in "".join(self._parts).split("\n"))
+        self._parts = []
+        return "\n".join(line for line in lines if line)
 
 
 def _plain(html: str) -> str:
-    reader = _Text()
+    reader = HtmlText()
     reader.feed(html)
     reader.close()
-    lines = (line.strip() for line in "".join(reader.parts).split("\n"))
-    return "\n".join(line for line in lines if line)
+    return reader.taken()
 
 
 def _studio(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import io
 import os
 import stat
 import zipfile
@@ -24,6 +25,8 @@ MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to 
 SMALL = 32 << 20  # bytes that may expand as they like
 MAX_DEPTH = 2_000  # levels of JSON
 BYTES_OF_OPEN_BRACKET = 10_000  # of text for each bracket that is never closed
+
+UNKNOWN = "it has no known format of conversations"
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
 
@@ -97,6 +100,12 @@ class Member:
     def lines(self) -> Iterator[bytes]:
         """Yield the complete lines, in UTF-8; a line above `MAX_LINE` is skipped."""
         with self.open() as file:
+            is_wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        with self.open() as file:
+            if is_wide:
+                wide = io.TextIOWrapper(file, "utf-16", "replace", newline="\n")
+                yield from (line.encode("utf-8", "replace") for line in wide)
+                return
             while line := file.readline(MAX_LINE):
                 if line.endswith(b"\n") or len(line) < MAX_LINE:
                     yield line

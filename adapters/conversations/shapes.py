@@ -1,8 +1,9 @@
-"""Recognition of a file by its first bytes: JSON array, JSON object, JSON lines or text, and its first members."""
+"""Recognition of a file by its first bytes: JSON, lines of it, text, a page or a database, and its first members."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from enum import Enum, auto
@@ -12,6 +13,11 @@ import ijson
 
 from clawmem.adapters.conversations.members import Member, Tree, Unreadable, Utf8Stream
 
+SQLITE = b"SQLite format 3\0"
+_PAGE = re.compile(rb"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
+_PAGE_TITLE = re.compile(
+    rb'mdl-typography--title">([^<]{1,200})'
+)  # of the first activity in a page of Google
 SAMPLE_LINES = 200  # a session begins with lines of its program
 
 
@@ -22,6 +28,8 @@ class Kind(Enum):
     OBJECT = auto()
     LINES = auto()
     TEXT = auto()
+    DATABASE = auto()
+    PAGE = auto()
 
 
 class Shape(NamedTuple):
@@ -44,6 +52,11 @@ class Shape(NamedTuple):
 
 def shape_of(head: bytes) -> Shape:
     """Return the shape of a file that begins with *head*."""
+    if head.startswith(SQLITE):
+        return Shape(Kind.DATABASE)
+    if _PAGE.match(head):
+        titles = _PAGE_TITLE.search(head)
+        return Shape(Kind.PAGE, values={"page": titles[1].decode("utf-8", "replace")} if titles else {})
     start = head.lstrip()[:1]
     if start == b"{" and (lines := _lines(head)) and (len(lines) > 1 or b"\n" in head.strip()):
         return Shape(Kind.LINES, frozenset(lines[0]), lines[0], lines)

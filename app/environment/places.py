@@ -141,14 +141,16 @@ def _path(place: str) -> Path:
     return Path(place)
 
 
-def session_folders(env: Mapping[str, str]) -> list[Path]:
-    """Return the folders in which agents on this machine record their sessions."""
-    data = env.get("XDG_DATA_HOME") or "~/.local/share"
-    folders = (
+def session_places(env: Mapping[str, str]) -> list[Path]:
+    """Return the folders and databases in which agents on this machine record their sessions."""
+    opencode = below_home(env.get("XDG_DATA_HOME") or "~/.local/share", env) / "opencode"
+    places = (
         client_folder(env) / "projects",
         below_home(env.get("CODEX_HOME") or "~/.codex", env) / "sessions",
         below_home("~/.gemini/tmp", env),
         below_home(env.get("OPENCLAW_STATE_DIR") or "~/.openclaw", env) / "agents",
-        below_home(data, env) / "opencode" / "storage",
+        opencode / "storage",
+        opencode / "opencode.db",
+        below_home(env.get("HERMES_HOME") or "~/.hermes", env) / "state.db",
     )
-    return [folder for folder in folders if is_there(folder)]
+    return [place for place in places if is_there(place)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
-from clawmem.app.environment.places import session_folders
+from clawmem.app.environment.places import session_places
 from clawmem.app.operations.embedding import (
     Upkeep,
     embed_line,
@@ -28,7 +28,7 @@ from clawmem.app.operations.forgetting import (
 )
 from clawmem.app.operations.indexing import PERSON, EmbedOrNot
 from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Option, Request, Result
-from clawmem.app.operations.output import Part, plural, table
+from clawmem.app.operations.output import Part, one_line, plural, table
 from clawmem.app.services.conversations.mining_report import (
     MiningInterrupted,
     MiningOptions,
@@ -208,7 +208,7 @@ def _options(settings: Settings, request: Mine) -> MiningOptions:
 def _paths(request: Mine) -> list[str]:
     paths = [str(Path(path).expanduser()) for path in request.paths or ()]
     if not paths:
-        paths = list(map(str, session_folders(os.environ)))
+        paths = list(map(str, session_places(os.environ)))
     if not paths:
         raise InvalidInput(
             "INVALID_INPUT", "No agent has recorded sessions here. Name an export: clawmem mine PATH"
@@ -291,7 +291,7 @@ def _counted(one: SourceCounts, *, is_dry: bool) -> str:
 
 def _some(sentences: Sequence[str]) -> list[Part]:
     more = len(sentences) - SHOWN
-    return [*sentences[:SHOWN], *([f"and {more:,} more; see --json."] if more > 0 else [])]
+    return [*map(one_line, sentences[:SHOWN]), *([f"and {more:,} more; see --json."] if more > 0 else [])]
 
 
 def _sources_text(result: Sources) -> list[Part]:

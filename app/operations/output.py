@@ -65,8 +65,12 @@ def verbatim(text: str) -> Verbatim:
 
 def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
     """Return a table of the cells as text; line ends in a cell, for example in a file name, are replaced."""
-    cells = [[_LINE_ENDS.sub("\ufffd", printable(str(cell))) for cell in row] for row in rows]
-    return Table(list(columns), cells)
+    return Table(list(columns), [[one_line(str(cell)) for cell in row] for row in rows])
+
+
+def one_line(text: str) -> str:
+    """Return *text* with its line ends and control characters replaced."""
+    return _LINE_ENDS.sub("\ufffd", printable(text))
 
 
 def bold(text: str) -> Styled:

@@ -348,6 +348,23 @@ def test_conversations_before_a_day_and_under_a_second_name(invoke: Invoke, tmp_
     assert (third["earlier"], third["repeated"], third["added"]) == (1, 1, 1)
 
 
+def test_a_conversation_keeps_the_name_of_its_first_import(invoke: Invoke, tmp_path: Path) -> None:
+    """Without --source, what was imported under another name is neither imported twice nor divided when it grows."""
+    file = write_export(tmp_path, "chatgpt", BOAT)
+    mined(invoke, file, "--source", "work")
+
+    assert changes(mined(invoke, file), "work") == (0, 0, 0, 1)
+    grown = mined(invoke, write_export(tmp_path, "chatgpt", GROWN, BREAD))
+    assert (changes(grown, "work"), changes(grown, "chatgpt")) == ((0, 1, 0, 0), (1, 0, 0, 0))
+    ask_json(invoke, "mine", "--forget", "work", "--yes")
+    again = mined(invoke, write_export(tmp_path, "chatgpt", GROWN))
+    assert (changes(again, "chatgpt")[0], again["sources"]["chatgpt"]["forgotten"]) == (0, 1)
+    other = BREAD._replace(id=BOAT.id)  # another conversation that has the same id
+    mined(invoke, write_export(tmp_path / "b", "chatgpt", BOAT), "-c", "b", "--source", "work")
+    separate = mined(invoke, write_export(tmp_path / "c", "claude.ai", other), "-c", "b")
+    assert list(separate["sources"]) == ["claude.ai"]
+
+
 def test_secrets_are_redacted_before_they_are_stored(invoke: Invoke, tmp_path: Path) -> None:
     """A key in a message and a password that follows in the next one are not in the vault."""
     leaky = talk(

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 
 from clawmem.app.bootstrap.conversations import unchanged_files
+from clawmem.app.operations.output import plural
 from clawmem.domain.conversations.places import COLLECTION
 
 NO_VECTORS = "--no-embed"
@@ -24,10 +25,5 @@ def mined_at_once(arguments: Sequence[str]) -> bool:
     places = [os.path.expanduser(one) for one in paths]  # noqa: PTH111
     count = unchanged_files(os.environ, places, COLLECTION, embeds=NO_VECTORS not in arguments)
     if count:
-        sys.stdout.write(f"{unchanged_line(count)}\n")
+        sys.stdout.write(f"{plural(count, 'file')} unchanged since the last import.\n")
     return bool(count)
-
-
-def unchanged_line(count: int) -> str:
-    """Return the sentence about files that were not read again."""
-    return f"{f'{count:,} files' if count > 1 else '1 file'} unchanged since the last import."

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from clawmem.app.services.conversations.mining_report import (
@@ -40,7 +40,7 @@ from clawmem.ports.conversations import (
 )
 from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import Document, InactiveReason, Scope
 from clawmem.ports.stores import LifecycleStores
 
 CONVERSATION = "conversation"
@@ -138,8 +138,6 @@ class _Run:
         self._now_ms = clock.now_ms()
         self._actions: list[tuple[Action, Sequence[_Increment]]] = []
         self._characters = 0
-        known = vault.documents.sources(options.collection).values() if options.source else ()
-        self._sources = {source_of_path(one.path) for one in known}
         self._fresh: dict[
             str, ConversationState
         ] = {}  # of this import; several files may hold a conversation
@@ -150,10 +148,10 @@ class _Run:
 
     def take(self, said: ImportedConversation) -> None:
         """Prepare the new and changed documents of a conversation."""
-        source = self._options.source or said.source
         messages = list(clean_messages(said.messages, said.started, now_ms=self._now_ms))
         if not messages:
             return
+        source = self._options.source or self._source_before(said, iso_utc(messages[0].at_ms))
         said = _without_secrets(said)
         counts = self.report.sources.setdefault(source, SourceCounts())
         # Counted with the first document, so that an interrupted import counts the conversations that it stored.
@@ -167,7 +165,7 @@ class _Run:
         stored = self._fresh.get(key) or self.positions.conversation(key)
         if messages[-1].at_ms < (self._options.since_ms or 0):
             read = (*read, _Increment(counts, "earlier"))
-        elif not stored.units and self._is_elsewhere(source, said.id):
+        elif self._options.source and not stored.units and any(self._elsewhere(source, said.id)):
             read = (*read, _Increment(counts, "repeated"))
         units = numbered_units(messages, self._forgotten(key, stored), stored.shared)
         version = version_of(time_ms(said.updated, self._now_ms), messages)
@@ -201,11 +199,27 @@ class _Run:
         self._add(partial(self.positions.put_forgotten, key, len(before), stored))
         return [*before, stored]
 
-    def _is_elsewhere(self, source: str, id: str) -> bool:
-        """Whether the collection serves documents of this conversation under the name of another source."""
-        others = (conversation_key(name, id) for name in self._sources if name != source)
-        found = (self._vault.documents.at(self._options.collection, unit_path(key, 1)) for key in others)
-        return any(one is not None and one.inactive is None for one in found)
+    def _source_before(self, said: ImportedConversation, began: str) -> str:
+        """Return the name under which a conversation that *began* then was imported before; that of its format otherwise."""
+        own = conversation_key(said.source, said.id)
+        if own in self._fresh or self.positions.conversation(own).units:
+            return said.source
+        others = self._elsewhere(said.source, said.id)
+        return next((source_of_path(one.path) for one in others if one.authored_at == began), said.source)
+
+    def _elsewhere(self, source: str, id: str) -> Iterator[Document]:
+        """Yield the first documents of conversations with this *id* that are served under the names of other sources."""
+        for name in sorted(self._sources - {source}):
+            path = unit_path(conversation_key(name, id), 1)
+            found = self._vault.documents.at(self._options.collection, path)
+            if found and found.inactive is None:
+                yield found
+
+    @cached_property
+    def _sources(self) -> frozenset[str]:
+        """The names of sources in the collection before the first conversation is stored."""
+        scope = Scope(collections=frozenset({self._options.collection}))
+        return frozenset(self._vault.properties.values("source", scope))
 
     def _is_forgotten(self, key: str, number: int) -> bool:
         known = self._vault.documents.at(self._options.collection, unit_path(key, number))

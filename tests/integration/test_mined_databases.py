@@ -1,0 +1,217 @@
+"""Sessions that agents keep in SQLite databases become documents, also while the agent has them open."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from chat_exports import Talk, talk, write_zip
+from chat_exports import openclaw as openclaw_lines
+from command_line import Invoke, ask_json
+
+FERRY = talk(
+    "ferry-talk",
+    "Mooring the ferry",
+    "2025-04-02",
+    "Where should we moor the ferry on Monday?",
+    "At the north pier, because the tide is low.",
+    "Which flag does it fly there?",
+    "The yellow one, as on every Monday.",
+)
+MORE = FERRY._replace(
+    turns=[*FERRY.turns, *(turn._replace(at=turn.at + 60, text=f"Again: {turn.text}") for turn in FERRY.turns[:2])]
+)  # fmt: skip
+
+
+def openclaw(database: sqlite3.Connection, one: Talk) -> None:
+    """Write a session as OpenClaw does."""
+    database.execute(
+        "create table if not exists transcript_events (session_id text, seq integer, event_json text, created_at integer,"
+        " event_zstd blob, primary key (session_id, seq))"
+    )
+    events = enumerate(openclaw_lines(one).splitlines())
+    rows = [(one.id, number, event, 0, None) for number, event in events]
+    database.executemany("insert or replace into transcript_events values (?, ?, ?, ?, ?)", rows)
+
+
+def opencode(database: sqlite3.Connection, one: Talk, parent: str | None = None) -> None:
+    """Write a session as OpenCode does."""
+    database.executescript(
+        "create table if not exists session (id text primary key, parent_id text, title text, directory text,"
+        " time_created integer);"
+        "create table if not exists message (id text primary key, session_id text, time_created integer, data text);"
+        "create table if not exists part (id text primary key, message_id text, session_id text, data text)"
+    )
+    session = (one.id, parent, one.title, "/home/me/ferry", one.turns[0].at * 1000)
+    database.execute("insert or replace into session values (?, ?, ?, ?, ?)", session)
+    for number, turn in enumerate(one.turns):
+        name, at = f"msg_{one.id}_{len(one.turns) - number}", turn.at * 1000  # ids do not sort by time
+        data = {"role": ("user", "assistant")[number % 2], "time": {"created": at}}
+        parts = [{"type": "tool", "state": {"output": "a tool said"}}, {"type": "text", "text": turn.text}]
+        database.execute("delete from part where message_id = ?", (name,))
+        database.execute(
+            "insert or replace into message values (?, ?, ?, ?)", (name, one.id, at, json.dumps(data))
+        )
+        for place, part in enumerate(parts):
+            row = (f"prt_{name}_{place}", name, one.id, json.dumps(part))
+            database.execute("insert into part values (?, ?, ?, ?)", row)
+
+
+def hermes(database: sqlite3.Connection, one: Talk, config: str | None = None) -> None:
+    """Write a session as Hermes does."""
+    database.executescript(
+        "create table if not exists sessions (id text primary key, title text, cwd text, model_config text,"
+        " started_at real);"
+        "create table if not exists messages (id integer primary key, session_id text, role text, content text,"
+        " timestamp real, active integer default 1, compacted integer default 0)"
+    )
+    session = (one.id, one.title, "/home/me/ferry", config, one.turns[0].at)
+    database.execute("insert or replace into sessions values (?, ?, ?, ?, ?)", session)
+    database.execute("delete from messages where session_id = ?", (one.id,))
+    for number, turn in enumerate(one.turns):
+        hermes_message(database, one.id, ("user", "assistant")[number % 2], turn.text, turn.at)
+        hermes_message(database, one.id, "tool", "a tool said", turn.at)
+
+
+def hermes_message(database: sqlite3.Connection, session: str, *row: object, flags: str = "1, 0") -> None:
+    """Write a message of Hermes: role, content, time."""
+    columns = "session_id, role, content, timestamp, active, compacted"
+    database.execute(f"insert into messages ({columns}) values (?, ?, ?, ?, {flags})", (session, *row))
+
+
+WRITERS: Mapping[str, tuple[str, Callable[[sqlite3.Connection, Talk], None]]] = {
+    "openclaw": (".openclaw/agents/main/agent/openclaw-agent.sqlite", openclaw),
+    "opencode": (".local/share/opencode/opencode.db", opencode),
+    "hermes": (".hermes/state.db", hermes),
+}
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[sqlite3.Connection]:
+    """A database that an agent has open."""
+    with closing(sqlite3.connect(tmp_path / "sessions.bin")) as opened:
+        yield opened
+
+
+def mined(invoke: Invoke, *arguments: object) -> Any:
+    """Return the result of an import without vectors."""
+    return ask_json(invoke, "mine", "--no-embed", *arguments)
+
+
+def text_of(invoke: Invoke) -> str:
+    """Return the text of the only document."""
+    [one] = ask_json(invoke, "list")["documents"]
+    return str(ask_json(invoke, "get", one["file"])["text"])
+
+
+@pytest.mark.parametrize("source", WRITERS)
+def test_a_database_grows_while_the_agent_has_it_open(
+    invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    """It is imported from its place, skipped while it is unchanged, and read again when only its log has grown."""
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    place, write = WRITERS[source]
+    (home / place).parent.mkdir(parents=True)
+    with closing(sqlite3.connect(home / place)) as agent:
+        agent.execute("pragma journal_mode = wal")
+        with agent:
+            write(agent, FERRY)
+
+        report = mined(invoke)
+        counts = report["sources"][source]
+        assert (counts["messages"], counts["added"], report["faults"]) == (4, 1, [])
+        [found, *_] = ask_json(invoke, "search", "flag", "--where", f"source={source}")["results"]
+        assert found["authored_at"][:10] == "2025-04-02"
+        said = text_of(invoke)
+        assert [said.index(turn.text) for turn in FERRY.turns] == sorted(
+            map(said.index, (t.text for t in FERRY.turns))
+        )
+        assert "a tool said" not in said
+        assert (mined(invoke)["sources"], mined(invoke)["skipped"]) == ({}, 1)
+
+        before = (home / place).stat()
+        with agent:
+            write(agent, MORE)
+        assert (home / place).stat() == before
+        assert mined(invoke)["sources"][source]["updated"] == 1
+    assert "Again: At the north pier" in text_of(invoke)
+
+
+def test_what_subagents_said_is_left_out(
+    invoke: Invoke, database: sqlite3.Connection, tmp_path: Path
+) -> None:
+    """A task that an agent gave to a subagent is no prompt of the user, in OpenCode and in Hermes."""
+    task = FERRY._replace(id="task", title="A task")
+    for write, mark in ((opencode, "opencode"), (hermes, '{"_delegate_from": "hermes"}')):
+        place = tmp_path / f"{write.__name__}.bin"
+        with closing(sqlite3.connect(place)) as opened, opened:
+            write(opened, FERRY._replace(id=write.__name__))
+            write(opened, task, mark)
+        counts = mined(invoke, place)["sources"][write.__name__]
+        assert (counts["conversations"], counts["added"]) == (1, 1)
+
+
+def test_hermes_compacts_and_takes_back(invoke: Invoke, database: sqlite3.Connection, tmp_path: Path) -> None:
+    """Messages before a compaction stay, its summary and copies and what the user took back are left out."""
+    last, at = FERRY.turns[-1], FERRY.turns[-1].at + 60
+    with database:
+        hermes(database, FERRY)
+        database.execute("update messages set active = 0, compacted = 1")
+        for role, said in (
+            ("user", "[CONTEXT COMPACTION - REFERENCE ONLY] They moor."),
+            ("assistant", last.text),
+        ):
+            hermes_message(database, FERRY.id, role, said, at)
+        hermes_message(database, FERRY.id, "user", "Forget what I said about Mondays.", at, flags="0, 0")
+        parts = json.dumps([{"type": "image_url"}, {"type": "text", "text": "And this flag on the photo?"}])
+        hermes_message(database, FERRY.id, "user", f"\0json:{parts}", at)
+
+    assert mined(invoke, tmp_path / "sessions.bin")["sources"]["hermes"]["messages"] == 5
+    said = text_of(invoke)
+    assert [said.count(one) for one in (FERRY.turns[0].text, last.text, "And this flag")] == [1, 1, 1]
+    assert not any(absent in said for absent in ("COMPACTION", "Forget what", "image_url"))
+
+
+def test_events_that_cannot_be_read_are_counted(
+    invoke: Invoke, database: sqlite3.Connection, tmp_path: Path
+) -> None:
+    """A compressed event that is damaged is reported once, and the rest of the session is imported."""
+    with database:
+        openclaw(database, FERRY)
+        database.execute("update transcript_events set event_json = null, event_zstd = x'00' where seq = 2")
+
+    report = mined_with_faults(invoke, tmp_path / "sessions.bin")
+
+    assert report["sources"]["openclaw"]["messages"] == 3
+    assert report["faults"] == [f"{tmp_path / 'sessions.bin'}: 1 line could not be read."]
+    assert mined(invoke, tmp_path / "sessions.bin")["faults"] == []
+
+
+def test_other_databases_are_refused(invoke: Invoke, database: sqlite3.Connection, tmp_path: Path) -> None:
+    """One of another program holds no conversation, a damaged one and one in a ZIP file are reported."""
+    with database:
+        database.execute("create table session (id text)")
+    place = tmp_path / "sessions.bin"
+    assert mined_with_faults(invoke, place)["foreign"] == [str(place)]
+
+    damaged = tmp_path / "damaged" / "state.db"
+    damaged.parent.mkdir()
+    damaged.write_bytes(place.read_bytes()[:16] + bytes(5000))
+    packed = write_zip(tmp_path / "packed.zip", {"a.json": place.read_bytes()})
+    report = mined_with_faults(invoke, damaged.parent, packed)
+    assert [one.partition(": ")[2] for one in report["faults"]] == [
+        "it is a database in a ZIP file; unpack it first.",
+        "its database cannot be read (file is not a database).",
+    ]
+
+
+def mined_with_faults(invoke: Invoke, *paths: object) -> Any:
+    """Return the result of an import that reports files which were not read."""
+    done = invoke("mine", "--no-embed", "--json", *paths)
+    assert done.exit_code == 1, done.output
+    return json.loads(done.stdout)
