@@ -11,11 +11,12 @@ from typing import NamedTuple
 
 from clawmem.domain.security.disguise import Unmasked, lower_case, plain
 from clawmem.domain.security.patterns import Pattern
-from clawmem.domain.security.secret_announced import announced, unlabelled
+from clawmem.domain.security.secret_announced import announced, replaced, unlabelled
 from clawmem.domain.security.secret_commands import cookies, placed
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
 from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start, next_lines
 from clawmem.domain.security.secret_model import likely
+from clawmem.domain.security.secret_phrases import answers, dials, phrases, typed_phrases
 from clawmem.domain.security.secret_places import assigned
 from clawmem.domain.security.secret_prose import in_prose, logins
 from clawmem.domain.security.secret_rules import STRUCTURED
@@ -115,6 +116,9 @@ def find_secrets(text: str) -> list[SecretSpan]:
     """Return the secrets in *text*, in order; of overlapping ones, the one that begins first, then the longer one."""
     seen = unwrapped(plain(text))
     known = _without_overlaps(list(_ruled(seen.text)), likely(*_unmarked(seen.text, lower_case(seen.text))))
+    known += [
+        SecretSpan(*span, one.kind) for one in known for span in siblings(seen.text, one.start, one.end)
+    ]
     again = repeats(seen.text, [(one.start, one.end) for one in known])
     found = known + [SecretSpan(*span, known[number].kind) for span, number in again]
     found.sort(key=lambda finding: (finding.start, -finding.end))
@@ -129,6 +133,30 @@ def find_secrets(text: str) -> list[SecretSpan]:
         if start < end and (not apart or start >= apart[-1].end):
             apart.append(SecretSpan(start, end, finding.kind))
     return apart
+
+
+_NEXT = Pattern(
+    r"\s?(?:[,;/]|\s(?:and|or|und|oder|et|ou|y|e)\s)\s?(?:(?:and|or|und|et|y)\s)?(?P<value>[^\s,;/.]{4,40})"
+)
+_ALPHANUMERIC = Pattern(r"[^\W_]")
+_MOST_SIBLINGS = 20
+
+
+def siblings(text: str, start: int, end: int) -> Iterator[Span]:
+    """Find the codes that follow the secret from *start* to *end* in a list and have its form: ``A1B2-C3D4, E5F6-G7H8``."""
+    first = text[start:end]
+    if first.isalpha() or " " in first:
+        return
+    for _ in range(_MOST_SIBLINGS):
+        match = _NEXT.compiled.match(text, end)
+        if match is None or _form(match["value"]) != _form(first) or match["value"].isalpha():
+            return
+        yield match.span("value")
+        end = match.end("value")
+
+
+def _form(value: str) -> str:
+    return _ALPHANUMERIC.compiled.sub("x", value)
 
 
 def _touches(spans: Sequence[tuple[int, int]], finding: SecretSpan) -> bool:
@@ -154,7 +182,10 @@ def _ruled(text: str) -> Iterator[SecretSpan]:
     yield from (SecretSpan(*found) for found in placed(text))
     yield from (SecretSpan(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
-    yield from (SecretSpan(*span, "password") for find in (logins, unlabelled) for span in find(text, lower))
+    yield from (
+        SecretSpan(*span, "password") for find in (logins, unlabelled, answers) for span in find(text, lower)
+    )
+    yield from (SecretSpan(*span, "password") for find in (dials, typed_phrases) for span in find(lower))
     yield from (SecretSpan(*span, "card number") for span in cards(text))
 
 
@@ -192,12 +223,14 @@ def _labelled(text: str, lower: str) -> Iterator[SecretSpan]:
 
 
 def _of_label(text: str, lower: str, label: SecretLabel) -> list[tuple[int, int]]:
-    return (
+    found = (
         list(assigned(text, label))
         or list(in_prose(text, lower, label))
         or list(next_lines(text, lower, label))
         or list(announced(text, lower, label))
+        or list(phrases(lower, label))
     )
+    return [*found, *replaced(text, lower, label)]
 
 
 _LONG = 12
@@ -265,12 +298,16 @@ def luhn(digits: str) -> bool:
 
 
 _CONTINUED = Pattern(
-    r"\n(?:[ \t>]{0,12}\r?\n){0,2}[ \t>\"'+]{0,12}(?P<tail>[A-Za-z0-9_+/.-]{8,4000}+={0,2})"
+    r"\n(?:[ \t>]{0,12}\r?\n){0,2}[ \t>\"'+]{0,12}(?P<tail>[A-Za-z0-9_+/.-]{4,4000}+={0,2})"
     r"(?=[\"',;)]{0,3}(?:[ \t]{1,4}(?P<more>\S)|\s|$))"
 )
 _HEAD = Pattern(r"[A-Za-z0-9_+/=.~-]{12,300}\Z")
+_KEY_BEGINNING = Pattern(  # of a provider's key, which says that the next line goes on with it
+    r"(?<![A-Za-z0-9])(?:A[KS]IA|AIza|gh[opsur]_|github_pat_|glpat-|npm_|pypi-|dop_v1_|whsec_|xox[abeprs]-|sk[-_]|[rp]k_|hvs\.|SG\.|shp\w{2}_|hf_|\d{8,10}:)[A-Za-z0-9_.-]{0,200}\Z"
+)
 _END_OF_LINE = "\"' \t\\\r"
 _LONGEST_HEAD = 300
+_LONG_TAIL = 8
 _HEX = Pattern(r"^[0-9a-f]+$")
 
 
@@ -294,13 +331,22 @@ def unwrapped(seen: Unmasked) -> Unmasked:
 
 def _joints(text: str) -> Iterator[tuple[int, int]]:
     """Yield the gaps between the parts of wrapped values: from the end of one part to the start of the next."""
+    begun = -1  # where a part of a key ends that begins as a provider's keys do
     for match in _CONTINUED.compiled.finditer(text):
         tail = match["tail"]
-        if not _is_generated(tail) or (match["more"] and not _has_three_kinds(tail)):
-            continue
         line_end = match.start()
         while line_end and text[line_end - 1] in _END_OF_LINE:
             line_end -= 1
+        is_long = len(tail) >= _LONG_TAIL
+        if line_end == begun or _KEY_BEGINNING.compiled.search(
+            text, max(0, line_end - _LONGEST_HEAD), line_end
+        ):
+            if any(map(str.isdigit, tail)) and (is_long or not match["more"]):
+                begun = match.end("tail")
+                yield line_end, match.start("tail")
+            continue
+        if not is_long or not _is_generated(tail) or (match["more"] and not _has_three_kinds(tail)):
+            continue
         head = _HEAD.compiled.search(text[max(0, line_end - _LONGEST_HEAD) : line_end])
         if head and _is_generated(head[0]) and not (_is_hex(head[0]) and _is_hex(tail)):
             yield line_end, match.start("tail")

@@ -31,7 +31,10 @@ _SIGN = r"[*_`]{0,3}\s{0,3}(?:(?<=\s)=|->|=>|→|—|–|:|\s-)[*_`]{0,3}\s{1,3}
 _SAID = Pattern(rf"(?:['’]s\s|{_BEGINS}{_VERB}){_OPEN}{_WORD}{_TIGHT}")
 _SIGNED = Pattern(rf"{_BEGINS}{_SIGN}{_OPEN}{_WORD}{_TIGHT}")
 _CHANGED = Pattern(
-    rf"(?:\s(?:for|of|on|in|at|fur|vom|von|der|des|du|de|d['’]|del|dell|di|da|van)\b[^.!?\n:;=|,]{{0,50}}?)?\s(?:to|auf|en|a|naar|in|zu)\s{_OPEN}{_WORD}{_WIDE}"
+    rf"(?:\s(?:from|von|de)\s\S{{2,40}})?(?:\s(?:for|of|on|in|at|fur|vom|von|der|des|du|de|d['’]|del|dell|di|da|van)\b[^.!?\n:;=|,]{{0,50}}?)?\s(?:to|auf|en|a|naar|in|zu)\s{_OPEN}{_WORD}{_WIDE}"
+)
+_REPLACED = Pattern(
+    rf"(?:\s(?:for|of|on|in|at|fur|vom|von|der|des|du|de|del)\b[^.!?\n:;=|,]{{0,50}}?)?\s(?:from|von|de)\s{_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}(?=\s(?:to|into|auf|zu|en|a)\s)"
 )
 _DIRECT = Pattern(rf"\s{_OPEN}{_WORD}{_WIDE}")
 _ASIDE = Pattern(rf"\s\((?:(?:it|that|this)(?: is|['’]s)|es ist|c['’]est)\s{_OPEN}{_WORD}(?={_STOP}))")
@@ -118,6 +121,14 @@ def announced(text: str, lower: str, label: SecretLabel) -> Iterator[Span]:
     span = _after(text, lower, label, line.lower()) or _before(text, lower, label)
     if span:
         yield span
+
+
+def replaced(text: str, lower: str, label: SecretLabel) -> Iterator[Span]:
+    """Find the earlier word in "changed the password from … to …"."""
+    match = _REPLACED.compiled.match(lower, label.end, label.end + _LONGEST)
+    line = lower[_sentence_start(text, label.start) : label.start]
+    if match and label.kind != "secret" and _CHANGE.compiled.search(line) and _is_value(text, match):
+        yield match.span("value")
 
 
 def _after(text: str, lower: str, label: SecretLabel, line: str) -> Span | None:

@@ -134,6 +134,8 @@ PLACED = (
     PlacedRule(
         "webhook", "hook", r"https?://[^\s/\"']{0,80}hooks?\b[^\s/\"']{0,80}/(?P<secret>[^\s\"'<>)]{20,300})", _ends_in_key
     ),
+    PlacedRule("password", "rcon|mqtt", rf"\b(?:mcrcon|rcon|mosquitto_[a-z]{{3}}|mqtt)\b{_REST}\s-[pP] {_VALUE}", _is_mixed),
+    PlacedRule("secret", "appid=|app_id=", r"[?&]app_?id=(?P<secret>[0-9a-f]{32})\b"),
     PlacedRule("password", "sshpass", rf"\bsshpass\s{{1,3}}-p\s{{0,2}}{_VALUE}"),
     PlacedRule(
         "password",
@@ -141,11 +143,12 @@ PLACED = (
         rf"\b(?:mysql|mariadb|mycli)[a-z-]{{0,12}}\b{_REST}\s-p{_VALUE}",
         _is_mixed,
     ),
+    PlacedRule("password", "zip", rf"\b(?:un)?zip\b{_REST}\s-P ?{_VALUE}"),
     PlacedRule("password", "7z|rar", rf"\b(?:7z[azr]?|(?:un)?rar)\b{_REST}\s-h?p{_VALUE}", _is_mixed),
     PlacedRule(
         "password",
         " -p| -P| -a| -w",
-        rf"\b(?:(?:un)?zip{_REST}\s-P|redis-cli\b{_REST}\s(?:-a|--pass)|ldap[a-z]{{3,8}}\b{_REST}\s-w"
+        rf"\b(?:redis-cli\b{_REST}\s(?:-a|--pass)|ldap[a-z]{{3,8}}\b{_REST}\s-w"
         rf"|(?:docker|podman|helm|skopeo|buildah|oras|crane|nerdctl|az|oc|cf|twine|registry|kubelogin)\b{_REST}\s-p|mongo[a-z]{{0,8}}\b{_REST}\s-p"
         rf"|(?:sqlcmd|bcp|isql|influx|clickhouse-client|cqlsh|impacket-\w{{1,20}}|useradd|snmpwalk)\b{_REST}\s-[pPa])[ =]{_VALUE}",
         _is_strong,

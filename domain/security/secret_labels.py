@@ -33,7 +33,7 @@ _LOCKS = (
     r"|cassaforte|caja fuerte|garaje|carte|tarjeta|carta|sblocco|desbloqueo|deverrouillage|verrou|cadenas|candado|lucchetto)"
 )
 _PINS = (
-    rf"\bpin(?:-(?:code|nummer))?\b|\bpincode\b|\bdigicode\b|\bcode wi-?fi\b|\b{_LOCKS}[ -](?:pass)?code\b(?![ -]word)|\bcode pin\b"
+    rf"\bpin(?:-(?:code|nummer))?\b|\bpincode\b|\bdigicode\b|\bpuk(?:-?code)?[12]?\b|\bcode wi-?fi\b|\b{_LOCKS}[ -](?:pass)?code\b(?![ -]word)|\bcode pin\b"
     r"|\b(?:zugangs|tur|tor|alarm|entsperr|freischalt|sicherheits|tresor|safe|haustur|garagen|zahlen)-?codes?\b"
     rf"|\b(?:code|combination|codigo|codice|combinaison|combinacion|combinazione|kombination)(?= (?:for|to|of|fur|vom|zum|am|de|del|della|dell|di|du|des|d)\b['’]? ?(?:the |my |our |den |die |das |l['’]|la |le |il |el )?{_LOCKS}\b)"
 )
@@ -42,7 +42,7 @@ _LABEL = Pattern(
 )
 _PIECES = (
     "pass", "wort", "word", "mot ", "palabra", "chiave", "pwd", "pw", "kennwort", "contrase", "contrasi", "mdp", "senha", "wachtwoord", "losenord", "haslo", "heslo", "clave",
-    "phrase", "mnemonic", "recovery", "backup", "seed", "psk", "pin", "secret", "token", "jeton", "auth", "key", "schlussel", "credential", "geheimnis",
+    "phrase", "puk", "mnemonic", "recovery", "backup", "seed", "psk", "pin", "secret", "token", "jeton", "auth", "key", "schlussel", "credential", "geheimnis",
     "salt", "hs256", "hs384", "hs512", "code wi", "fi code", "fi-code", "or code", "te code", "ss code", "rm code", "code d'", "code d’", "code for the", "gscode", "turcode",
     "answer", "question", "codigo", "cookie", "community", "code", "codice", "combina", "kombina", "parola", "losungswort", "zugangswort", "llave", "cle", "_pat",
 )  # fmt: skip

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Sequence
 from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, labels_in
+from clawmem.domain.security.secret_phrases import are_words
 from clawmem.domain.security.secret_talk import is_talk, is_word_password
 from clawmem.domain.security.secret_values import Span
 from clawmem.domain.security.secret_words import class_of
 
 _INTRODUCES = Pattern(
     r"[\"'`*_)]{0,3}(?P<about>(?: (?:for|of|on|in|to|from|fur|vom|von|zum|zur|im|am|der|des|du|de|pour|sur|del|para|is|are|lautet|ist|est|es)\b"
-    r"[^\n:|=<>]{0,60}?)?(?: \([^()\n]{1,20}\))?)(?P<end>[ \t]{0,3}[*_]{0,2}:?[*_]{0,2}[ \t]{0,3}\\?\r?)(?:\n|$)"
+    r"[^\n:|=<>]{0,60}?| (?:no\. ?|#)?\d{1,2}(?: (?:of|von|de) \d{1,2})?)?(?: \([^()\n]{1,20}\))?)(?P<end>[ \t]{0,3}[*_]{0,2}:?[*_]{0,2}[ \t]{0,3}\\?\r?)(?:\n|$)"
 )
 _LINE = Pattern(r"[ \t>*+-]{0,12}(?:\d{1,2}[.)] )?[\"'`*_]{0,3}(?P<value>[^\n]{4,400})")
 _WORDS_OF_PLACE = (
@@ -62,7 +63,14 @@ def next_lines(text: str, lower: str, label: SecretLabel) -> Iterator[Span]:
         stop = min(len(text), at + _LONGEST_LINE) if stop < 0 else stop
         if text[at:stop].strip(" \t\r>`~=-"):
             span = _only_value(text, at, stop)
-            if span is None or not _is_value_below(label, text[slice(*span)], line, is_explicit=is_explicit):
+            value = text[slice(*span)] if span else ""
+            is_word = (
+                seen == 0
+                and is_explicit
+                and label.kind == "password"
+                and is_word_password(value.replace("-", ""))
+            )
+            if not span or not (is_word or _is_value_below(label, value, line, is_explicit=is_explicit)):
                 return
             yield span
             seen += 1
@@ -85,7 +93,8 @@ def _is_value_below(label: SecretLabel, value: str, line: str, *, is_explicit: b
     if " " in value:
         words = len(value.split())
         least = _PHRASE_WORDS if "phrase" in label.name.lower() else _SEED_WORDS
-        return is_explicit and words >= least and secret_values.is_passphrase(value)
+        is_phrase = secret_values.is_passphrase(value) or (least == _PHRASE_WORDS and are_words(value))
+        return is_explicit and words >= least and is_phrase
     if label.kind == "pin":
         return is_explicit and (secret_values.is_pin(value) or secret_values.is_code_group(value))
     if label.kind == "secret":
@@ -230,4 +239,8 @@ def _is_cell_secret(label: SecretLabel, value: str, *, may_be_word: bool) -> boo
         return secret_values.is_key(value, 16) or (
             secret_values.is_uuid(value) and "api" in label.name.lower()
         )
-    return secret_values.is_password(value) or (may_be_word and is_word_password(value))
+    if "phrase" in label.name.lower() and secret_values.is_passphrase(value):
+        return True
+    if may_be_word and (secret_values.is_pin(value) or is_word_password(value.replace("-", ""))):
+        return True
+    return secret_values.is_password(value)

@@ -25,7 +25,7 @@ _CLASSES = {
         under ungefahr fast etwa knapp rund environ presque casi unos quasi circa bijna ongeveer cerca""",
     "numbered": """room page locker order invoice ticket case part model serial version build port extension flight train bus hook drawer building seat article customer member row issue pr
         chapter channel lot batch folder shelf stand platform apartment flat house box postcode zip year isbn phone tel fax line id pid uid commit revision rev sha hash checksum md5 sha256
-        vlan iban account invoice figure table section paragraph floor hall street road avenue drive raum seite spind auftrag rechnung fall teilenummer modell durchwahl flug zug haken fach
+        vlan iban account invoice figure table book section paragraph floor hall street road avenue drive raum seite spind auftrag rechnung fall teilenummer modell durchwahl flug zug haken fach
         gebaude platz artikel kunde zeile kapitel hausnummer postleitzahl baujahr halle telefon zimmer nummer salle casier commande facture dossier piece modele poste vol crochet batiment
         place client ligne chapitre annee appartement telephone sala taquilla pedido factura expediente pieza modelo puerto vuelo tren gancho edificio asiento articulo cliente linea capitulo
         ano telefono stanza pagina armadietto ordine fattura pratica pezzo modello versione interno volo treno gancio edificio posto articolo riga capitolo kamer bestelling factuur onderdeel
