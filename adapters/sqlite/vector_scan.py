@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-_ROWS_AT_ONCE = 4096  # bounds the memory of a scan for vaults of any size
+_ROWS_AT_ONCE = 1024  # bounds the memory of a scan for vaults of any size
 # 512 rows of 256 dimensions in single precision are half a megabyte, which fits the CPU cache
 _ROWS_IN_CACHE = 512
 _ROUNDING = 1e-5  # upper bound of the error of a product in single precision
@@ -59,13 +59,15 @@ def nearest(
     question = np.frombuffer(vector, "<f4")
     question = question / np.linalg.norm(question)  # shape (dim,)
     close: list[tuple[int, bytes]] = []
+    bar = -np.inf  # at least *limit* rows are as near
     for rows in batches(db, source, among):
         stored = b"".join([vector for _, vector in rows])
         if len(stored) != BYTES * len(question) * len(rows):  # a damaged vector, which `cosines` leaves out
             close += rows
             continue
         near = _products(as_matrix(stored, len(question)), question)  # shape (n,)
-        bar = np.partition(near, -limit)[-limit] if limit < len(near) else -np.inf
+        if limit < len(near):
+            bar = max(bar, np.partition(near, -limit)[-limit])
         close += [rows[place] for place in np.flatnonzero(near >= bar - _ROUNDING)]
     return cosines(vector, close)
 
