@@ -312,9 +312,9 @@ class EmbeddingStorageContract(VaultContract):
 
     def test_rounding_is_no_error(self, vault: Vault) -> None:
         """
-        A vector with many components whose length is one except for float32 rounding is stored byte for byte.
+        A vector with many components whose length is one except for rounding is stored byte for byte.
 
-        If this fails: the tolerance is tighter than float32, or the vector is normalised again.
+        If this fails: the tolerance is tighter than 16 bits for each number, or the vector is normalised again.
         """
         saved = save(vault, "a.md", "One.")
         vector = unit_vector(*(math.sin(n) for n in range(1, 1025)))

@@ -171,9 +171,9 @@ def raw_vector(*numbers: float) -> Vector:
 
 
 def unit_vector(*numbers: float) -> Vector:
-    """Return *numbers* as a vector normalised to length one."""
+    """Return *numbers* as a vector of length one, rounded to the precision that every store keeps: steps of 1/32767."""
     length = math.hypot(*numbers)
-    return raw_vector(*(number / length for number in numbers))
+    return raw_vector(*(round(number / length * 32767) / 32767 for number in numbers))
 
 
 VECTOR_A = unit_vector(1, 2, 3)
@@ -191,8 +191,9 @@ def floats(vector: Vector) -> tuple[float, ...]:
 
 
 def cosine(a: Vector, b: Vector) -> float:
-    """Return the cosine of two unit vectors, computed in plain Python as the reference for indexes."""
-    return sum(x * y for x, y in zip(floats(a), floats(b), strict=True))
+    """Return the cosine of two vectors, computed in plain Python as the reference for indexes."""
+    one, other = floats(a), floats(b)
+    return sum(x * y for x, y in zip(one, other, strict=True)) / (math.hypot(*one) * math.hypot(*other))
 
 
 def keys(document_id: int, seqs: Sequence[int]) -> list[FragmentKey]:

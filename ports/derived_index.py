@@ -16,7 +16,7 @@ class DerivedIndex(Protocol):
 
     @property
     def method(self) -> str:
-        """Return the name of the search method, for `status` and `doctor`: for example ``"sqlite-vec"`` or ``"tantivy"``."""
+        """Return the name of the search method, for `status` and `doctor`: for example ``"exact scan"`` or ``"tantivy"``."""
 
     def marker(self) -> Marker | None:
         """

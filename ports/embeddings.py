@@ -65,9 +65,11 @@ class EmbeddingStore(Protocol):
         """
         Store vectors by text hash, all or none. Documents whose texts are now complete become ``synced``.
 
+        A store keeps at least 16 bits of a number: multiples of 1/32767 stay as they are, others may be rounded.
+
         Returns:
-            Each active fragment whose text one of the vectors embeds, with the vector: the input for a vector
-                index.
+            Each active fragment whose text one of the vectors embeds, with the vector as it was stored: the input
+                for a vector index.
             Empty for vectors stored *beside*, which do not change any document either.
 
         Raises:

@@ -166,6 +166,10 @@ class Database:
         with self._translated():
             self._main.executemany(sql, bindings)
 
+    def define(self, name: str, function: Callable[..., Any]) -> None:
+        """Let statements of the writer call *function* as *name*."""
+        self._main.create_scalar_function(name, function)
+
     def changes(self) -> int:
         """Return the number of rows that the last statement changed."""
         return self._main.changes()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import span, unpack
+from clawmem.adapters.sqlite.short_vectors import BYTES, lengthened, shortened
 from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, EmbeddingSpace, EmbeddingSpaces
 from clawmem.adapters.sqlite.vector_scan import RECORDED, RowFilter, nearest, ranked
 from clawmem.ports.errors import BadVector, ModelMismatch
@@ -95,7 +96,7 @@ select key, text_hash, collection, authored_at from fragments
 
 
 class SqliteEmbeddings:
-    """``EmbeddingStore`` in a table of blobs, keyed by embedding space and text hash."""
+    """``EmbeddingStore`` in a table of blobs of 16 bits for each number, keyed by embedding space and text hash."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -131,16 +132,14 @@ class SqliteEmbeddings:
         hashes = json.dumps(list(vectors))
         with self._db.atomic():
             space = self._building(fingerprint) if beside else self._serving(fingerprint, bool(vectors))
-            self._keep(space, vectors)
+            kept = self._keep(space, vectors)
             self._db.write(_FORGIVE.format_map(_BESIDE if beside else _SERVING), (hashes,))
             if beside:
                 self._spaces.reach(hashes)
                 return []
             self._db.write(_STATE_OF, (hashes,))
             rows = self._db.write(_STANDS_FOR, (hashes,))
-        return [
-            VectorEntry(unpack(key), vectors[name.hex()], *of_document) for key, name, *of_document in rows
-        ]
+        return [VectorEntry(unpack(key), kept[name.hex()], *of_document) for key, name, *of_document in rows]
 
     def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
         with self._db.atomic():
@@ -157,7 +156,8 @@ class SqliteEmbeddings:
               join documents on documents.id = key >> 20 and inactive is null
              where key between ? and ? order by key
             """
-        return [VectorEntry(unpack(key), *rest) for key, *rest in self._db.rows(sql, span(document_id))]
+        rows = self._db.rows(sql, span(document_id))
+        return [VectorEntry(unpack(key), lengthened(stored), *rest) for key, stored, *rest in rows]
 
     def nearest(
         self,
@@ -167,9 +167,9 @@ class SqliteEmbeddings:
         *,
         documents: Collection[int] | None = None,
     ) -> list[Hit]:
-        length = int(self._db.value(f"select length(vector) from {RECORDED} limit 1") or 0)
+        size = int(self._db.value(f"select length(vector) from {RECORDED} limit 1") or 0)
         among = RowFilter(scope, documents)
-        return ranked(vector, length, limit, lambda: nearest(self._db, RECORDED, vector, limit, among))
+        return ranked(vector, size, limit, lambda: nearest(self._db, RECORDED, vector, limit, among))
 
     def counts(self, *, beside: bool = False) -> EmbeddingCounts:
         from clawmem.ports.embeddings import EmbeddingCounts
@@ -258,16 +258,19 @@ class SqliteEmbeddings:
             raise ModelMismatch(space.fingerprint if space else "no other model", fingerprint)
         return space
 
-    def _keep(self, space: EmbeddingSpace | None, vectors: Mapping[str, Vector]) -> None:
+    def _keep(self, space: EmbeddingSpace | None, vectors: Mapping[str, Vector]) -> dict[str, Vector]:
+        """Store the vectors and return them as they are read from now on."""
         if space is None:
-            return
+            return {}
         first = next(iter(vectors.values()), b"")
         known = self._db.value("select length(vector) from space_vectors where space = ? limit 1", space[:1])
         for vector in vectors.values():
-            check_vector(vector, known or len(first))
+            check_vector(vector, 4 // BYTES * known if known else len(first))
+        stored = {name: shortened(vector) for name, vector in vectors.items()}
         self._db.write_many(
-            _STORE, [(space.number, bytes.fromhex(name), vector) for name, vector in vectors.items()]
+            _STORE, [(space.number, bytes.fromhex(name), vector) for name, vector in stored.items()]
         )
+        return {name: lengthened(vector) for name, vector in stored.items()}
 
 
 def check_vector(vector: Vector, length: int) -> None:
@@ -292,7 +295,9 @@ def invalid_vectors(db: Database) -> list[int]:
     spoilt = []
     for number, space, vector in db.stream("select id, space, vector from space_vectors"):
         try:
-            check_vector(vector, usual[space])
+            if len(vector) != usual[space]:
+                raise BadVector("its length differs from that of the others")
+            check_vector(lengthened(vector), 4 // BYTES * usual[space])
         except BadVector:
             spoilt.append(number)
     return spoilt

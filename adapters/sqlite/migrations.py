@@ -8,14 +8,16 @@ from contextlib import nullcontext
 from clawmem.adapters.sqlite.abandoning import drop_without_extension, empty_fts_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.lexical_tables import create_tables, table_name
+from clawmem.adapters.sqlite.short_vectors import shortened
 from clawmem.ports.errors import (
     VaultError,
 )
 from clawmem.ports.records import Grain
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
-LATEST = 31
+LATEST = 32
 _VECTORS_ONCE = 30
+_SHORT_VECTORS = 32
 APPLICATION_ID = 0x434C414D  # "CLAM": distinguishes a vault from other SQLite files
 
 
@@ -65,7 +67,11 @@ def _step(db: Database, number: int, script: str) -> None:
     with db.atomic():
         if version(db) >= number:  # another process has done this step
             return
+        if number == _SHORT_VECTORS:
+            db.define("shortened", shortened)
         db.write(script)
+        if number == _SHORT_VECTORS:
+            db.has_lost_pages = True  # those of the longer vectors
         if number == _VECTORS_ONCE:
             _renew_indexes(db)
         if number == 1:

@@ -14,7 +14,8 @@ from clawmem.adapters.sqlite.embeddings import check_vector
 from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.adapters.sqlite.vector_scan import RowFilter, batches, nearest, ranked, with_cosine
+from clawmem.adapters.sqlite.short_vectors import BYTES, lengthened, shortened
+from clawmem.adapters.sqlite.vector_scan import RowFilter, batches, cosines, nearest, ranked
 from clawmem.ports.errors import VaultDamaged
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
 
@@ -25,8 +26,8 @@ _JOINED = "vector_entries as entry left join space_vectors as recorded on record
 _VECTOR = "coalesce(entry.vector, recorded.vector)"
 # The columns are named as the scan needs them; entries without a vector are damage, which `faults` counts.
 _ENTRIES = f"(select entry.key, {_VECTOR} as vector from {_JOINED} where {_VECTOR} is not null)"
-_LENGTH = f"select length({_VECTOR}) from {_JOINED} limit 1"
-_SCORES = f"select key, 1 - vec_distance_cosine(vector, :vector) from {_ENTRIES} where key in (select value from json_each(:keys))"
+_SIZE = f"select length({_VECTOR}) from {_JOINED} limit 1"
+_THESE = f"select key, vector from {_ENTRIES} where key in (select value from json_each(?))"
 _PUT = """
 insert or replace into vector_entries (key, record, vector)
 select :key, id, iif(id is null, :vector, null) from (select (
@@ -63,6 +64,7 @@ class SqliteVectorIndex(Commits):
     """
 
     in_process = True
+    method = "exact scan"
     tables = ("vector_entries",)
     _role = "vectors"
 
@@ -70,19 +72,16 @@ class SqliteVectorIndex(Commits):
         super().__init__(db)
         self._db = db
 
-    @property
-    def method(self) -> str:
-        return "sqlite-vec" if self._db.has_vectors else "exact scan"
-
     @blames_index
     def put(self, entries: Iterable[VectorEntry]) -> None:
         rows = {pack(entry.key): entry.vector for entry in entries}
-        length = self._length() or len(next(iter(rows.values()), b""))
+        length = 4 // BYTES * self._size() or len(next(iter(rows.values()), b""))
         for vector in rows.values():
             check_vector(vector, length)
         if rows:
             with self._db.atomic():
-                self._db.write_many(_PUT, [{"key": key, "vector": vector} for key, vector in rows.items()])
+                stored = [{"key": key, "vector": shortened(vector)} for key, vector in rows.items()]
+                self._db.write_many(_PUT, stored)
                 self._rename()
 
     @blames_index
@@ -94,7 +93,7 @@ class SqliteVectorIndex(Commits):
 
     @blames_index
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        return ranked(vector, self._length(), limit, lambda: self._nearest(vector, limit, scope))
+        return ranked(vector, self._size(), limit, lambda: self._nearest(vector, limit, scope))
 
     @blames_index
     def count(self) -> int:
@@ -119,26 +118,25 @@ class SqliteVectorIndex(Commits):
             return []  # a table of the records is broken, which `Vault.check` reports
         return [f"{wrong} vectors of its table differ from the records"] if wrong else []
 
-    def _length(self) -> int:
-        return int(self._db.value(_LENGTH) or 0)
+    def _size(self) -> int:
+        return int(self._db.value(_SIZE) or 0)
 
     def _nearest(self, vector: Vector, limit: int, scope: Scope) -> list[tuple[int, float]]:
         quick = self._quick()
         if quick is None:
             return nearest(self._db, _ENTRIES, vector, limit, RowFilter(scope))
         keys = json.dumps(quick.candidates(vector, limit, self._documents(scope)))
-        return with_cosine(self._db.rows(_SCORES, {"vector": vector, "keys": keys}))
+        return cosines(vector, self._db.rows(_THESE, (keys,)))
 
     def _rename(self) -> None:
         self._db.write("insert or replace into meta values ('vector_content', hex(randomblob(8)))")
 
     def _quick(self) -> QuantizedVectors | None:
         """
-        Return all vectors, quantized, once this content has been searched often; None before, without content
-        id, or without the extension, which compares the candidates.
+        Return all vectors, quantized, once this content has been searched often; None before, or without content id.
         """
         content = self._db.meta("vector_content")
-        if content is None or not self._db.has_vectors:
+        if content is None:
             return None
         if not _is_asked_often(content) or not _READING.acquire(blocking=False):
             return None
@@ -154,7 +152,10 @@ class SqliteVectorIndex(Commits):
 
     def _chunks(self) -> Iterator[tuple[bytes, bytes]]:
         for rows in batches(self._db, _ENTRIES):
-            yield array("q", [key for key, _ in rows]).tobytes(), b"".join(vector for _, vector in rows)
+            yield (
+                array("q", [key for key, _ in rows]).tobytes(),
+                lengthened(b"".join(vector for _, vector in rows)),
+            )
 
     def _documents(self, scope: Scope) -> Collection[int] | None:
         seen, bindings = documents_in(scope)

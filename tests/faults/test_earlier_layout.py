@@ -22,6 +22,7 @@ from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.sqlite.migrations import LATEST, bring_to, version
+from clawmem.adapters.sqlite.short_vectors import lengthened
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.samples import any_of
 from clawmem.domain.documents.entries import lexical_entries
@@ -29,7 +30,8 @@ from clawmem.ports.records import Grain
 
 BEFORE = 29
 QUESTIONS = ("kettle", "harbour master", "line12", "tea at noon")
-HASHED = ("text_hash",)
+# Columns that had another form.
+CHANGED = {"text_hash": "nullif(lower(hex(text_hash)), '')", "vector": "lengthened(vector)"}
 COPIED = ("content", "documents", "fragments", "spaces", "space_vectors")
 NOTES = {
     "kettle.md": "# Kettle\n\nDescale the kettle with vinegar.\n\n## Noon\n\nTea at noon, never before.\n",
@@ -73,12 +75,11 @@ def earlier(world: NotesVault) -> Path:
     path = world.place / "earlier.sqlite"
     with closing(Database(str(path))) as db:
         bring_to(db, BEFORE)
+        db.define("lengthened", lengthened)
         db.write("attach ? as present", (str(world.vault_file),))
         for table in COPIED:
             columns = [name for (name,) in db.write("select name from pragma_table_info(?)", (table,))]
-            chosen = ", ".join(
-                f"nullif(lower(hex({one})), '')" if one in HASHED else f'"{one}"' for one in columns
-            )
+            chosen = ", ".join(CHANGED.get(one, f'"{one}"') for one in columns)
             db.write(f"insert or replace into {table} select {chosen} from present.{table}")
         entries = [entry for one in world.vault.documents.latest() for entry in entries_of(world, one)]
         SqliteLexicalIndex(db).put(entries)

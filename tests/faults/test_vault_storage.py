@@ -102,7 +102,7 @@ class TestFull:
     def test_embedding_on_a_full_disk(self, worlds: Callable[..., World], extension: bool) -> None:
         """Batches that were finished stay; the one that did not fit leaves nothing behind."""
         world = worlds("vault", extension=extension)
-        for number in range(30):
+        for number in range(45):
             world.write(f"n{number}.md", f"# Note {number}\n\n" + f"Word{number} and more. " * 300)
         world.update()
 

@@ -107,8 +107,8 @@ class TestANewVault:
     @pytest.mark.parametrize(
         ("backend", "words", "vectors"),
         [
-            ("sqlite", "FTS5", "sqlite-vec"),
-            ("tantivy", "tantivy", "sqlite-vec"),
+            ("sqlite", "FTS5", "exact scan"),
+            ("tantivy", "tantivy", "exact scan"),
             ("lancedb", "lancedb", "lancedb exact scan"),
         ],
     )

@@ -44,8 +44,8 @@ TIED = 1  # of the best, which another engine may rank just behind the next
 VERBS = ("search", "vsearch", "query")
 AGREED = "Files, records and indexes agree.\n"
 METHODS = {
-    "sqlite": ("FTS5", "sqlite-vec"),
-    "tantivy": ("tantivy", "sqlite-vec"),
+    "sqlite": ("FTS5", "exact scan"),
+    "tantivy": ("tantivy", "exact scan"),
     "lancedb": ("lancedb", "lancedb exact scan"),
 }
 
@@ -209,7 +209,7 @@ class TestMigrate:
             "before": "sqlite",
             "to": "tantivy",
             "lexical": "tantivy",
-            "vectors": "sqlite-vec",
+            "vectors": "exact scan",
         }
 
     def test_progress(self, station: Station, bars: list[tuple[str, Steps]]) -> None:
@@ -322,7 +322,7 @@ class TestRebuild:
 
     def test_in_words(self, station: Station) -> None:
         """One line says what was made anew and what answers."""
-        assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; sqlite-vec).\n"
+        assert station.run("rebuild").stdout == "Rebuilt: lexical, vectors (FTS5; exact scan).\n"
 
     def test_unknown(self, station: Station) -> None:
         """An index that does not exist is refused with those that do."""

@@ -290,7 +290,7 @@ class TestVectors:
     @pytest.mark.parametrize(
         ("make", "method"),
         [
-            (by_extension, "sqlite-vec"),
+            (by_extension, "exact scan"),
             (by_numpy, "exact scan"),
             (by_sidecar, "sidecar, exact"),
             (by_lancedb, "lancedb exact scan"),

@@ -204,7 +204,7 @@ class TestChoiceOfVectors:
         before = shelf.firsts("vsearch")
         shelf.vault.keep_up()
 
-        assert below == "sqlite-vec"
+        assert below == "exact scan"
         assert shelf.vault.info().vector_method == "sidecar, exact"
         assert shelf.vault.backend == "sqlite"
         assert (shelf.vault.vectors.count(), shelf.records.vectors.count()) == (VECTORS, 0)
@@ -225,7 +225,7 @@ class TestChoiceOfVectors:
         shelf.vault.keep_up()
 
         assert between == ("sidecar, exact", VECTORS // 2)
-        assert shelf.vault.info().vector_method == "sqlite-vec"
+        assert shelf.vault.info().vector_method == "exact scan"
         assert shelf.records.vectors.count() == shelf.vault.vectors.count() == 4
         assert (shelf.folders(), list(shelf.vault.outbox.indexes()), shelf.kept()) == ([], [], 0)
         assert shelf.first("descale the kettle with vinegar", "vsearch") == "kettle.md"

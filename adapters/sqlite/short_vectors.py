@@ -1,0 +1,43 @@
+"""Vectors as the vault stores them: 16 bits for each number, in steps of 1/32767."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from clawmem.ports.records import Vector
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+# A scan converts integers four times as fast as numbers of IEEE half precision, which numpy decodes in software.
+STEPS = 32767
+BYTES = 2
+_FULL_BYTES = 4
+
+
+def shortened(vector: Vector) -> bytes:
+    """Return a float32 unit vector in 16 bits for each number; a damaged one, which is no float32, unchanged."""
+    import numpy as np
+
+    if len(vector) % _FULL_BYTES:
+        return vector
+    numbers = np.clip(np.nan_to_num(np.frombuffer(vector, "<f4")), -1, 1)
+    stored: bytes = np.rint(numbers * np.float32(STEPS)).astype("<i2").tobytes()
+    return stored
+
+
+def lengthened(stored: bytes) -> Vector:
+    """Return the float32 vector of the result of `shortened`; an odd last byte, which is damage, is dropped."""
+    import numpy as np
+
+    numbers = np.frombuffer(stored, "<i2", len(stored) // BYTES)
+    vector: Vector = (numbers.astype("<f4") / np.float32(STEPS)).tobytes()
+    return vector
+
+
+def as_matrix(stored: bytes, dimensions: int) -> npt.NDArray[np.int16]:
+    """Return stored vectors, one after the other, as rows of integers, (n, dimensions)."""
+    import numpy as np
+
+    return np.frombuffer(stored, "<i2").reshape(-1, dimensions)
