@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, PrivateAttr
 
-from clawmem.app.bootstrap.client_checks import client_answers
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import is_running
-from clawmem.app.environment.places import client_folder, client_servers, is_there
-from clawmem.app.environment.private_files import files_of_vault, sweep_drafts, sweep_temporary_folders
-from clawmem.app.operations.indexing import PERSON, read_folders
-from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Request, Result
+from clawmem.app.environment.places import is_there
+from clawmem.app.operations.indexing import read_folders
+from clawmem.app.operations.operation import Effect, Opening, Operation, Request, Result
 from clawmem.app.services.indexing.folders import scan_folder
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
-from clawmem.app.services.maintenance.finding import CheckResult
-from clawmem.app.services.maintenance.machine_checks import (
-    client_findings,
-    disk_findings,
-    draft_finding,
-    permission_finding,
-)
-from clawmem.app.settings.plain import topics_place
 from clawmem.ports.address_errors import ConfirmationMissing
 from clawmem.ports.errors import VaultError, VaultReadOnly
 
@@ -34,43 +22,6 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.maintenance.doctor import Repair
     from clawmem.ports.salvage import SalvageReport
-
-
-class Examination(Result):
-    """The findings of every check; ``way_out`` is the remedy."""
-
-    ok: bool
-    findings: list[CheckResult]
-
-    @property
-    def exit_code(self) -> int:
-        """Return 1 if a check found something."""
-        return 0 if self.ok else 1
-
-
-def doctor(services: Services, request: NoParameters) -> Examination:
-    """
-    Check the vault and its environment; report remedies.
-
-    It changes two things: files of the vault, and the config file, are made private if other users can read them, and
-    drafts of commands that were killed are deleted.
-    """
-    settings = services.settings
-    kept = [*files_of_vault(settings.vault), Path(topics_place(os.environ)), settings.config_file]
-    private = permission_finding(kept)
-    swept = draft_finding([*sweep_drafts(settings.vault), *sweep_temporary_folders()])
-    project = Path.cwd() if services.caller == PERSON else None
-    clients = client_findings(client_folder(os.environ), client_servers(os.environ), project)
-    # Agents of a person alone: a request to the server must not start programs.
-    agents = client_answers(os.environ) if services.caller == PERSON else []
-    findings = [*disk_findings(settings.vault), *services.doctor(), private, swept, *clients, *agents]
-    return Examination(ok=all(one.ok for one in findings), findings=findings)
-
-
-def _doctor_text(result: Examination) -> Iterator[str]:
-    yield from (one.line for one in result.findings)
-    wrong = sum(not one.ok for one in result.findings)
-    yield f"{wrong} of {len(result.findings)} checks found something." if wrong else "All is well."
 
 
 _NAMED = 20  # most notes that are listed by name
@@ -259,15 +210,4 @@ def _named(what: str, notes: Sequence[str]) -> Iterator[str]:
         yield f"{what} ({len(notes)}): {', '.join(notes[:_NAMED])}{more}"
 
 
-OPERATIONS = (
-    Operation("repair", repair, Effect.DESTROYS, _text, is_tool=False, opens=Opening.NOTHING),
-    Operation(
-        name="doctor",
-        run=doctor,
-        effect=Effect.REPEATABLE,
-        text=_doctor_text,
-        route="/doctor",
-        is_tool=False,
-        opens=Opening.CURRENT,
-    ),
-)
+OPERATIONS = (Operation("repair", repair, Effect.DESTROYS, _text, is_tool=False, opens=Opening.NOTHING),)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.contexts import ContextChange, Contexts
     from clawmem.app.operations.curator import ArchivedDuplicates, CuratorReport, Reflection, Treatment
     from clawmem.app.operations.diary import Entries, WrittenEntry
+    from clawmem.app.operations.doctor import Examination
     from clawmem.app.operations.documents import Content, Texts
     from clawmem.app.operations.embedding import Embedded
     from clawmem.app.operations.enriching import Enriched
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.profile import ProfilePage
     from clawmem.app.operations.receipts import Receipt
     from clawmem.app.operations.remembering import SavedNote
-    from clawmem.app.operations.repair import Examination, Repaired
+    from clawmem.app.operations.repair import Repaired
     from clawmem.app.operations.report import UsageReport
     from clawmem.app.operations.restoring import RestoreReport
     from clawmem.app.operations.similar import SimilarDocuments
@@ -146,6 +147,14 @@ class Methods:
     def diary_read(self, *, last_n: int = 10, agent: str = "") -> Entries:
         """Return the last entries of the diary, newest first."""
         return self._run("diary_read", locals())
+
+    def doctor(self) -> Examination:
+        """Check the vault and its environment; report remedies.
+
+        It changes two things: files of the vault, and the config file, are made private if other users can read them, and
+        drafts of commands that were killed are deleted.
+        """
+        return self._run("doctor", locals())
 
     def get(
         self, file: str, *, from_line: int | None = None, max_lines: int | None = None,
@@ -548,14 +557,6 @@ class Methods:
         files of the collections are read again. The command first lists what would be lost, and asks.
         """
         return self._run("repair", locals())
-
-    def doctor(self) -> Examination:
-        """Check the vault and its environment; report remedies.
-
-        It changes two things: files of the vault, and the config file, are made private if other users can read them, and
-        drafts of commands that were killed are deleted.
-        """
-        return self._run("doctor", locals())
 
     def report(
         self, *, since: str | None = None, top: int = 10, parquet: Path | None = None,
