@@ -134,7 +134,7 @@ def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
     world.open()
     serving = next(m for m in allowed if m.fingerprint == world.vault.embeddings.fingerprint())
     lengths = {len(vector) for (vector,) in world.vault._db.rows("select vector from vectors")}
-    assert lengths == {4 * serving.dimensions}
+    assert lengths == {2 * serving.dimensions}
     assert world.verify() == []
     assert world.vault.check() == []
     chosen = ServingEmbedder(

@@ -60,7 +60,6 @@ class TestWithoutTheExtension:
         """Update, embed, query and verify give the same without the extension as with it."""
         with_it, without = filled(worlds("with")), filled(worlds("without", extension=False))
 
-        assert with_it.vault.vectors.method != without.vault.vectors.method
         assert answers(with_it) == answers(without)
         assert with_it.state() == without.state()
         assert without.verify() == []
