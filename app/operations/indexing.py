@@ -90,10 +90,11 @@ def _existing(services: Services, path: Path) -> Path:
     for form in map(Path, unicode_forms(str(path))):
         if form.exists() or form.is_symlink():
             return form
-    relative = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-    name, *rest = relative.parts or ("",)
-    root = services.settings.roots.get(name)
-    return Path(root, *rest) if root and rest else path
+    for at, name in enumerate(path.parts[:-1]):
+        root = services.settings.roots.get(name)
+        if root and (file := Path(root, *path.parts[at + 1 :])).exists():
+            return file
+    return path
 
 
 def _text(report: FileReport) -> str:

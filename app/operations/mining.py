@@ -52,6 +52,7 @@ CHAT_NEEDS = (
     "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names; "
     "a chat in JSON, objects with role and content."
 )
+NOTES_NEED = "If these are notes, index their folder instead: clawmem collection add PATH"
 SHOWN = 10  # faults and foreign files that a person is shown
 
 
@@ -258,6 +259,8 @@ def mined_text(result: Mined) -> list[Part]:
         lines.append(f"{plural(len(result.foreign), 'file')} without a conversation:")
         lines += [f"  {one}" for one in _some(result.foreign)]
         lines.append(CHAT_NEEDS)
+        if not result.sources and any(one.endswith(".md") for one in result.foreign):
+            lines.append(NOTES_NEED)
     if not result.sources and not result.skipped:
         lines.append("No conversations were found.")
     if result.synthesis:

@@ -306,6 +306,7 @@ def test_a_text_that_begins_with_a_time_is_a_chat(invoke: Invoke, tmp_path: Path
     assert done.exit_code == 1
     assert "2 files without a conversation" in said
     assert "four turns" in said
+    assert "clawmem collection add PATH" in said
 
 
 def test_a_broken_day_of_slack_is_named(invoke: Invoke, tmp_path: Path) -> None:

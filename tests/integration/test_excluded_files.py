@@ -292,6 +292,15 @@ def test_names_in_another_unicode_form(invoke: Invoke, vault: Path) -> None:
     assert invoke("get", "vault/Äpfel.md").exit_code == 0
 
 
+@pytest.mark.parametrize("address", ["vault/new.md", "clawmem://vault/new.md", "/elsewhere/vault/new.md"])
+def test_an_address_names_its_file(invoke: Invoke, vault: Path, address: str) -> None:
+    """A server completes an address with the folder that it was started in."""
+    write_notes(vault, {"new.md": TEXT})
+    invoke("bootstrap", vault)
+
+    assert explained(invoke, Path(address))["path"] == str(vault / "new.md")
+
+
 def test_links_are_counted(invoke: Invoke, vault: Path, tmp_path: Path) -> None:
     """Those that would be read if they were followed; a link to another kind of file is of no concern."""
     write_notes(tmp_path / "elsewhere", {"c.md": TEXT, "c.txt": TEXT})
