@@ -15,6 +15,7 @@ from clawmem.domain.retrieval.versions import (
     COMPARABLE,
     Version,
     Wanted,
+    decision_subjects,
     in_wanted_order,
     names_future_year,
     series_words,
@@ -23,6 +24,7 @@ from clawmem.domain.retrieval.versions import (
 from clawmem.ports.records import Document
 from clawmem.ports.stores import DocumentRecords
 
+DECISION = "decision"  # content type
 VERSION = "version"  # name of the term in the score
 
 
@@ -30,8 +32,8 @@ def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stag
     """
     Return a stage that orders versions of a subject among their places in the list; it drops and adds nothing.
 
-    Versions are notes that supersede each other, and notes of one folder whose names differ only in their version
-    ("energy 2025", "energy 2026"). Those by name must match about equally well.
+    Versions are notes that supersede each other, notes of one folder whose names differ only in their version
+    ("energy 2025", "energy 2026"), and decisions about one subject. Those by name must match about equally well.
 
     Args:
         of_lines: Whether lines are arranged as well: the best line of each version.
@@ -49,6 +51,8 @@ def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stag
         versions = {number: _version(one, now, len(newer.get(number, ()))) for number, one in listed.items()}
         ranked = list(work.candidates)
         families = _by_name(listed)
+        if asked.wanted is not Wanted.ANY:
+            families += _by_decision(listed)
         if asked.until is not None or asked.wanted in (Wanted.FORMER, Wanted.EARLIEST):
             families += _by_succession(
                 listed, newer
@@ -63,18 +67,34 @@ def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stag
 
 
 def _by_name(listed: Mapping[int, Candidate]) -> list[list[int]]:
-    """Return the documents of each subject by their names, without those that match much worse than the best."""
+    """Return the documents of each subject by their names."""
     by_name: dict[tuple[str, str, str], list[int]] = {}
     for number, candidate in listed.items():
         document = candidate.document
         subject = subject_name(document.path) if document else None
         if document and subject:
             by_name.setdefault((document.collection, *subject), []).append(number)
-    best = {name: max(listed[number].relevance for number in family) for name, family in by_name.items()}
-    return [
-        [number for number in family if listed[number].relevance >= COMPARABLE * best[name]]
-        for name, family in by_name.items()
-    ]
+    return [_comparable(family, listed) for family in by_name.values()]
+
+
+def _by_decision(listed: Mapping[int, Candidate]) -> list[list[int]]:
+    """Return the decisions about each subject; the stage before has placed those that are superseded in part."""
+    about: dict[tuple[str, ...], list[int]] = {}
+    for number, candidate in listed.items():
+        document = candidate.document
+        if document and document.content_type == DECISION and not candidate.is_partly_superseded:
+            subjects = {(document.collection, *subject) for subject in decision_subjects(document.path)}
+            family = next((about[subject] for subject in sorted(subjects) if subject in about), [])
+            family.append(number)
+            about.update(dict.fromkeys(subjects - about.keys(), family))
+    families = {family[0]: family for family in about.values()}
+    return [_comparable(family, listed) for family in families.values()]
+
+
+def _comparable(family: Sequence[int], listed: Mapping[int, Candidate]) -> list[int]:
+    """Return those of *family* that do not match much worse than the best."""
+    best = max(listed[number].relevance for number in family)
+    return [number for number in family if listed[number].relevance >= COMPARABLE * best]
 
 
 def _by_succession(listed: Mapping[int, Candidate], newer: Mapping[int, set[int]]) -> list[list[int]]:
