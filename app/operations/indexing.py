@@ -27,6 +27,7 @@ from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.app.services.indexing.file_status import FileState
 from clawmem.app.services.indexing.update import PassInterrupted, PassReport
 from clawmem.domain.documents.address import unicode_forms
+from clawmem.domain.documents.identity import display_path, parse_virtual_path
 from clawmem.ports.errors import InvalidInput, NotFound
 
 if TYPE_CHECKING:
@@ -34,7 +35,10 @@ if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
 
 
-def _absolute(text: str) -> Path:
+def _file_or_address(text: str) -> Path:
+    """Return the absolute path of a file; the relative ``c/a.md`` for an address such as ``clawmem://c/a.md``."""
+    if address := parse_virtual_path(text):
+        return Path(display_path(*address))
     return Path(abspath(Path(text).expanduser()))  # noqa: PTH100  resolves no links
 
 
@@ -44,7 +48,7 @@ class FileRequest(Request):
     path: Annotated[
         Path,
         Field(description="Its path; or its collection and path, such as notes/a.md."),
-        Option(metavar="PATH", is_argument=True, parser=_absolute),
+        Option(metavar="PATH", is_argument=True, parser=_file_or_address),
     ]
 
 
@@ -88,13 +92,12 @@ def why_not(services: Services, request: FileRequest) -> FileReport:
 def _existing(services: Services, path: Path) -> Path:
     """Return *path*, or the file of that address: the name of a collection and a path in it."""
     for form in map(Path, unicode_forms(str(path))):
-        if form.exists() or form.is_symlink():
+        if form.is_absolute() and (form.exists() or form.is_symlink()):
             return form
-    for at, name in enumerate(path.parts[:-1]):
-        root = services.settings.roots.get(name)
-        if root and (file := Path(root, *path.parts[at + 1 :])).exists():
-            return file
-    return path
+    relative = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    name, *rest = relative.parts or ("",)
+    root = services.settings.roots.get(name)
+    return Path(root, *rest) if root and rest else path
 
 
 def _text(report: FileReport) -> str:

@@ -57,6 +57,8 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
         (("vsearch", "x", "--floor", "0.5"), 2, "Ask with query"),
         (("timeline", "haruka.md", "--before", "21"), 2, "at most 20"),
         (("plan", " "), 2, "empty"),
+        (("export", "out.zip"), 2, "export -o FILE"),
+        (("status", "more"), 2, "status --help"),
         (("search", "x", "--unit", "word"), 2, "--unit must be 'document' or 'line'"),
         (("search", "x", "-c", "nope"), 3, "Did you mean: notes"),
         (("search", "x", "--backend", "nope"), 4, "Known are: lancedb, sqlite, tantivy"),

@@ -82,7 +82,7 @@ def served(invoke: Invoke) -> set[str]:
     return {one["file"].partition("/")[2] for one in ask_json(invoke, "list", "-n", 100)["documents"]}
 
 
-def explained(invoke: Invoke, path: Path) -> Any:
+def explained(invoke: Invoke, path: Path | str) -> Any:
     return ask_json(invoke, "why-not", path)
 
 
@@ -292,13 +292,37 @@ def test_names_in_another_unicode_form(invoke: Invoke, vault: Path) -> None:
     assert invoke("get", "vault/Äpfel.md").exit_code == 0
 
 
-@pytest.mark.parametrize("address", ["vault/new.md", "clawmem://vault/new.md", "/elsewhere/vault/new.md"])
-def test_an_address_names_its_file(invoke: Invoke, vault: Path, address: str) -> None:
-    """A server completes an address with the folder that it was started in."""
+@pytest.mark.parametrize("address", ["vault/new.md", "clawmem://vault/new.md", "//vault/new.md"])
+def test_an_address_names_its_file(
+    invoke: Invoke, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
+) -> None:
+    """From any folder."""
+    write_notes(vault, {"new.md": TEXT})
+    monkeypatch.chdir(tmp_path)
+    invoke("bootstrap", vault)
+
+    assert explained(invoke, address)["path"] == str(vault / "new.md")
+
+
+def test_an_address_with_a_scheme_is_not_a_path(
+    invoke: Invoke, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder here may have the same name as a collection."""
+    write_notes(vault, {"new.md": TEXT})
+    write_notes(tmp_path / "other/vault", {"new.md": TEXT})
+    invoke("bootstrap", vault)
+    monkeypatch.chdir(tmp_path / "other")
+
+    assert explained(invoke, "clawmem://vault/new.md")["path"] == str(vault / "new.md")
+    assert explained(invoke, "vault/new.md")["path"] == str(tmp_path / "other/vault/new.md")
+
+
+@pytest.mark.parametrize("path", ["/elsewhere/vault/new.md", "clawmem://other/new.md"])
+def test_another_path_is_never_answered_about_a_note(invoke: Invoke, vault: Path, path: str) -> None:
     write_notes(vault, {"new.md": TEXT})
     invoke("bootstrap", vault)
 
-    assert explained(invoke, Path(address))["path"] == str(vault / "new.md")
+    assert invoke("why-not", path).exit_code == 3
 
 
 def test_links_are_counted(invoke: Invoke, vault: Path, tmp_path: Path) -> None:

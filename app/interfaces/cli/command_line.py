@@ -210,7 +210,12 @@ def _usage_message(error: typer.BadParameter) -> str:
         from clawmem.app.settings.faults import fault_of
 
         error.message = fault_of(error.__cause__.errors()[0])
-    return error.format_message()
+    message = error.format_message()
+    if error.ctx is None or not message.startswith("Got unexpected extra argument"):
+        return message
+    name = error.ctx.command_path
+    writes = any("-o" in option.opts for option in error.ctx.command.params)
+    return f"{message}. Run: {name} --help" + (f". To write to a file: {name} -o FILE" if writes else "")
 
 
 cli = typer.Typer(

@@ -1,0 +1,86 @@
+"""Forgotten conversations stay away; their later messages are imported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from chat_exports import (
+    chatgpt,
+)
+from command_line import Invoke, ask_json
+from mined_talks import BOAT, BREAD, GROWN, changes, documents, longer, mined, text_of, write_export
+
+
+def test_a_forgotten_source_stays_forgotten(invoke: Invoke, tmp_path: Path) -> None:
+    """Forgetting asks first, proves that nothing is left, touches no other source, and a new import brings nothing back."""
+    boat = write_export(tmp_path / "export", "chatgpt", BOAT)
+    mined(invoke, boat, write_export(tmp_path / "other", "claude.ai", BREAD))
+
+    asked = invoke("mine", "--forget", "chatgpt")
+    assert asked.exit_code != 0
+    assert "1 document from chatgpt" in asked.stderr
+    assert len(documents(invoke)) == 2
+    done = ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")["forgotten"]
+
+    assert (done["documents"], {found for probe in done["probes"].values() for found in probe}) == (1, set())
+    [left] = ask_json(invoke, "sources")["sources"]
+    assert left["source"] == "claude.ai"
+    again = mined(invoke, boat)
+    assert (changes(again, "chatgpt"), again["sources"]["chatgpt"]["forgotten"]) == ((0, 0, 0, 0), 1)
+    assert mined(invoke, boat)["skipped"] == 1
+    (tmp_path / "export" / "conversations.json").write_text(json.dumps(chatgpt([BOAT]), indent=1), "utf-8")
+    again = mined(invoke, boat)
+    assert (again["skipped"], again["sources"]["chatgpt"]["forgotten"]) == (0, 1)
+    assert len(documents(invoke)) == 1
+    unknown = invoke("mine", "--forget", "chatgbt", "--yes")
+    assert unknown.exit_code != 0
+    assert "claude.ai" in unknown.stderr
+
+
+def test_new_messages_of_a_forgotten_conversation_are_imported(invoke: Invoke, tmp_path: Path) -> None:
+    """Later messages become documents of their own, again and again; forgotten ones do not return."""
+    mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))
+    ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+    grown = longer(GROWN, "And which brush do I take for the thin coats?", "A soft one of badger hair.")
+
+    for number, one in enumerate((GROWN, grown)):
+        report = mined(invoke, write_export(tmp_path / "export", "chatgpt", one))
+        assert (changes(report, "chatgpt"), report["sources"]["chatgpt"]["forgotten"]) == (
+            (1 - number, number, 0, 0),
+            1,
+        )
+        [left] = documents(invoke).values()
+        text = text_of(invoke, left["file"])
+        assert "forms a skin" in text
+        assert "UV filters" not in text
+    assert "badger" in text
+    ask_json(invoke, "mine", "--forget", "chatgpt", "--yes")
+    assert mined(invoke, tmp_path / "export")["sources"]["chatgpt"]["forgotten"] == 2
+    assert not documents(invoke)
+
+
+def test_forgetting_keeps_to_its_collection(invoke: Invoke, tmp_path: Path) -> None:
+    """With -c, only that collection is forgotten; paths and options of imports are refused."""
+    mined(invoke, write_export(tmp_path / "a", "chatgpt", BOAT))
+    mined(invoke, write_export(tmp_path / "b", "chatgpt", BREAD), "-c", "work")
+    for more in (
+        [tmp_path / "a"],
+        ["--dry-run"],
+        ["--since", "2025-01-01"],
+        ["--source", "x"],
+        ["--synthesize"],
+    ):
+        refused = invoke("mine", "--forget", "chatgpt", "--yes", *more)
+        assert refused.exit_code != 0
+        assert "Leave out" in refused.stderr
+    assert invoke("mine", "-c", "other", "--forget", "chatgpt", "--yes").exit_code == 3
+    assert (
+        "2 documents from chatgpt in conversations and work" in invoke("mine", "--forget", "chatgpt").stderr
+    )
+
+    assert (
+        ask_json(invoke, "mine", "-c", "work", "--forget", "chatgpt", "--yes")["forgotten"]["documents"] == 1
+    )
+
+    assert [one["collection"] for one in ask_json(invoke, "sources")["sources"]] == ["conversations"]
