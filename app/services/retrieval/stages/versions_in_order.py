@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.stages.successors import with_predecessors
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.times import iso_utc
@@ -30,7 +31,9 @@ VERSION = "version"  # name of the term in the score
 
 def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stage:
     """
-    Return a stage that orders versions of a subject among their places in the list; it drops and adds nothing.
+    Return a stage that orders versions of a subject among their places in the list.
+
+    It drops nothing, and adds notes that one of the first has superseded if the question asks for a former state.
 
     Versions are notes that supersede each other, notes of one folder whose names differ only in their version
     ("energy 2025", "energy 2026"), and decisions about one subject. Those by name must match about equally well.
@@ -43,20 +46,19 @@ def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stag
         if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
         asked = request.question.version
-        listed = {c.document_id: c for c in reversed(work.candidates) if c.document}
+        is_former = asked.wanted in (Wanted.FORMER, Wanted.EARLIEST)
+        ranked = [*(with_predecessors(vault, request, work.candidates) if is_former else work.candidates)]
+        listed = {c.document_id: c for c in reversed(ranked) if c.document}
         newer = successors(
             known_by(vault.documents, successions_from(vault.successions, listed), request.as_of)
         )
         now = iso_utc(request.question.now_ms)
         versions = {number: _version(one, now, len(newer.get(number, ()))) for number, one in listed.items()}
-        ranked = list(work.candidates)
         families = _by_name(listed)
         if asked.wanted is not Wanted.ANY:
             families += _by_decision(listed)
-        if asked.until is not None or asked.wanted in (Wanted.FORMER, Wanted.EARLIEST):
-            families += _by_succession(
-                listed, newer
-            )  # else the stage before this one has put successors first
+        if is_former or asked.until is not None:  # else the stage before this one has put successors first
+            families += _by_succession(listed, newer)
         for family in families:
             if len(family) > 1:
                 order = in_wanted_order({number: versions[number] for number in family}, asked)
