@@ -34,7 +34,7 @@ def stated(vault: SearchableDocuments) -> Stage:
         if not work.candidates or words > WORDS_LOOKED_UP or request.show_all:
             return work
         lacks = shortfalls(
-            vault.documents, request, work.candidates, words_of(vault.lexical, request).rarities
+            vault.documents, request, work, work.candidates, words_of(vault.lexical, request).rarities
         )
         found = {c.best: lacks[c.best] for c in work.candidates if c.best in lacks}
         if asked.is_specific:
