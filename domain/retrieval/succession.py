@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
+from clawmem.domain.documents.title import HEADING
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.requested import QuestionDemands, unmet
@@ -90,15 +91,14 @@ def successor_label(path: str, written: str, *, partly: bool = False) -> str:
 
 
 def passages_of(body: str) -> list[str]:
-    """Return the paragraphs of a note, each with the heading above it."""
+    """Return the lines of a note, each with the heading above it: facts of one paragraph are replaced one by one."""
     passages: list[str] = []
     heading = ""
-    for block in filter(None, map(str.strip, body.split("\n\n"))):
-        if block.startswith("#") and "\n" not in block:
-            heading = block
+    for line in filter(None, map(str.strip, body.split("\n"))):
+        if HEADING.match(line):
+            heading = line
         else:
-            heading = block.partition("\n")[0] if block.startswith("#") else heading
-            passages.append(block if block.startswith("#") else f"{heading}\n{block}")
+            passages.append(f"{heading}\n{line}" if heading else line)
     return passages
 
 

@@ -116,4 +116,16 @@ def test_a_note_replaces_the_passage_that_it_is_about(question: str, newer: str,
 
 def test_a_passage_has_its_heading() -> None:
     """A heading belongs to every paragraph below it."""
-    assert passages_of("# A\n\nOne.\n\nTwo.\n\n## B\nThree.\n") == ["# A\nOne.", "# A\nTwo.", "## B\nThree."]
+    assert passages_of("# A\n\nOne.\nTwo.\n\n## B\nThree.\n") == ["# A\nOne.", "# A\nTwo.", "## B\nThree."]
+
+
+def test_lines_of_one_paragraph_are_replaced_one_by_one() -> None:
+    """A new price leaves the telephone number on the line above current."""
+    older = "# Plumber\n\nEmergency number 0160 555 3311.\nCharges 95 euros per hour.\n"
+    newer = "The plumber charges 105 euros per hour."
+
+    number = requested("emergency number of the plumber", ["emergency", "number", "plumber"])
+    price = requested("what does the plumber charge", ["plumber", "charge"])
+
+    assert not is_replaced(number, passages_of(older), newer)
+    assert is_replaced(price, passages_of(older), newer)
