@@ -24,7 +24,7 @@ _UPDATE = AnyCase(
     r"\b(?:updated?|correction|corrected|now|since|changed|new|korrektur|korrigiert|jetzt|neu|seit|geändert|maintenant|nouveau"
     r"|ahora|nuevo|agora|novo)\b"
 )
-_STEP = Pattern(r"[ \t]*\d{1,3}[.)][ \t]")
+_STEP = Pattern(r"(?<![ \t])[ \t]*\d{1,3}[.)][ \t]")
 _OPENING = (
     40  # characters at the beginning of a line that announce an update, or the words just before its subject
 )

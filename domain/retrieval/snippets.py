@@ -59,7 +59,7 @@ def snippet(
     A line scores 1 for each distinct query term and 0.3 for each distinct intent term in it (as a substring, ignoring
     case); of equal lines the first wins. A heading or a line of tags is the best line only if the body has no other;
     half of its score counts for the next line of text. Lines end at a line feed. The snippet begins with the best line, so its
-    position is that of the match. It ends before a heading, and blank lines at its end are left out. A row of a table is shown alone, below the two
+    position is that of the match. Below text it ends before a heading, and blank lines at its end are left out. A row of a table is shown alone, below the two
     header lines of the table if these take at most half of *max_length*; its position is that of the row.
 
     Args:
@@ -89,8 +89,10 @@ def snippet(
 
 
 def _end(lines: Sequence[str], best: int, last: int) -> int:
-    """Return the end of the snippet that begins with the line *best*: at the next heading, or after `LINES_AFTER`."""
+    """Return the end of the snippet that begins with the line *best*: after `LINES_AFTER`, or below text at the next heading."""
     end = min(best + 1 + LINES_AFTER, last)
+    if HEADING.match(lines[best]):
+        return end
     return next((at for at in range(best + 1, end) if HEADING.match(lines[at])), end)
 
 
