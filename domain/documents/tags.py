@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from clawmem.domain.documents.address import folded
 from clawmem.domain.documents.markup import NOT_PROSE, blanked
+from clawmem.domain.security.patterns import Pattern
 
 MAX_TAGS = 1000  # of one note; a note with more is a generated list
 
 # A tag stands after a blank. #[[two words]] is a tag in Logseq.
-_TAG = re.compile(r"(?<!\S)#(?:\[\[([^\[\]\n]+)\]\]|((?:[\w/-]|[^\x00-\x7f\s\u2000-\u206f\u3000-\u303f])+))")
-_NO_TEXT = re.compile(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
+_TAG = Pattern(r"(?<!\S)#(?:\[\[([^\[\]\n]+)\]\]|((?:[\w/-]|[^\x00-\x7f\s\u2000-\u206f\u3000-\u303f])+))")
+_NO_TEXT = Pattern(r"(?<!#)\[\[[^\[\]\n]*\]\]|</?[a-zA-Z][^<>\n]*>")
 
 
 def note_tags(declared: Iterable[str], body: str) -> tuple[str, ...]:
@@ -50,10 +50,10 @@ def with_tags_above(tag: str) -> list[str]:
 
 
 def _inline_tags(body: str) -> Iterable[str]:
-    if not _TAG.search(body):
+    if not _TAG.compiled.search(body):
         return
-    text = _NO_TEXT.sub(" ", blanked(body, NOT_PROSE))
-    for match in _TAG.finditer(text):
+    text = _NO_TEXT.compiled.sub(" ", blanked(body, NOT_PROSE))
+    for match in _TAG.compiled.finditer(text):
         tag = bare_tag(match[1] or match[2])
         if any(not sign.isdecimal() and sign not in "/-_" for sign in tag):
             yield tag
