@@ -235,6 +235,7 @@ class LookupContract(VaultContract):
         vault.documents.deactivate([id_of(vault.documents.at("m", "d.md"))], InactiveReason.REMOVED)
 
         assert list(vault.documents.collections().items()) == [("a", 1), ("z", 2)]
+        assert vault.documents.collections(Scope(frozenset({"z", "m"}))) == {"z": 2}
 
     def test_empty_vault(self, vault: Vault) -> None:
         """

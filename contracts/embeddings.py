@@ -18,7 +18,6 @@ from clawmem.contracts.samples import (
     unit_vector,
     vector_of,
 )
-from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import (
     EVERYTHING,
@@ -31,6 +30,7 @@ from clawmem.ports.records import (
     Scope,
     Vector,
 )
+from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 REFUSED = {

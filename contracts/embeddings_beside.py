@@ -4,9 +4,9 @@ import pytest
 
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import MODEL, VECTOR_A, VECTOR_B, fetch, save, sha, unit_vector, vector_of
-from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import EmbedState, FragmentKey, InactiveReason, Role, Vector
+from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 OTHER = "model-b"

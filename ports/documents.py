@@ -161,8 +161,8 @@ class DocumentStore(Protocol):
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
         """Return the labels of these lines; keys that have no label, are not lines or are not served are omitted."""
 
-    def collections(self) -> Mapping[str, int]:
-        """Return the number of active documents per collection, by name; collections without any are omitted."""
+    def collections(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
+        """Return the number of active documents in *scope* per collection, by name; others are omitted."""
 
     def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
         """

@@ -1,32 +1,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry
 
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingCounts:
-    """Progress of one model: texts with a vector, pending and failed, and vectors that no document uses."""
-
-    stored: int = 0
-    pending: int = 0
-    failed: int = 0
-    orphaned: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class EmbeddingBuild:
-    """
-    Progress of an embedding space with fingerprint ``fingerprint`` that is built next to the serving one.
-
-    ``share`` is an approximate progress for display, 0 to 1: the fraction of documents passed.
-    """
-
-    fingerprint: str
-    share: float
+if TYPE_CHECKING:
+    from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts
 
 
 class EmbeddingStore(Protocol):

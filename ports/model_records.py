@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from clawmem.ports.digests import sha256
+
+if TYPE_CHECKING:
+    from clawmem.ports.status import ModelFailure
 
 
 class ModelAnswers(Protocol):
@@ -66,21 +68,6 @@ class ModelRole(StrEnum):
     RERANKER = "reranker"
 
 
-@dataclass(frozen=True, slots=True)
-class ModelFailure:
-    """
-    Failure of a model to execute a request: its name and location, the time, and the reason as a sentence.
-
-    ``answered_at`` is the first time at which it was seen to work again, None before that.
-    """
-
-    role: ModelRole
-    model: str
-    failed_at: str
-    reason: str
-    answered_at: str | None = None
-
-
 class ModelFailures(Protocol):
     """
     Best-effort log of the last failure of each role.
@@ -104,8 +91,7 @@ class ModelFailures(Protocol):
         """Return the last failure of every role that has one, in the order of the roles."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(NamedTuple):
     """
     Cost of the calls of one model for one purpose, on one day (``YYYY-MM-DD``) or, if ``day`` is empty, in total.
 

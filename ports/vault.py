@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from clawmem.ports.stores import AnswerLog, LifecycleStores, ModelRecords
@@ -25,6 +24,7 @@ if TYPE_CHECKING:  # keeps the imports of a cold search minimal
     from clawmem.ports.relations import RelationStore
     from clawmem.ports.sessions import SessionStore
     from clawmem.ports.sketches import SketchStore
+    from clawmem.ports.status import VaultInfo
     from clawmem.ports.succession import SuccessionStore
     from clawmem.ports.telemetry import Receipts, Telemetry
     from clawmem.ports.triples import TripleStore
@@ -163,16 +163,3 @@ class DelegatingVault:
         """Close the indexes, then the wrapped vault."""
         for part in (self.lexical, self.vectors, self._records):
             part.close()
-
-
-@dataclass(frozen=True, slots=True)
-class VaultInfo:
-    """Description of an open vault by its backend."""
-
-    backend: str
-    location: str
-    schema: int
-    size_bytes: int
-    read_only: bool
-    lexical_method: str
-    vector_method: str

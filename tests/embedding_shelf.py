@@ -15,8 +15,8 @@ from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import query, vsearch
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.records import Vector
+from clawmem.ports.status import EmbeddingCounts
 
 OLD = HashingEmbedder.fingerprint
 

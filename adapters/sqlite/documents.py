@@ -280,9 +280,11 @@ class SqliteDocuments:
         rows = self._db.stream(f"{_SELECT} where collection = ?", (collection,))
         return {document.path: document for document in map(_document, rows)}
 
-    def collections(self) -> Mapping[str, int]:
-        sql = "select collection, count(*) from documents where inactive is null group by 1 order by 1"
-        return dict(self._db.rows(sql))
+    def collections(self, scope: Scope = EVERYTHING) -> Mapping[str, int]:
+        limits, bindings = conditions(scope)
+        within = " and ".join(["inactive is null", *limits])
+        sql = f"select collection, count(*) from documents where {within} group by 1 order by 1"
+        return dict(self._db.rows(sql, bindings))
 
     def hash_prefixes(self, length: int, hashes: Iterable[str]) -> set[str]:
         prefixes = {text[:length] for text in hashes}

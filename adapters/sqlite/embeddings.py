@@ -24,7 +24,7 @@ from clawmem.ports.records import (
 )
 
 if TYPE_CHECKING:
-    from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
+    from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts
 
 MAX_ATTEMPTS = 3
 # float32 and half-precision tables drift a little; a vector that is not normalized differs by far more
@@ -111,7 +111,7 @@ class SqliteEmbeddings:
         if space is None:
             return None
         # imported here because only status reports need it, no query does
-        from clawmem.ports.embeddings import EmbeddingBuild
+        from clawmem.ports.status import EmbeddingBuild
 
         return EmbeddingBuild(space.fingerprint, self._spaces.share(space))
 
@@ -172,7 +172,7 @@ class SqliteEmbeddings:
         return ranked(vector, size, limit, lambda: nearest(self._db, RECORDED, vector, limit, among))
 
     def counts(self, *, beside: bool = False) -> EmbeddingCounts:
-        from clawmem.ports.embeddings import EmbeddingCounts
+        from clawmem.ports.status import EmbeddingCounts
 
         if beside and not self._spaces.get(BUILDING):
             return EmbeddingCounts()

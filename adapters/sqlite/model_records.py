@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import astuple
 
 from clawmem.adapters.sqlite.best_effort import best_effort_writer
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.model_records import Cost, ModelFailure, ModelRole, answer_key
+from clawmem.ports.model_records import Cost, ModelRole, answer_key
+from clawmem.ports.status import ModelFailure
 
 _GET = "select answer from model_answers where key = ?"
 _KEEP = "insert or replace into model_answers (key, purpose, answer, kept_at) values (?, ?, ?, ?)"
@@ -96,7 +96,7 @@ class SqliteLedger:
         self._db = db
 
     def charge(self, cost: Cost) -> None:
-        self._db.write(_CHARGE, astuple(cost))
+        self._db.write(_CHARGE, cost)
 
     def calls_on(self, day: str) -> int:
         return int(self._db.value("select coalesce(sum(calls), 0) from model_costs where day = ?", (day,)))

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.sqlite.triples import SqliteTriples
     from clawmem.ports.lexical_index import LexicalIndex
     from clawmem.ports.records import LexicalEntry
-    from clawmem.ports.vault import VaultInfo
+    from clawmem.ports.status import VaultInfo
 
 
 class SqliteVault:
@@ -208,7 +208,7 @@ class SqliteVault:
         return self._db.path
 
     def info(self) -> VaultInfo:
-        from clawmem.ports.vault import VaultInfo
+        from clawmem.ports.status import VaultInfo
 
         return VaultInfo(
             backend="sqlite",

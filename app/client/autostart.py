@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from time import sleep, time
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from clawmem.app.settings.plain import plain_settings
 
 if TYPE_CHECKING:
     import subprocess
+    from pathlib import Path
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
 OFF_VARIABLE = "CLAWMEM_NO_SERVER"
@@ -101,6 +101,8 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
         ClawmemError: the server ended, or does not answer within `MOST_START_S`; the message names the log.
         OSError: the server cannot be started.
     """
+    from pathlib import Path  # a hook that starts no server saves a tenth of a prompt without a search
+
     from clawmem.ports.errors import ClawmemError
 
     log = Path(log_file(vault))

@@ -95,19 +95,19 @@ def list_documents(services: Services, request: ListDocuments) -> Listing:
     order = request.sort.strip()
     check_filters(vault, tags, [*where, *([] if order in ("", TITLE) else [order])])
     scope = Scope(frozenset(named_collections(services, request.collection)))
-    matching = documents_with(vault, scope, tags, where)
+    matching = documents_with(vault, scope, tags, where) if tags or where else None
     asked = [*(read_filter(one).name for one in where), *([] if order in ("", TITLE) else [order])]
     names = {name.casefold(): name for name in asked}  # a name in another case is the same property
     values = {name: vault.properties.named(name) for name in names.values()}
     limit = None if order or request.reverse else request.limit
-    within = scope._replace(documents=matching) if tags or where else scope
+    within = scope if matching is None else scope._replace(documents=matching)
     found = vault.documents.latest(within, limit=limit)
     documents = _ordered(found, request, values)[: request.limit]
     ids = docids(vault.documents, documents)
     newer = current_successors(vault, ids)
     return Listing(
         count=len(documents),
-        total=len(matching),
+        total=sum(vault.documents.collections(scope).values()) if matching is None else len(matching),
         documents=[
             ListedDocument(
                 **place_from(one, ids[one.id]),
@@ -119,7 +119,7 @@ def list_documents(services: Services, request: ListDocuments) -> Listing:
             )
             for one in documents
         ],
-        is_filtered=bool(tags or where),
+        is_filtered=matching is not None,
         known_values={} if documents else {name: _known_values(vault, name, scope) for name in values},
     )
 

@@ -30,11 +30,9 @@ from clawmem.app.services.models import WITHOUT, Provider
 from clawmem.app.settings.config_file import add_vault, make_config_folder, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
-from clawmem.ports.model_records import ModelFailure
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
-from clawmem.ports.vault import VaultInfo
+from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts, ModelFailure, VaultInfo
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -20,9 +20,10 @@ from clawmem.ports.errors import (
     VaultError,
 )
 from clawmem.ports.generator import Generator, JsonSchema
-from clawmem.ports.model_records import ModelFailure, ModelFailures, ModelRole
+from clawmem.ports.model_records import ModelFailures, ModelRole
 from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
+from clawmem.ports.status import ModelFailure
 
 NONE = "none"
 

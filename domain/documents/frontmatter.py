@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clawmem.domain.documents.content_type import TYPES
 from clawmem.domain.documents.times import parse_iso
@@ -23,8 +23,7 @@ MAX_VALUES = 1000
 MAX_INTEGER_BITS = 256  # wider integers are not useful, and Python refuses to print the widest
 
 
-@dataclass(frozen=True, slots=True)
-class FrontMatter:
+class FrontMatter(NamedTuple):
     """A source split into raw YAML without its fences, the body, and the 1-based line on which the body starts."""
 
     text: str
@@ -32,8 +31,7 @@ class FrontMatter:
     body_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(NamedTuple):
     """
     Facts that a document declares in its front matter; ``None`` and ``()`` mean absent or unusable.
 

@@ -236,13 +236,17 @@ BY_TIME_OF_FILE = 0.3  # maximum for a note that is only dated by its file
 
 DAY_MS = 86_400_000
 LEAST_OF_TIME, HALF = 1 / 3, 0.5  # of a topic, for a note that is known to be of the right time
-# Verbs that ask for notes of a kind: a decision seldom contains the word "decide".
+# Verbs that ask for notes of a kind: a decision seldom contains the word "decide", a report of a fault "broke".
 _KIND_VERBS = MappingProxyType(
     {
         "decision": AnyCase(
             r"\b(?:decide[ds]?|settled?(?=\s+(?:on|in|about)\b)|entschieden|beschlossen|décidée?s?|decid(?:í|imos|ido))\b",
             "deci|settle|entschieden|beschlossen",
-        )
+        ),
+        "problem": AnyCase(
+            r"\b(?:broke(?:n)?|fail(?:ed|s)?|crash(?:ed|es)?|(?:went|goes|gone)\s+(?:wrong|down)|kaputt|tomb[ée]e?s?\s+en\s+panne)\b",
+            "broke|fail|crash|wrong|down|kaputt|panne",
+        ),
     }
 )
 _AMOUNT = AnyCase(

@@ -21,11 +21,14 @@ Place = tuple[int, int]
 _YEAR = Pattern(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _NUMBER = Pattern(r"\d+(?:[.,:]\d+)*")
 _UPDATE = AnyCase(
-    r"\b(?:updated?|now|since|changed|new|jetzt|neu|seit|geändert|maintenant|nouveau|ahora|nuevo|agora|novo)\b"
+    r"\b(?:updated?|correction|corrected|now|since|changed|new|korrektur|korrigiert|jetzt|neu|seit|geändert|maintenant|nouveau"
+    r"|ahora|nuevo|agora|novo)\b"
 )
+_STEP = Pattern(r"(?<![ \t])[ \t]*\d{1,3}[.)][ \t]")
 _OPENING = (
     40  # characters at the beginning of a line that announce an update, or the words just before its subject
 )
+_MARKUP = 6  # characters of a list item and of emphasis before the first word of a line
 LOWEST_LEVEL = 6
 MOST_HEADINGS = 500  # headings whose dates are read
 
@@ -99,25 +102,41 @@ def line_with_value(
     return max(found, key=lambda one: one[0])[1] if found else None  # the first of equal lines
 
 
+def numbered_list(body: str, offset: int) -> Place | None:
+    """Return the numbered list with the item that begins at *offset*; ``None`` if no item begins there."""
+    if not _STEP.compiled.match(body, offset):
+        return None
+    block = (body.rfind("\n\n", 0, offset) + 1, len(body) if (end := body.find("\n\n", offset)) < 0 else end)
+    steps = [line for line in _lines_in(body, block) if _STEP.compiled.match(body, line[0])]
+    return steps[0][0], block[1]
+
+
 def later_update(body: str, shown: Place, words: Sequence[str]) -> Place | None:
     """
     Return the last line after *shown* that announces another number for its subject; ``None`` without one.
 
     The subject is the words of the question in the line that begins at *shown*. An update holds all of them, a word
-    such as "now" or "update" near them, and a number that the shown line does not have.
+    such as "now" or "update" near them, and a number that the shown line does not have. If the line has none of these
+    words, they are in a heading, and an update begins with such a word; it needs no number if the line has none.
     """
     line = body[shown[0] : shown[1]].partition("\n")[0].lower()
     subject = [word for word in words if word in line]
     known = set(_NUMBER.compiled.findall(line))
-    if not subject or not known:
+    if subject and not known:
         return None
     for start, end in reversed(_lines_in(body, (shown[1], len(body)))):
         later = body[start:end].lower()
-        if all(word in later for word in subject) and set(_NUMBER.compiled.findall(later)) - known:
-            at = min(map(later.find, subject))
-            if any(abs(match.start() - at) <= _OPENING for match in _UPDATE.compiled.finditer(later)):
-                return start, end
+        if (not known or set(_NUMBER.compiled.findall(later)) - known) and _announces(later, subject):
+            return start, end
     return None
+
+
+def _announces(line: str, subject: Sequence[str]) -> bool:
+    """Whether *line* says that *subject* changed; of an empty subject, whether it begins so."""
+    if not all(word in line for word in subject):
+        return False
+    at, reach = (min(map(line.find, subject)), _OPENING) if subject else (0, _MARKUP)
+    return any(abs(match.start() - at) <= reach for match in _UPDATE.compiled.finditer(line))
 
 
 def _lines_in(body: str, place: Place) -> list[Place]:

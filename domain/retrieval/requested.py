@@ -49,13 +49,14 @@ _TIMES = frozenset(
     """.split()
 )
 # Capitalised after another word, or with a genitive ("Priya's number").
-_NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ]\w(?:[\w'’-]{0,40})|(?<!\S)[A-ZÀ-Þ][a-zà-ÿ]{1,30}(?=['’]s\b)")
+_NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ](?:-?\w)[\w'’-]{0,40}|(?<!\S)[A-ZÀ-Þ][a-zà-ÿ]{1,30}(?=['’]s\b)")
 _NO_NAMES = frozenset(
     "what who where when why how it that this there here he she let today tomorrow yesterday everyone someone".split()
 )
 # Cues that are verbs before an object ("rent a raft"), but not before a unit of time ("rent a month").
 _VERBS_TOO = frozenset("rent phone telephone email mail bill date".split())
 _ARTICLES = frozenset("a an the my our your his her their this".split())
+_ENDINGS_OF_NAMES = frozenset("s es n en er ers ern e".split())
 _UNITS = frozenset("day week month quarter year night hour".split())
 # Words before a clause that asks for nothing: "what did he do after he got my phone number".
 _CIRCUMSTANCES = frozenset("after before because since while although without".split())
@@ -246,7 +247,10 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
             _plain(word)
             for name in _NAME.compiled.findall(text)
             for word in words(name)
-            if word.isalpha() and word not in _LANGUAGES | _NO_NAMES and word.removesuffix("s") not in _TIMES
+            if len(word) > 1
+            and word.isalpha()
+            and word not in _LANGUAGES | _NO_NAMES
+            and word.removesuffix("s") not in _TIMES
         ),
         frozenset(_numbers(text)),
         frozenset(map(_plain, words(named_time))),
@@ -292,7 +296,11 @@ def unmet(
     replaced = {word for slot in filled for word in slot.stands_for}
     lacks = [
         not (word in held or word in replaced or (is_in_time and word in asked.time_words))
-        and not any(is_same_word(word, other) for other in held if other.startswith(word[:_SHARED]))
+        and not any(
+            (_is_form_of_name if word in asked.names else is_same_word)(word, other)
+            for other in held
+            if other.startswith(word[:_SHARED])
+        )
         for word in asked.words
     ]
     pairs = [*zip(asked.words, lacks, strict=True)]
@@ -333,6 +341,12 @@ def is_same_word(one: str, other: str) -> bool:
         return len(shorter) > STEM - 2 and shorter.removesuffix("s") == longer.removesuffix("s")
     shared = next((at for at, letter in enumerate(shorter) if letter != longer[at]), len(shorter))
     return shared >= max(STEM, len(shorter) - 2) and len(longer) - shared <= MOST_ENDING
+
+
+def _is_form_of_name(name: str, other: str) -> bool:
+    """Whether one of two words is the other with an ending of a name: "Annas", "Berliner"; no "parish" for "Paris"."""
+    shorter, longer = sorted((name, other), key=len)
+    return longer.startswith(shorter) and longer.removeprefix(shorter) in _ENDINGS_OF_NAMES
 
 
 def _is_filled(asked: QuestionDemands, slot: Slot, near: str) -> bool:

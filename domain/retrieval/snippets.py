@@ -59,7 +59,7 @@ def snippet(
     A line scores 1 for each distinct query term and 0.3 for each distinct intent term in it (as a substring, ignoring
     case); of equal lines the first wins. A heading or a line of tags is the best line only if the body has no other;
     half of its score counts for the next line of text. Lines end at a line feed. The snippet begins with the best line, so its
-    position is that of the match. Blank lines at its end are left out. A row of a table is shown alone, below the two
+    position is that of the match. Below text it ends before a heading, and blank lines at its end are left out. A row of a table is shown alone, below the two
     header lines of the table if these take at most half of *max_length*; its position is that of the row.
 
     Args:
@@ -80,13 +80,20 @@ def snippet(
     wanted, intended = _distinct(terms), _distinct(intent_terms)
     own = _lines_between(body, *around, len(lines)) if around else range(len(lines))
     best = _best_line(lines, own, wanted, intended)
-    end = min(best + 1 + LINES_AFTER, max(own.stop, best + 1) if clipped else len(lines))
     header = _header(lines, best, max_length // 2)
-    end = best + 1 if header else end
+    end = best + 1 if header else _end(lines, best, max(own.stop, best + 1) if clipped else len(lines))
     text = "\n".join(lines[best:end]).rstrip("\n")
     text = _cut(text, max_length - len(header), _first_match(lines[best], wanted | intended))
     shown, at = text.count("\n") + 1, first_line + best
     return Snippet(header + text, at, shown, before=at - 1, after=len(lines) - best - shown)
+
+
+def _end(lines: Sequence[str], best: int, last: int) -> int:
+    """Return the end of the snippet that begins with the line *best*: after `LINES_AFTER`, or below text at the next heading."""
+    end = min(best + 1 + LINES_AFTER, last)
+    if HEADING.match(lines[best]):
+        return end
+    return next((at for at in range(best + 1, end) if HEADING.match(lines[at])), end)
 
 
 def _header(lines: Sequence[str], row: int, most: int) -> str:
@@ -102,6 +109,15 @@ def single_line(text: str, terms: Sequence[str], *, max_length: int, first_line:
     place = found.start_line - first_line
     alone = snippet(lines[place], terms, max_length=max_length, first_line=found.start_line)
     return alone._replace(after=len(lines) - place - 1)
+
+
+def whole_lines(body: str, place: tuple[int, int], first_line: int) -> Snippet:
+    """Return the lines of *body* with the characters of *place*, uncut; *first_line* as in `snippet`."""
+    lines = body.removesuffix("\n").split("\n")
+    own = _lines_between(body, *place, len(lines))
+    text = "\n".join(lines[own.start : own.stop])
+    before = first_line + own.start - 1
+    return Snippet(text, before + 1, len(own), before=before, after=len(lines) - own.stop)
 
 
 def holds_any(text: str, terms: Sequence[str]) -> bool:

@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from itertools import takewhile
+from itertools import combinations, takewhile
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.intent import TimeIntent, time_intent
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.security.patterns import AnyCase
 
 # Share of the best version's relevance. A note that matches worse is about something else, or names the event that ended
@@ -32,7 +33,11 @@ _ORDINALS = frozenset(
     " feb mar apr jun jul aug sep sept oct nov dec januar februar märz mai juni juli oktober dezember erste erstes zweite"
     " zweites dritte drittes".split()
 )
-SHARED = 2  # words of two names that make a series
+SHARED = 2  # words of two names that make a series, or one subject of two decisions
+# First words of decisions that name no subject: "use-postgres", "move-to-hetzner".
+_DECIDING = frozenset(
+    "use adopt choose pick take move switch keep drop stop start add remove allow no not".split()
+)
 _YEAR = re.compile(r"(?:19|20)[0-9]{2}\Z")
 _FROM_ON = re.compile(
     r"\b(?:from|since|until|ab|seit|bis)\s+(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
@@ -116,6 +121,20 @@ def series_words(path: str, other: str) -> frozenset[str]:
         one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, other_name, strict=False))
     )
     return frozenset(shared if name == other_name or len(shared) >= SHARED else ())
+
+
+def decision_subjects(path: str) -> frozenset[tuple[str, ...]]:
+    """
+    Return the subjects that the decision in the file *path* may be about; two decisions that share one are about the same.
+
+    These are its folder with the first content word of its name ("sensor-sht31", "sensor-sht45"), and with each two
+    ("slot-hold-length", "shorter-slot-hold").
+    """
+    folder, name = _series_name(path)
+    content = [word for word in name if word not in STOP_WORDS]
+    pairs = combinations(sorted({*content}), SHARED)
+    first = [(content[0],)] if content and content[0] not in _DECIDING else []
+    return frozenset((folder, *subject) for subject in (*first, *pairs))
 
 
 def _series_name(path: str) -> tuple[str, tuple[str, ...]]:

@@ -41,19 +41,18 @@ from artefacts import (
 )
 from judged import (
     CODE,
+    EMBEDDERS,
     Setting,
     collections_in,
     data_hash,
     each,
-    settings_for,
     settings_of,
     surroundings,
     vault_of,
 )
+from owners import owner_vault
 
-from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
-from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.stages import compare
 from clawmem.app.services.retrieval.work import Candidate, Stage, StageTrace, Trace, Work
@@ -61,7 +60,7 @@ from clawmem.domain.retrieval import calibrated, grains, late_interaction
 
 TABLES = FOLDER / "ablation"
 FACTS = FOLDER / "ablation.json"
-OWNER = "ownervault"
+OWNER = owner.OWNERVAULT
 EVERYTHING = "everything"
 RANK_CONSTANT = 60  # of reciprocal rank fusion, Cormack et al. 2009
 
@@ -145,6 +144,9 @@ SIGNALS: dict[str, Without] = {
         "RECENCY", "INTENDED_RECENCY", "CURRENT_RECENCY", "CONFIDENCE", "QUALITY", "FREQUENCY", "PIN"
     ),
     "successors first": _stage("successors first"),
+    "versions in order": _stage("versions"),
+    "newest first": _stage("newest first"),
+    "named time first": _stage("named time first"),
     "diversity": _stage("diversify"),
     "precise first": _stage("precise first"),
 }
@@ -229,26 +231,11 @@ def of_owner() -> list[JudgedQuestion]:
             one.id,
             one.kind,
             read_request(one.text, now_ms=owner.now_ms(), until=one.as_of, show_all=True),
-            {path: float(grade) for path, grade in one.relevant.items()},
+            one.relevant,
             owner.paths_of,
         )
         for one in owner.answered_questions()
     ]
-
-
-@contextmanager
-def owners_vault(work: Path) -> Iterator[Services]:
-    """The owner's notes, pinned where they say so."""
-    path = work / f"{OWNER}.sqlite"
-    made = path.exists()
-    with open_services(settings_for(path, "static")) as services:
-        if not made:
-            with services.vault.writing():
-                for source, head in owner.parsed():
-                    document = source.document._replace(pinned=bool(head.get("pinned")))
-                    publish(services.vault, document, source.body, source.fragments)
-            services.embed()
-        yield services
 
 
 def _wanted(name: str, only: str, keep: bool) -> list[str]:
@@ -276,7 +263,7 @@ def main() -> None:
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
     if wanted := _wanted(OWNER, chosen.only, chosen.keep):
-        with owners_vault(chosen.work) as services:
+        with owner_vault(OWNER, EMBEDDERS[0], chosen.work) as services:
             measure(OWNER, services, of_owner(), wanted)
         _note(OWNER, data_hash(owner.DATA / OWNER), 1)
     for name, folder in collections_in(chosen.data).items():

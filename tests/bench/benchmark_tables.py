@@ -267,7 +267,7 @@ def _beside_peers(ours: Table, system: str) -> str:
 def _column(name: str, table: Table, every: int) -> str:
     collection = name.partition(".")[0]
     unit = f", {UNITS[name]}" if name in UNITS else ""
-    part = f", each {every}th" if every > 1 else ""
+    part = f", 1 in {every}" if every > 1 else ""
     measure = _measure(_leading(name))
     return f"{COLLECTIONS.get(collection, collection)}{unit}: {measure} (n = {len(table.questions)}{part})"
 

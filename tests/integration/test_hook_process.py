@@ -246,6 +246,19 @@ def test_hooks_start_light(
     assert not {module.split(".")[0] for module in modules} & HEAVY
 
 
+@pytest.mark.parametrize("prompt", ["hi", "which cache do we use for sessions?"])
+def test_a_prompt_without_vectors_loads_neither_paths_nor_data_classes(
+    remembered: Invoke, environ: dict[str, str], home: Path, prompt: str
+) -> None:
+    """Whether it is searched or not; together they take 11 ms of 200."""
+    told = event("UserPromptSubmit", prompt=prompt)
+
+    modules = loaded({**environ, "CLAWMEM_PROFILE": "speed"}, home, "context-surfacing", told)
+
+    assert ("clawmem.app.services.surfacing.surface" in modules) is (prompt != "hi")
+    assert not modules & {"pathlib", "dataclasses", "inspect"}
+
+
 def test_the_plugin_says_what_set_up_says() -> None:
     """Same events, matchers and times; and the version of the package."""
     root = Path(__file__).parents[2]

@@ -1,11 +1,11 @@
-"""Turns of conversations are found as well after an import as in notes; a sample of ``tests/bench/mined_talks.py``."""
+"""Turns of conversations are found as well after an import as in notes; a sample of ``tests/bench/mined_recall.py``."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import mined_talks
+import mined_recall
 import pytest
 from command_line import write_notes
 
@@ -37,7 +37,7 @@ def judged(tmp_path: Path) -> Path:
 
 def test_turns_are_found_in_each_format_as_in_notes(judged: Path) -> None:
     """Of five formats, recall@10 is at most .02 below that of the same conversation as notes."""
-    direct, *mined = mined_talks.recalls(judged, (mined_talks.DIRECT[0], *mined_talks.SOURCES))
+    direct, *mined = mined_recall.recalls(judged, (mined_recall.DIRECT[0], *mined_recall.SOURCES))
 
     least = direct[2]["recall@10"] - 0.02
     assert least > 0.7

@@ -19,8 +19,9 @@ from clawmem.app.services.models import NONE
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.model_records import ModelFailure, ModelRole
+from clawmem.ports.model_records import ModelRole
 from clawmem.ports.reranker import Reranker
+from clawmem.ports.status import ModelFailure
 
 PLACE = "http://localhost:8088"
 

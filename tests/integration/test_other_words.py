@@ -9,7 +9,7 @@ from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import query
-from clawmem.app.services.retrieval.request import read_request
+from clawmem.app.services.retrieval.request import Unit, read_request
 
 NOTES = {
     "garage.md": "# Garage\n\nThe Volvo was towed after the crash; the mechanic wants 900 euros for the axle.\n",
@@ -20,8 +20,9 @@ NOTES = {
 NOTE = "vectors count"
 
 
-def ask(notes: NotesVault, text: str) -> Answer:
-    return query(notes.vault, StaticEmbedder(), StaticWords())(read_request(text, now_ms=1_780_000_000_000))
+def ask(notes: NotesVault, text: str, unit: Unit = Unit.DOCUMENT) -> Answer:
+    request = read_request(text, now_ms=1_780_000_000_000, unit=unit)
+    return query(notes.vault, StaticEmbedder(), StaticWords())(request)
 
 
 def said(answer: Answer) -> list[str]:
@@ -54,3 +55,8 @@ def test_vectors_decide_against_a_chance_match(notes: NotesVault) -> None:
 def test_words_and_named_times_stay(notes: NotesVault, text: str) -> None:
     """A question in the words of a note, for a time, or for the newest is ranked as before."""
     assert said(ask(notes, text)) == []
+
+
+def test_lines_stay(notes: NotesVault) -> None:
+    """The vectors of a passage do not tell its lines apart."""
+    assert said(ask(notes, "what would it cost to put my automobile right", Unit.LINE)) == []

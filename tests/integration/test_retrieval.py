@@ -114,6 +114,16 @@ class TestWords:
 
         assert lines(answer)[0] == ("trees.md", 17, 17)
 
+    def test_a_log_does_not_crowd_out_the_lines_of_other_notes(self, notes: NotesVault) -> None:
+        """Hundreds of its lines fit better than the one that answers, which still counts as a line."""
+        log = "# Probes\n\n" + "".join(f"- calibrated probe, offset {n}\n" for n in range(300))
+        how = "# How it is done\n\nA probe is calibrated for two days over a bath of salt, in the cabinet.\n"
+        notes.take_in({"log.md": log, "how.md": how}, vectors=False)
+
+        answer = notes.ask("how is a probe calibrated")
+
+        assert "line" in {one.document.path: one.legs for one in answer.results}["how.md"]
+
     def test_chinese(self, notes: NotesVault) -> None:
         """A two-character word is found in the middle of a sentence without spaces."""
         notes.take_in({"zh.md": "# 周报\n\n下午的项目会议改到三点。\n", "en.md": "# Week\n\nNothing.\n"})

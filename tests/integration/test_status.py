@@ -12,7 +12,7 @@ from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.status import Status
-from clawmem.ports.embeddings import EmbeddingCounts
+from clawmem.ports.status import EmbeddingCounts
 
 DAY_MS = 86_400_000
 

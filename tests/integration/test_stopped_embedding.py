@@ -12,9 +12,9 @@ from notes_vault import ASKED, STORIES, UnreachableEmbedder, WideEmbedder
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
-from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import EmbeddingError, ModelMismatch
 from clawmem.ports.records import Vector
+from clawmem.ports.status import EmbeddingCounts
 
 
 class Picky(Turned):

@@ -110,6 +110,40 @@ class TestOrder:
         assert paths(answer) == ["old.md", "new.md"]
         assert said(answer) == ["the question asks for what was before"]
 
+    @pytest.mark.parametrize("head", ["supersedes: pages.md", "superseded_by: site.md"])
+    def test_a_predecessor_that_shares_no_word_is_brought_in(self, notes: Notes, head: str) -> None:
+        """The note of what was before an event seldom names the event; only such a question is answered by it."""
+        dates = {"pages.md": "date: 2021-01-01", "site.md": "date: 2022-01-01"}
+        said_by = "site.md" if head.startswith("supersedes") else "pages.md"
+        dates[said_by] += f"\n{head}"
+        texts = {
+            "pages.md": f"---\n{dates['pages.md']}\n---\n# Leaflets\n\nPrinted every spring.\n",
+            "site.md": f"---\n{dates['site.md']}\n---\n# Hugo\n\nThe shop shows its seeds with Hugo.\n",
+            "other.md": "---\ndate: 2020-01-01\n---\n# Shop\n\nThe shop opens at nine.\n",
+        }
+        notes.add({path: texts[path] for path in ("pages.md", "site.md", "other.md")})
+
+        assert paths(notes.ask("where did the shop show its seeds before Hugo")) == [
+            "pages.md",
+            "site.md",
+            "other.md",
+        ]
+        assert paths(notes.ask("where does the shop show its seeds")) == ["site.md", "other.md"]
+        notes.rename("pages.md", "leaflets.md")
+        assert paths(notes.ask("where did the shop show its seeds before Hugo"))[0] == "leaflets.md"
+
+    def test_the_first_of_a_chain_is_brought_in(self, notes: Notes) -> None:
+        """Over two steps, neither of which shares a word with the question."""
+        notes.add(
+            {
+                "old.md": OLD.replace("honey", "wax").replace("Honey", "Wax"),
+                "new.md": NEW.replace("Honey", "Wax"),
+                "newest.md": NEWEST,
+            }
+        )
+
+        assert paths(notes.ask("how was honey originally sent by post")) == ["old.md", "new.md", "newest.md"]
+
     def test_by_line_and_as_published(self, notes: Notes) -> None:
         """A line is asked for by its words, and the published ranking knows no succession."""
         notes.add({"old.md": OLD, "new.md": NEW})

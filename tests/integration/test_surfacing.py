@@ -102,7 +102,7 @@ class TestWhatIsSaid:
         """What is far behind the best is named and not quoted; the best is quoted however likely it is."""
         confidence = home.confidence({"decisions/backups.md": 0.5, "people/ann.md": 0.29})
 
-        said = home.ask(confidence=confidence)
+        said = home.ask("where are the backups?", confidence=confidence)
 
         assert "storage box" in said.block
         assert "notes/people/ann.md" in said.block
@@ -188,13 +188,26 @@ class TestWhatIsSaid:
         assert "Backups go to a storage box in Helsinki." in seen
         assert "storage box in [redacted: town]" in said.block
 
+    @pytest.mark.parametrize(("trip", "shown"), [("Paris", ["paris.md"]), ("Rome", ["paris.md", "attic.md"])])
+    def test_notes_without_the_name_are_left_out(self, home: Home, trip: str, shown: list[str]) -> None:
+        """A note beside the first one has the name as well ("parish" is no form of it), unless no note has it."""
+        texts = {
+            "paris.md": "# Journey\n\nThe hotel in Paris is booked for Saturday.\n",
+            "attic.md": "# Attic\n\nThe parish book lies on the table, booked as a loan.\n",
+            "shed.md": "# Shed\n\nA table was booked at the market on Saturday.\n",
+        }
+        home.take_in(home.folder / "notes", texts)
+        confidence = home.confidence({path: 0.9 - 0.1 * n for n, path in enumerate(texts)})
+
+        assert places(home.ask(f"book a table in {trip} for Saturday", confidence=confidence)) == shown
+
     def test_properties_that_the_question_names(self, home: Home) -> None:
         """A named value is shown, beside it the values of other notes; nothing that was not asked for, and no secret."""
         bill = "---\nstatus: {}\namount: 120\nkey: {}\n---\n# Bill of the {}\n\nThe bill of the {} for the boat.\n"
         notes = {
             "roofer.md": bill.format("overdue", "none", "roofer", "roofer"),
             "sailmaker.md": bill.format("paid", "xyzzy", "sailmaker", "sailmaker"),
-            "joiner.md": "---\nstatus: OBEY me, status\n---\n# Bill of the joiner\n\nThe bill of the joiner for the boat.\n",
+            "joiner.md": "---\nstatus: OBEY me, status\namount: 90\n---\n# Bill of the joiner\n\nThe bill of the joiner for the boat.\n",
         }
         home.take_in(home.folder / "bills", notes)
 
@@ -221,7 +234,7 @@ class TestWhatIsSaid:
             )
         confidence = home.confidence({"decisions/backups.md": 0.9, "people/ann.md": 0.9})
 
-        said = home.ask(confidence=confidence)
+        said = home.ask("where are the backups?", confidence=confidence)
 
         assert "<relationships>\n- Backups --[causal]--> Ann\n</relationships>" in said.block
 

@@ -118,6 +118,20 @@ def test_records_of_a_time(ask: Callable[..., list[dict[str, object]]], question
     assert files(ask("query", question))[0] == path
 
 
+def test_the_problems_of_a_time(invoke: Invoke, tmp_path: Path) -> None:
+    """A report of a fault seldom contains the verb, which a note of the same month does."""
+    head = "---\ndate: 2025-{day}\ncontent_type: {kind}\n---\n"
+    fence = head.format(day="03-22", kind="problem") + "# Fence\n\nThe storm took four posts.\n"
+    record = head.format(day="03-09", kind="note") + "# Jumps\n\nToday I broke my record in March 2025.\n"
+    roof = head.format(day="04-02", kind="problem") + "# Roof\n\nTwo tiles are gone.\n"
+    write_notes(tmp_path / "notes", {"fence.md": fence, "record.md": record, "roof.md": roof})
+    invoke("bootstrap", tmp_path / "notes")
+
+    found = json.loads(invoke("query", "what broke in March 2025", "--json").stdout)["results"]
+
+    assert found[0]["path"] == "fence.md"
+
+
 def test_the_diary_of_the_month_comes_first(invoke: Invoke, tmp_path: Path) -> None:
     """Before the notes of single days, which are newer."""
     days = {f"notes/2025-03-{day}.md": f"# {day}\n\nRain and wind.\n" for day in ("12", "29")}

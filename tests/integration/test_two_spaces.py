@@ -27,9 +27,9 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import IndexDamaged, ModelUnavailable
 from clawmem.ports.records import IndexState, Role, Vector
+from clawmem.ports.status import EmbeddingCounts
 
 
 class TestMeanwhile:

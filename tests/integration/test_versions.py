@@ -15,6 +15,9 @@ NOTES = {
     "drafts/shop.md": "---\ndate: 2026-03-01\n---\n# Shop\n\nIt could cost 700 a month if Ruiz agrees.\n",
     "hub/places.md": "---\ndate: 2026-03-01\ncontent_type: hub\n---\n# Places\n\nshop costs, van costs, stall costs a month\n",
     "house/van.md": "---\ndate: 2026-01-05\n---\n# The van\n\nInsurance of the van: 310 a year.\n",
+    "decisions/2024-05-06-pump-diesel.md": "---\ndate: 2024-05-06\n---\n# Water pump\n\nThe water pump of the orchard runs on diesel.\n",
+    "decisions/2026-03-02-pump-solar.md": "---\ndate: 2026-03-02\n---\n# New pump\n\nFrom May the pump of the orchard has a solar panel.\n",
+    "decisions/2026-06-09-pump-house.md": "---\ndate: 2026-06-09\n---\n# Roof\n\nThe house of the pump gets a roof of tin.\n",
 }
 
 
@@ -52,10 +55,13 @@ def test_confidences_fall_down_the_list(asked: Callable[[str], list[str]], invok
         ("what did the shop cost before", "house/lease-2024.md"),
         ("what did the shop cost in 2025", "house/lease-2024.md"),
         ("the draft about what the shop costs", "drafts/shop.md"),
+        ("what does the water pump of the orchard run on", "decisions/2026-03-02-pump-solar.md"),
+        ("what did the water pump of the orchard run on before", "decisions/2024-05-06-pump-diesel.md"),
+        ("what did the water pump of the orchard run on in 2025", "decisions/2024-05-06-pump-diesel.md"),
     ],
 )
 def test_the_version_that_a_question_means(
     asked: Callable[[str], list[str]], question: str, best: str
 ) -> None:
-    """Neither the draft nor the overview comes first, unless the question names it."""
+    """Neither the draft nor the overview comes first, unless the question names it; the roof is another subject."""
     assert asked(question)[0] == best

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 from clawmem.domain.documents.address import read_address
@@ -19,7 +18,7 @@ from clawmem.ports.errors import InvalidInput
 
 
 def _frontmatter_facts(case: dict[str, Any]) -> dict[str, Any]:
-    found = asdict(facts(case["raw"]))
+    found = facts(case["raw"])._asdict()
     lists = {
         name: list(found[name]) for name in ("tags", "aliases", "participants", "supersedes", "superseded_by")
     }

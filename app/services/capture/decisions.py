@@ -36,9 +36,10 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelError, VaultError
 from clawmem.ports.generator import Generator, JsonSchema
-from clawmem.ports.model_records import ModelFailure, ModelRole
+from clawmem.ports.model_records import ModelRole
 from clawmem.ports.records import Document, Grain, InactiveReason, Scope
 from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.status import ModelFailure
 from clawmem.ports.stores import DocumentsWithKnowledge, LifecycleStores
 from clawmem.ports.transcripts import Transcripts
 from clawmem.ports.triples import Triple

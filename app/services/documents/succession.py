@@ -9,7 +9,7 @@ from clawmem.domain.retrieval.succession import last_successors, successor_label
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.stores import DocumentRecords
-from clawmem.ports.succession import Succession, SuccessionStore
+from clawmem.ports.succession import ClaimKind, Succession, SuccessionStore
 
 
 def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
@@ -21,6 +21,24 @@ def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) 
         found = successions.direct(asked)
         pairs |= found
         asked = {pair.newer for pair in found} - known
+    return pairs
+
+
+def successions_to(vault: DocumentRecords, documents: Iterable[Document]) -> set[Succession]:
+    """Return all successions that end at these documents, transitively. It reads every claim, so ask it rarely."""
+    claims = vault.successions.claims()
+    pairs: set[Succession] = set()
+    asked, known = {one.id: one for one in documents}, set[int]()
+    while asked:
+        known |= asked.keys()
+        places = {(one.collection, one.path) for one in asked.values()}
+        claiming = {c.document_id for c in claims if c.kind is ClaimKind.SUPERSEDED_BY and c.place in places}
+        named = (c.place for c in claims if c.kind is ClaimKind.SUPERSEDES and c.document_id in asked)
+        at_place = [one for place in named if (one := vault.documents.at(*place))]
+        older = claiming | {same.id for one in at_place for same in vault.documents.holding(one.hash)}
+        found = {pair for pair in vault.successions.direct(older) if pair.newer in asked}
+        pairs |= found
+        asked = vault.documents.many({pair.older for pair in found} - known)
     return pairs
 
 

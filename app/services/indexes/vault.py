@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.generations import Generations, Progress
@@ -15,8 +15,11 @@ from clawmem.domain.maintenance.index_choice import wants_sidecar
 from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import LexicalEntry, Role
-from clawmem.ports.vault import DelegatingVault, RecordVault, VaultInfo
+from clawmem.ports.vault import DelegatingVault, RecordVault
 from clawmem.ports.vector_index import VectorIndex
+
+if TYPE_CHECKING:
+    from clawmem.ports.status import VaultInfo
 
 SIDECAR = "sidecar"
 OWN_BACKEND = "sqlite"

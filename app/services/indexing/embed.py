@@ -12,7 +12,6 @@ from clawmem.domain.maintenance.index_choice import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.embedder import Embedder, for_background
-from clawmem.ports.embeddings import EmbeddingCounts
 from clawmem.ports.errors import (
     BadVector,
     ClawmemError,
@@ -23,6 +22,7 @@ from clawmem.ports.errors import (
 )
 from clawmem.ports.records import FragmentKey, PendingText, Vector
 from clawmem.ports.sketches import Sketcher, sketcher_of
+from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.stores import SearchableDocuments
 
 SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses

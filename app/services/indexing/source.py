@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.publish import NO_DECLARATIONS, Declarations
@@ -200,7 +200,7 @@ def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
 def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
     text, warning = decode(data, path)
     parts, raw, complaint = _front_matter(text, parse_yaml)
-    parts = replace(parts, body=without_comments(parts.body))
+    parts = parts._replace(body=without_comments(parts.body))
     facts, fields = frontmatter.facts(raw), inline_fields(parts.body)
     tags, aliases = note_tags((*facts.tags, *fields.tags), parts.body), (*facts.aliases, *fields.aliases)
     links = note_links(parts.body, parts.body_line, parts.text)
@@ -212,7 +212,7 @@ def _note(data: bytes, path: str, parse_yaml: ParseYaml) -> _ReadText:
         note_properties(raw, fields, tags, aliases),
     )
     complaints = "; ".join(filter(None, (warning, complaint, too_many)))
-    return _ReadText(parts, replace(facts, tags=tags, aliases=aliases), declared, complaints or None)
+    return _ReadText(parts, facts._replace(tags=tags, aliases=aliases), declared, complaints or None)
 
 
 def _front_matter(

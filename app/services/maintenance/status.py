@@ -14,14 +14,14 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.ports.analytics import Analytics, Question, Table, VaultReport
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.embeddings import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session
+from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts, VaultInfo
 from clawmem.ports.stores import DocumentsWithSessions
 from clawmem.ports.telemetry import Telemetry
-from clawmem.ports.vault import Vault, VaultInfo
+from clawmem.ports.vault import Vault
 
 RECENT = 5
 DAY = len("2026-03-31")

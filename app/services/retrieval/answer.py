@@ -21,11 +21,19 @@ from clawmem.domain.retrieval.excerpts import (
     heading_above,
     later_update,
     line_with_value,
+    numbered_list,
     section_around,
 )
 from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.requested import requested, unmet
-from clawmem.domain.retrieval.snippets import MAX_LENGTH, Snippet, holds_any, single_line, snippet
+from clawmem.domain.retrieval.snippets import (
+    MAX_LENGTH,
+    Snippet,
+    holds_any,
+    single_line,
+    snippet,
+    whole_lines,
+)
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.records import Document, FragmentKind, Span
@@ -104,6 +112,15 @@ class Result(ResultFields):
         return self._found(self.shown_length)
 
     def _found(self, max_length: int) -> Snippet:
+        """Return the lines that answer; of a numbered list that is short enough, all steps."""
+        found = self._best_lines(max_length)
+        if self.unit is Unit.LINE:
+            return found
+        steps = numbered_list(self.body, self._place(found)[0])
+        is_short = steps is not None and steps[1] - steps[0] <= max_length
+        return whole_lines(self.body, steps, self.document.body_line) if steps and is_short else found
+
+    def _best_lines(self, max_length: int) -> Snippet:
         asked = self.question
         if self.unit is Unit.LINE or asked is None:
             return self._cut(self._offsets(), max_length)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 
 # Deep enough that the first results do not depend on the limit.
 LEXICAL_DEPTH = {Grain.LINE: 200, Grain.PASSAGE: 100, Grain.SECTION: 100, Grain.DOCUMENT: 100}
+# A log or a table may match in hundreds of lines. More than this many of one note crowd out the lines of the others.
+MOST_LINES = 40
+CROWDED_DEPTH = 2000
 
 PRECISE = "precise"
 
@@ -40,6 +44,8 @@ def lexical_retriever(lexical: LexicalIndex) -> Retriever:
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
         def at(query: LexicalQuery, grain: Grain) -> Search:
+            if grain is Grain.LINE and request.unit is Unit.DOCUMENT:
+                return lambda: _lines_of_many(lexical, query, request.scope)
             return lambda: lexical.search(query, grain, LEXICAL_DEPTH[grain], request.scope)
 
         weights = DOCUMENT_WEIGHTS if request.unit is Unit.DOCUMENT else LINE_WEIGHTS
@@ -54,6 +60,22 @@ def lexical_retriever(lexical: LexicalIndex) -> Retriever:
         return answered(searches)
 
     return search
+
+
+def _lines_of_many(lexical: LexicalIndex, query: LexicalQuery, scope: Scope) -> list[Hit]:
+    """Return the best lines, at most `MOST_LINES` of each document."""
+    depth = LEXICAL_DEPTH[Grain.LINE]
+    hits = lexical.search(query, Grain.LINE, depth, scope)
+    held = Counter(hit.key.document_id for hit in hits)
+    if max(held.values(), default=0) <= MOST_LINES:
+        return hits
+    places: Counter[int] = Counter()
+    kept = []
+    for hit in lexical.search(query, Grain.LINE, CROWDED_DEPTH, scope):
+        places[hit.key.document_id] += 1
+        if places[hit.key.document_id] <= MOST_LINES:
+            kept.append(hit)
+    return kept[:depth]
 
 
 def vector_retriever(vault: SearchIndexes, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Retriever:

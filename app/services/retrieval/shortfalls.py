@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.work import Candidate
+from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.requested import QuestionDemands, Shortfall, requested, unmet
 from clawmem.domain.retrieval.temporal import is_within
@@ -25,12 +25,29 @@ def demands_of(request: RetrievalRequest, words: int) -> QuestionDemands:
 def shortfalls(
     store: DocumentStore,
     request: RetrievalRequest,
+    work: Work,
     candidates: Iterable[Candidate],
     rarities: Sequence[float],
 ) -> dict[FragmentKey, Shortfall]:
-    """Return what the passage around each candidate's line lacks; *rarities* are those of the searched words."""
-    asked, named = demands_of(request, len(rarities)), request.question.named_time
+    """
+    Return what the passage around each candidate's line lacks; *rarities* are those of the searched words.
+
+    Those that an earlier stage left in *work* are not compared with the question again.
+    """
+    text = request.question.text
     best = {c.best: c.document_id for c in candidates}
+    found = {key: work.lacks[text, key] for key in best if (text, key) in work.lacks}
+    new = {key: number for key, number in best.items() if key not in found}
+    return found | (_compared(store, request, new, rarities) if new else {})
+
+
+def _compared(
+    store: DocumentStore,
+    request: RetrievalRequest,
+    best: Mapping[FragmentKey, int],
+    rarities: Sequence[float],
+) -> dict[FragmentKey, Shortfall]:
+    asked, named = demands_of(request, len(rarities)), request.question.named_time
     documents, bodies, spans = store.many(best.values()), store.bodies(best.values()), store.spans(best)
     found = {}
     for key, number in best.items():

@@ -13,6 +13,7 @@ from clawmem.ports.records import Document, FragmentKey, Hit, Span
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.expansion import Variant
     from clawmem.domain.retrieval.intent import Classification
+    from clawmem.domain.retrieval.requested import Shortfall
 
 HIDDEN = "unlikely, below a likely one"  # reason of a drop
 DROPS_NAMED = 5  # drops recorded per stage and reason; the others are only counted
@@ -116,7 +117,8 @@ class Work(NamedTuple):
     State of a pipeline: the hits of every retriever, then one list of candidates.
 
     ``variants`` are reformulations of the question for the retrievers. ``intent`` is the classified intent; None if
-    no stage classified it. ``spans`` holds the locations of hits, as far as stages looked them up.
+    no stage classified it. ``spans`` holds the locations of hits, as far as stages looked them up, and ``lacks`` what
+    passages lack of a question, by its text and the fragment.
     """
 
     legs: Mapping[str, Sequence[Hit]] = MappingProxyType({})
@@ -124,6 +126,7 @@ class Work(NamedTuple):
     variants: tuple[Variant, ...] = ()
     intent: Classification | None = None
     spans: Mapping[FragmentKey, Span] = MappingProxyType({})
+    lacks: Mapping[tuple[str, FragmentKey], Shortfall] = MappingProxyType({})
     answered: float | None = None  # the probability that any candidate answers; None if no stage computed it
     is_only_topic: bool = False  # whether no candidate seems to state what the question asks for
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import islice
-
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.shortfalls import demands_of, shortfalls
 from clawmem.app.services.retrieval.stages.judge import WORDS_LOOKED_UP, words_of
@@ -22,11 +20,12 @@ MOST_ABOUT_TOPIC = 2
 
 def stated(vault: SearchableDocuments) -> Stage:
     """
-    Return a stage that drops notes without the value, name or number that the prompt asks for, except the first two.
+    Return a stage that drops notes without the value, name or number that the prompt asks for.
 
-    A note is kept if one of its lines has it nearby, and so is a stated preference. If the prompt asks for nothing that can
-    be tested and has few words, notes with less than half of them are dropped if another note has all ("the landlord of the
-    studio"). Long prompts are left unchanged.
+    A note is kept if one of its lines has it nearby, and so is a stated preference. If the first note lacks it, the first
+    `MOST_ABOUT_TOPIC` notes are kept as well. If the prompt asks for nothing that can be tested and has few words, notes
+    with less than half of them are dropped if another note has all ("the landlord of the studio"), except the first
+    `MOST_ABOUT_TOPIC`. Long prompts are left unchanged.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -35,7 +34,7 @@ def stated(vault: SearchableDocuments) -> Stage:
         if not work.candidates or words > WORDS_LOOKED_UP or request.show_all:
             return work
         lacks = shortfalls(
-            vault.documents, request, work.candidates, words_of(vault.lexical, request).rarities
+            vault.documents, request, work, work.candidates, words_of(vault.lexical, request).rarities
         )
         found = {c.best: lacks[c.best] for c in work.candidates if c.best in lacks}
         if asked.is_specific:
@@ -44,7 +43,9 @@ def stated(vault: SearchableDocuments) -> Stage:
             stating = {key.document_id for key, lack in found.items() if lack.words <= PART}
         else:
             return work
-        first = islice(dict.fromkeys(c.document_id for c in work.candidates), MOST_ABOUT_TOPIC)
+        notes = list(dict.fromkeys(c.document_id for c in work.candidates))
+        is_stated_first = asked.is_specific and notes[0] in stating
+        first = notes[: 1 if is_stated_first else MOST_ABOUT_TOPIC]
         kept = stating.union(first, (c.document_id for c in work.candidates if is_wish(vault.documents, c)))
         trace.drop([c for c in work.candidates if c.document_id not in kept], "about the topic alone")
         left = work.with_candidates([c for c in work.candidates if c.document_id in kept])

@@ -32,6 +32,7 @@ def _named(question: str) -> TimeRange:
         ("decisions taken in June", True),
         ("what did I write about money in June", True),
         ("where were we in April", True),
+        ("what broke in March", True),
         ("what did Caroline paint in June", False),
         ("what does the lease say about June 2026", False),
     ],

@@ -4,7 +4,14 @@ from datetime import UTC
 
 import pytest
 
-from clawmem.domain.retrieval.excerpts import entry_of, heading_above, later_update, section_around, sections
+from clawmem.domain.retrieval.excerpts import (
+    entry_of,
+    heading_above,
+    later_update,
+    numbered_list,
+    section_around,
+    sections,
+)
 from clawmem.domain.retrieval.temporal import temporal_range
 
 BODY = (
@@ -61,3 +68,31 @@ def test_later_update(later: str, is_update: bool) -> None:
     body = f"Oil 5 euros\nmore\n{later}\n"
 
     assert text(body, later_update(body, (0, 12), ["price", "oil"])) == (later if is_update else "")
+
+
+@pytest.mark.parametrize(
+    ("later", "is_update"),
+    [
+        ("Correction on 28 August: Ahrens, for 15 200", True),
+        ("- **Update**: 15 200 after all", True),
+        ("They came down to 15 200, which is new", False),
+    ],
+)
+def test_later_update_of_a_heading(later: str, is_update: bool) -> None:
+    """A line without a word of the question gives a value of its heading; an update says at once that it is one."""
+    body = f"| Rabe | 14 900 |\n| Lutz | 12 450 |\n\n{later}\n"
+
+    assert text(body, later_update(body, (0, 17), ["kitchen", "cost"])) == (later if is_update else "")
+    assert text(f"Firm\n{body}", later_update(f"Firm\n{body}", (0, 4), ["kitchen"])) == (
+        later if is_update else ""
+    )
+
+
+@pytest.mark.parametrize("item", ["1. Drain", "2. Stop", "3) Restart"])
+def test_numbered_list(item: str) -> None:
+    """All steps are found from any of them, with the lines that belong to the last one."""
+    steps = "1. Drain\n2. Stop\n3) Restart\n   it twice"
+    body = f"Before you begin:\n{steps}\n\n## Errors\n1. None\n"
+
+    assert text(body, numbered_list(body, body.index(item))) == steps
+    assert numbered_list(body, body.index("## Errors")) is None

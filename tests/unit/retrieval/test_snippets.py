@@ -71,6 +71,12 @@ def test_cut_leaves_room_for_the_dots() -> None:
     assert snippet("x" * 301, []).text == "x" * 297 + "..."
 
 
+def test_a_snippet_ends_before_a_heading() -> None:
+    found = snippet("# Pump\nRestart the pump.\n\n## Errors\nNone.\n", ["restart"])
+
+    assert (found.text, found.start_line, found.line_count, found.after) == ("Restart the pump.", 2, 1, 3)
+
+
 def test_a_single_line_is_shown_alone() -> None:
     """The best line, with its number in the file, and no line after it."""
     head = "title: Trip\nparticipants: Ann\ntags: [sea]\n"

@@ -8,6 +8,7 @@ from clawmem.domain.retrieval.versions import (
     Version,
     Wanted,
     WantedVersion,
+    decision_subjects,
     in_wanted_order,
     names_future_year,
     series_words,
@@ -50,6 +51,33 @@ def test_versions_have_one_subject(one: str, other: str) -> None:
 def test_records_are_no_versions(one: str, other: str) -> None:
     """Numbered and dated notes each stay true, and so do notes of different folders; a bare date names no subject."""
     assert subject_name(one) != subject_name(other) or subject_name(one) is None
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("adr/2025-04-29-sensor-sht31.md", "adr/2025-08-19-sensor-sht45.md"),
+        ("adr/2026-03-03-slot-hold-length.md", "adr/2026-07-21-shorter-slot-hold.md"),
+        ("adr/0004-the-logins-by-password.md", "adr/0009-logins-by-passkey.md"),
+    ],
+)
+def test_decisions_about_one_subject(one: str, other: str) -> None:
+    """Their names begin with one content word, or share two in any order."""
+    assert decision_subjects(one) & decision_subjects(other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("adr/0001-use-postgres.md", "adr/0002-use-markdown.md"),
+        ("adr/2026-01-20-alerts-push-then-call.md", "adr/2026-04-14-on-call-two-weeks.md"),
+        ("adr/2025-04-29-sensor.md", "lab/adr/2025-08-19-sensor.md"),
+        ("adr/2025-04-29.md", "adr/2025-08-19.md"),
+    ],
+)
+def test_decisions_about_different_subjects(one: str, other: str) -> None:
+    """A verb of deciding and one word further on name no subject; every folder has its own."""
+    assert not decision_subjects(one) & decision_subjects(other)
 
 
 @pytest.mark.parametrize(

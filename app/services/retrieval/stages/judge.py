@@ -46,8 +46,11 @@ def judge(vault: SearchableDocuments, likely: Likelihood | None = None) -> Stage
     def judged(request: RetrievalRequest, work: Work) -> Work:
         words = statistics_of(vault, request, work)
         answered = chosen(request, work, words)
+        first = {c.document_id: c.best for c in reversed(work.candidates[:MOST_PASSAGES])}
         return work._replace(
-            candidates=tuple(with_confidences(request, work, words, answered)), answered=answered
+            candidates=tuple(with_confidences(request, work, words, answered)),
+            answered=answered,
+            lacks={(request.question.text, first[one]): lack for one, lack in words.lacks.items()},
         )
 
     return _judging(judged)
@@ -156,9 +159,9 @@ class QuestionStatistics(NamedTuple):
 def statistics_of(vault: SearchableDocuments, request: RetrievalRequest, work: Work) -> QuestionStatistics:
     """Return the statistics of the question's words, and what the best candidates of *work* lack."""
     found = words_of(vault.lexical, request)
-    lacks = shortfalls(vault.documents, request, work.candidates[:MOST_PASSAGES], found.rarities)
-    best = reversed(work.candidates[:MOST_PASSAGES])
-    return found._replace(lacks={c.document_id: lacks[c.best] for c in best if c.best in lacks})
+    best = work.candidates[:MOST_PASSAGES]
+    lacks = shortfalls(vault.documents, request, work, best, found.rarities)
+    return found._replace(lacks={c.document_id: lacks[c.best] for c in reversed(best) if c.best in lacks})
 
 
 def best_coverage(work: Work, words: QuestionStatistics) -> float:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from clawmem.app.services.documents.succession import known_by, successions_from
+from clawmem.app.services.documents.succession import known_by, successions_from, successions_to
 from clawmem.app.services.retrieval.partial_succession import partly_superseded
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
@@ -17,6 +17,7 @@ from clawmem.ports.succession import Succession
 
 SUCCESSION = "succession"  # name of the term in the score
 MOST_NAMED = 5
+MOST_PRECEDED = 5  # first candidates whose predecessors are looked up
 
 Arrange = Callable[[Sequence[Candidate], set[Succession]], list[Candidate]]
 
@@ -125,6 +126,21 @@ def _brought(
         for number in newer.get(candidate.document_id, set()) & documents.keys() - brought.keys():
             brought[number] = _in_place_of(candidate, documents[number])
     return brought
+
+
+def with_predecessors(
+    vault: DocumentRecords, request: RetrievalRequest, candidates: Sequence[Candidate]
+) -> Iterator[Candidate]:
+    """Yield *candidates*, and after each of the first those that it has superseded and that were not found."""
+    first = {c.document_id: c.document for c in candidates[:MOST_PRECEDED] if c.document}
+    pairs = known_by(vault.documents, successions_to(vault, first.values()), request.as_of)
+    newer = successors(pairs)
+    missing = vault.documents.many(newer.keys() - {c.document_id for c in candidates})
+    waiting = {number: one for number, one in missing.items() if _is_seen(one, request.scope)}
+    for candidate in candidates:
+        yield candidate
+        for number in [number for number in waiting if candidate.document_id in newer[number]]:
+            yield _in_place_of(candidate, waiting.pop(number))
 
 
 def _in_place_of(older: Candidate, document: Document) -> Candidate:

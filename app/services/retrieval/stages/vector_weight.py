@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from clawmem.app.services.retrieval.request import RetrievalRequest
+from clawmem.app.services.retrieval.request import RetrievalRequest, Unit
 from clawmem.app.services.retrieval.stages.judge import best_coverage, words_of
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.grains import DOCUMENT, VECTOR
@@ -18,12 +18,14 @@ def weigh_vectors(vault: SearchIndexes) -> Stage:
     Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
 
     A question that names a time or asks for the newest is left as it is: the time tells which notes are meant. So is one
-    without vectors, or with an unavailable lexical index.
+    without vectors, with an unavailable lexical index, or for lines: the vectors of a passage do not tell its lines apart.
     """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         question = request.question
-        if not work.legs.get(VECTOR) or DOCUMENT not in work.legs or question.named_time or question.newest:
+        if request.unit is Unit.LINE or not work.legs.get(VECTOR) or DOCUMENT not in work.legs:
+            return work
+        if question.named_time or question.newest:
             return work
         try:
             coverage = best_coverage(work, words_of(vault.lexical, request))

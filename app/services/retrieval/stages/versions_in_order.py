@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
+from clawmem.app.services.retrieval.stages.successors import with_predecessors
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.times import iso_utc
@@ -15,6 +16,7 @@ from clawmem.domain.retrieval.versions import (
     COMPARABLE,
     Version,
     Wanted,
+    decision_subjects,
     in_wanted_order,
     names_future_year,
     series_words,
@@ -23,15 +25,18 @@ from clawmem.domain.retrieval.versions import (
 from clawmem.ports.records import Document
 from clawmem.ports.stores import DocumentRecords
 
+DECISION = "decision"  # content type
 VERSION = "version"  # name of the term in the score
 
 
 def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stage:
     """
-    Return a stage that orders versions of a subject among their places in the list; it drops and adds nothing.
+    Return a stage that orders versions of a subject among their places in the list.
 
-    Versions are notes that supersede each other, and notes of one folder whose names differ only in their version
-    ("energy 2025", "energy 2026"). Those by name must match about equally well.
+    It drops nothing, and adds notes that one of the first has superseded if the question asks for a former state.
+
+    Versions are notes that supersede each other, notes of one folder whose names differ only in their version
+    ("energy 2025", "energy 2026"), and decisions about one subject. Those by name must match about equally well.
 
     Args:
         of_lines: Whether lines are arranged as well: the best line of each version.
@@ -41,18 +46,19 @@ def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stag
         if (request.unit is Unit.LINE and not of_lines) or request.ranking is Ranking.PUBLISHED:
             return work
         asked = request.question.version
-        listed = {c.document_id: c for c in reversed(work.candidates) if c.document}
+        is_former = asked.wanted in (Wanted.FORMER, Wanted.EARLIEST)
+        ranked = [*(with_predecessors(vault, request, work.candidates) if is_former else work.candidates)]
+        listed = {c.document_id: c for c in reversed(ranked) if c.document}
         newer = successors(
             known_by(vault.documents, successions_from(vault.successions, listed), request.as_of)
         )
         now = iso_utc(request.question.now_ms)
         versions = {number: _version(one, now, len(newer.get(number, ()))) for number, one in listed.items()}
-        ranked = list(work.candidates)
         families = _by_name(listed)
-        if asked.until is not None or asked.wanted in (Wanted.FORMER, Wanted.EARLIEST):
-            families += _by_succession(
-                listed, newer
-            )  # else the stage before this one has put successors first
+        if asked.wanted is not Wanted.ANY:
+            families += _by_decision(listed)
+        if is_former or asked.until is not None:  # else the stage before this one has put successors first
+            families += _by_succession(listed, newer)
         for family in families:
             if len(family) > 1:
                 order = in_wanted_order({number: versions[number] for number in family}, asked)
@@ -63,18 +69,34 @@ def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stag
 
 
 def _by_name(listed: Mapping[int, Candidate]) -> list[list[int]]:
-    """Return the documents of each subject by their names, without those that match much worse than the best."""
+    """Return the documents of each subject by their names."""
     by_name: dict[tuple[str, str, str], list[int]] = {}
     for number, candidate in listed.items():
         document = candidate.document
         subject = subject_name(document.path) if document else None
         if document and subject:
             by_name.setdefault((document.collection, *subject), []).append(number)
-    best = {name: max(listed[number].relevance for number in family) for name, family in by_name.items()}
-    return [
-        [number for number in family if listed[number].relevance >= COMPARABLE * best[name]]
-        for name, family in by_name.items()
-    ]
+    return [_comparable(family, listed) for family in by_name.values()]
+
+
+def _by_decision(listed: Mapping[int, Candidate]) -> list[list[int]]:
+    """Return the decisions about each subject; the stage before has placed those that are superseded in part."""
+    about: dict[tuple[str, ...], list[int]] = {}
+    for number, candidate in listed.items():
+        document = candidate.document
+        if document and document.content_type == DECISION and not candidate.is_partly_superseded:
+            subjects = {(document.collection, *subject) for subject in decision_subjects(document.path)}
+            family = next((about[subject] for subject in sorted(subjects) if subject in about), [])
+            family.append(number)
+            about.update(dict.fromkeys(subjects - about.keys(), family))
+    families = {family[0]: family for family in about.values()}
+    return [_comparable(family, listed) for family in families.values()]
+
+
+def _comparable(family: Sequence[int], listed: Mapping[int, Candidate]) -> list[int]:
+    """Return those of *family* that do not match much worse than the best."""
+    best = max(listed[number].relevance for number in family)
+    return [number for number in family if listed[number].relevance >= COMPARABLE * best]
 
 
 def _by_succession(listed: Mapping[int, Candidate], newer: Mapping[int, set[int]]) -> list[list[int]]:

@@ -1,7 +1,7 @@
 """
 Turn recall of mined conversations against the direct index of the same conversations as notes.
 
-``python tests/bench/mined_talks.py DIR [EVERY]``: DIR is a judged collection with turns, EVERY asks only each n-th question.
+``python tests/bench/mined_recall.py DIR [EVERY]``: DIR is a judged collection with turns, EVERY asks only each n-th question.
 """
 
 from __future__ import annotations
