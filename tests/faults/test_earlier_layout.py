@@ -29,6 +29,7 @@ from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.records import Grain
 
 BEFORE = 29
+SHORTER = 32  # the version with vectors of 16 bits
 QUESTIONS = ("kettle", "harbour master", "line12", "tea at noon")
 # Columns that had another form.
 CHANGED = {"text_hash": "nullif(lower(hex(text_hash)), '')", "vector": "lengthened(vector)"}
@@ -44,11 +45,12 @@ KILLED = """
 import os, signal, sys
 from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.vault import SqliteVault
-left, opened = int(sys.argv[2]), connections.open_writer
+before, opened = sys.argv[2], connections.open_writer
+left = int(before) if before.isdigit() else 0
 def count(cursor, sql, bindings):
     global left
     left -= 1
-    if not left:
+    if not left or not before.isdigit() and before in sql:
         os.kill(os.getpid(), signal.SIGKILL)
     return True
 def traced(path):
@@ -174,3 +176,29 @@ def test_killed_in_the_middle(copy: Path, world: NotesVault, statement: int) -> 
         assert answers(vault, world) == answers(world.vault, world)
         assert vault.check() == []
     assert not os.path.exists(f"{copy}-journal")  # noqa: PTH110
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into shorter_vectors",
+        "update vector_entries set vector = shortened",
+        "alter table shorter_vectors",
+        "pragma user_version = 32",
+    ],
+)
+def test_killed_while_vectors_are_shortened(copy: Path, world: NotesVault, statement: str) -> None:
+    """The vectors keep their length, and opening the vault again shortens each of them once."""
+    done = subprocess.run([sys.executable, "-c", KILLED, str(copy), statement], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with closing(Database(str(copy))) as db:
+        assert version(db) == SHORTER - 1
+        lengths = {size for (size,) in db.rows("select distinct length(vector) from space_vectors")}
+
+    with closing(SqliteVault(str(copy))) as vault:
+        assert answers(vault, world) == answers(world.vault, world)
+        assert vault.check() == []
+    with closing(Database(str(copy))) as db:
+        shortened = {size for (size,) in db.rows("select distinct length(vector) from space_vectors")}
+    assert {size // 2 for size in lengths} == shortened != set()
