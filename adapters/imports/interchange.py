@@ -28,7 +28,9 @@ def _pam(place: Path) -> Iterator[ForeignMemory | Unmatched]:
     store = json_of(PAM, file)
     memories = store.get("memories") if isinstance(store, dict) else None
     if not isinstance(memories, list) or store.get("schema") != "portable-ai-memory":
-        raise StoreUnreadable(PAM, str(file), "it is no Portable AI Memory store")
+        raise StoreUnreadable(
+            PAM, str(file), 'it lacks "schema": "portable-ai-memory" or a list of "memories"'
+        )
     related = defaultdict(list)
     for one in filter(_is_object, store.get("relations") or ()):
         related[str(one.get("from"))].append(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -59,7 +60,9 @@ def import_memories(services: Services, request: ImportRequest) -> ImportedMemor
     and changed memories are imported.
     """
     if request.tool not in TOOLS:
-        raise NotFound("tool", request.tool, suggestions=TOOLS)
+        near = get_close_matches(request.tool.lower(), TOOLS)
+        remark = f"Tools: {', '.join(TOOLS)}. To import conversations, run: clawmem mine PATH"
+        raise NotFound("tool", request.tool, suggestions=near, remark=remark)
     store = foreign_store(request.tool)
     place = (
         request.path.expanduser().absolute() if request.path else _usual(services.settings.home, request.tool)

@@ -293,7 +293,8 @@ def test_what_is_no_store(tool: str, invoke: Invoke, tmp_path: Path, vault_file:
 
 def test_an_unknown_tool_and_its_usual_place(invoke: Invoke, home: Path, vault_file: Path) -> None:
     refused = invoke("import", "mem1")
-    assert (refused.exit_code, "mem0" in refused.output) == (3, True)
+    assert (refused.exit_code, "Did you mean: mem0?" in refused.stderr) == (3, True)
+    assert "clawmem mine PATH" in invoke("import", "chatgpt", "export.zip").stderr
 
     mem0(home / ".mem0")
     assert read_json(invoke("--json", "import", "mem0"))["imported"] == 1
