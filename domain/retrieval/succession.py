@@ -7,6 +7,7 @@ closer to the question's. Only the relations between the notes tell which one is
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
@@ -18,7 +19,11 @@ from clawmem.domain.retrieval.requested import QuestionDemands, unmet
 
 # Burden (see `Shortfall`) by which a newer note must be worse than a passage not to replace it; not fitted.
 LEAST_LACK = 0.3
+# Difference of the shares of words by which a newer note must be closer to another passage; not fitted.
+CLEARLY_MORE = 0.2
 
+_ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
+_SENTENCE_END = (".", "!", "?")
 Key = TypeVar("Key", int, str)
 _DAY = len("2026-03-31")
 
@@ -91,14 +96,25 @@ def successor_label(path: str, written: str, *, partly: bool = False) -> str:
 
 
 def passages_of(body: str) -> list[str]:
-    """Return the lines of a note, each with the heading above it: facts of one paragraph are replaced one by one."""
+    """
+    Return the passages of a note whose facts are replaced separately, each with the heading above it.
+
+    A passage is a list item, or the lines of a paragraph up to one that ends a sentence.
+    """
     passages: list[str] = []
     heading = ""
-    for line in filter(None, map(str.strip, body.split("\n"))):
+    is_open = False  # whether the next line continues the last passage
+    for line in map(str.strip, body.split("\n")):
         if HEADING.match(line):
-            heading = line
+            heading, is_open = line, False
+        elif not line:
+            is_open = False
+        elif is_open and not _ITEM.match(line):
+            passages[-1] += f"\n{line}"
+            is_open = not line.endswith(_SENTENCE_END)
         else:
             passages.append(f"{heading}\n{line}" if heading else line)
+            is_open = not line.endswith(_SENTENCE_END)
     return passages
 
 
@@ -106,8 +122,8 @@ def is_replaced(asked: QuestionDemands, passages: Sequence[str], newer: str) -> 
     """
     Whether a newer note replaces the passage of an older note that answers a question.
 
-    It does not if it lacks what the passage has of the question, and has more words of another passage: then it replaces
-    that one.
+    It does not if it lacks what the passage has of the question, and has clearly more words of another passage: then it
+    replaces that one.
 
     Args:
         asked: Demands of the question.
@@ -120,7 +136,7 @@ def is_replaced(asked: QuestionDemands, passages: Sequence[str], newer: str) -> 
     if unmet(asked, rarities, newer, newer).burden - lacks[answering] < LEAST_LACK:
         return True
     shared = [_share(one, newer) for one in passages]
-    return shared[answering] >= max(shared)
+    return max(shared) - shared[answering] < CLEARLY_MORE
 
 
 def _share(passage: str, text: str) -> float:
