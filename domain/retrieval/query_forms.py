@@ -43,8 +43,14 @@ must might shall much many
 _FRAME_WORDS = (
     "down exactly know note notes something thing things"  # names may contain them ("release notes")
 )
+# Verbs that mean something only with another word ("bring in", "get stitches"). A small vault has few of them, so that
+# their rarity would let one decide.
+_LIGHT_VERBS = """
+get gets got gotten getting put puts putting bring brings brought bringing let lets come comes came coming go goes went
+gone going
+"""
 _NO_NAME_WORDS = STOP_WORDS | frozenset(_ASKING_WORDS.split())
-UNSEARCHED_WORDS = _NO_NAME_WORDS | frozenset(_FRAME_WORDS.split())
+UNSEARCHED_WORDS = _NO_NAME_WORDS | frozenset(f"{_FRAME_WORDS} {_LIGHT_VERBS}".split())
 
 # The pattern is unambiguous, so that a long word is rejected in linear time.
 _IDENTIFIER = Pattern(
