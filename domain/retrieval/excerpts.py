@@ -13,6 +13,7 @@ from datetime import tzinfo
 from typing import NamedTuple
 
 from clawmem.domain.documents.title import PlacedHeading, placed_headings
+from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 from clawmem.domain.security.patterns import AnyCase, Pattern
 
@@ -20,10 +21,12 @@ Place = tuple[int, int]
 
 _YEAR = Pattern(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _NUMBER = Pattern(r"\d+(?:[.,:]\d+)*")
+_NAME = Pattern(r"\b[A-ZÀ-Þ][\w'’-]*[a-zà-ÿ]\b")
 _UPDATE = AnyCase(
     r"\b(?:updated?|correction|corrected|now|since|changed|new|korrektur|korrigiert|jetzt|neu|seit|geändert|maintenant|nouveau"
     r"|ahora|nuevo|agora|novo)\b"
 )
+_WHO = AnyCase(r"\b(?:who|whom|whose|wer|wem|wen|qui|quién|quem|chi)\b", "wh|we|qui|qu|chi")
 _STEP = Pattern(r"(?<![ \t])[ \t]*\d{1,3}[.)][ \t]")
 _OPENING = (
     40  # characters at the beginning of a line that announce an update, or the words just before its subject
@@ -111,24 +114,66 @@ def numbered_list(body: str, offset: int) -> Place | None:
     return steps[0][0], block[1]
 
 
-def later_update(body: str, shown: Place, words: Sequence[str]) -> Place | None:
+def numbers_in(line: str) -> frozenset[str]:
+    """Return the numbers of *line*."""
+    return frozenset(_NUMBER.compiled.findall(line))
+
+
+def names_in(line: str) -> frozenset[str]:
+    """Return the words of *line* that are written like names; at the start of a sentence only before another one."""
+    found = [one for one in _NAME.compiled.finditer(line) if one[0].lower() not in STOP_WORDS]
+    return frozenset(one[0] for one in found if not _UPDATE.search(one[0]) and _is_name(line, one))
+
+
+def _is_name(line: str, word: re.Match[str]) -> bool:
+    is_inside = line[: word.start()].rstrip()[-1:] not in ("", *".!?|*-")
+    return is_inside or _NAME.compiled.match(line, word.end() + 1) is not None
+
+
+def later_update(
+    body: str,
+    shown: Place,
+    words: Sequence[str],
+    values_in: Callable[[str], frozenset[str]] = numbers_in,
+) -> Place | None:
     """
-    Return the last line after *shown* that announces another number for its subject; ``None`` without one.
+    Return the last line after *shown* that announces another value for its subject; ``None`` without one.
 
     The subject is the words of the question in the line that begins at *shown*. An update holds all of them, a word
-    such as "now" or "update" near them, and a number that the shown line does not have. If the line has none of these
-    words, they are in a heading, and an update begins with such a word; it needs no number if the line has none.
+    such as "now" or "update" near them, and a value that the shown line does not have. If the line has none of these
+    words, they are in a heading, and an update begins with such a word; it needs no value if the line has none. Below a
+    heading that begins so, a line with another name for one that is shown is an update.
+
+    Args:
+        values_in: Returns the values of a line: numbers, or names if the question asks for a person.
     """
-    line = body[shown[0] : shown[1]].partition("\n")[0].lower()
-    subject = [word for word in words if word in line]
-    known = set(_NUMBER.compiled.findall(line))
+    line = body[shown[0] : shown[1]].partition("\n")[0]
+    subject = [word for word in words if word in line.lower()]
+    known = values_in(line)
     if subject and not known:
         return None
+    updates = _updates_in(body) if known and values_in is names_in else []
     for start, end in reversed(_lines_in(body, (shown[1], len(body)))):
-        later = body[start:end].lower()
-        if (not known or set(_NUMBER.compiled.findall(later)) - known) and _announces(later, subject):
+        later = body[start:end]
+        is_told = any(one.start <= start < one.end for one in updates) and not later.startswith("#")
+        is_another = not known or bool(values_in(later) - known)
+        if is_another and (is_told or _announces(later.lower(), subject)):
             return start, end
     return None
+
+
+def asks_for_person(question: str) -> bool:
+    """Whether *question* asks who."""
+    return _WHO.search(question) is not None
+
+
+def _updates_in(body: str) -> list[Section]:
+    """Return the sections whose heading begins with a word such as "update"."""
+    return [
+        one
+        for one in sections(body)[:MOST_HEADINGS]
+        if (found := _UPDATE.search(one.heading.text)) and found.start() <= _MARKUP
+    ]
 
 
 def _announces(line: str, subject: Sequence[str]) -> bool:

@@ -17,11 +17,14 @@ from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
 from clawmem.domain.retrieval.excerpts import (
     Place,
+    asks_for_person,
     entry_of,
     heading_above,
     later_update,
     line_with_value,
+    names_in,
     numbered_list,
+    numbers_in,
     section_around,
 )
 from clawmem.domain.retrieval.intent import TimeIntent
@@ -137,7 +140,8 @@ class Result(ResultFields):
         found = self._with_value(asked, found, section, max_length)
         if asked.named_time or asked.time_intent is TimeIntent.HISTORY:
             return found
-        update = later_update(self.body, self._place(found), self.words)
+        values_in = names_in if asks_for_person(asked.text) else numbers_in
+        update = later_update(self.body, self._place(found), self.words, values_in)
         return self._cut(update, max_length) if update else found
 
     def _entry(self, asked: QueryAnalysis) -> Place | None:

@@ -5,9 +5,11 @@ from datetime import UTC
 import pytest
 
 from clawmem.domain.retrieval.excerpts import (
+    asks_for_person,
     entry_of,
     heading_above,
     later_update,
+    names_in,
     numbered_list,
     section_around,
     sections,
@@ -86,6 +88,49 @@ def test_later_update_of_a_heading(later: str, is_update: bool) -> None:
     assert text(f"Firm\n{body}", later_update(f"Firm\n{body}", (0, 4), ["kitchen"])) == (
         later if is_update else ""
     )
+
+
+@pytest.mark.parametrize(
+    ("later", "is_update"),
+    [
+        ("Since May Ada Berg services the boiler.", True),
+        ("Now the boiler is serviced by Ada.", True),
+        ("Hans Moe now looks at the boiler twice.", False),
+        ("The boiler is loud now.", False),
+        ("Ada bought a boiler.", False),
+    ],
+)
+def test_later_update_of_a_person(later: str, is_update: bool) -> None:
+    """For a question that asks who, an update has another name."""
+    body = f"The boiler is serviced by Hans Moe.\nmore\n{later}\n"
+
+    assert text(body, later_update(body, (0, 38), ["services", "boiler"], names_in)) == (
+        later if is_update else ""
+    )
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_update"), [("Update", True), ("Update of May", True), ("Parts", False)]
+)
+def test_a_person_below_a_heading_of_updates(heading: str, is_update: bool) -> None:
+    """The line need not repeat the subject, which the note is about."""
+    later = "Ada Berg does it, she has the key."
+    body = f"The boiler is serviced by Hans Moe.\n\n## {heading}\n\n{later}\n"
+
+    assert text(body, later_update(body, (0, 36), ["boiler"], names_in)) == (later if is_update else "")
+    assert later_update(body, (0, 36), ["boiler"]) is None
+
+
+def test_names_in() -> None:
+    """The first word of a sentence is a name only before another one."""
+    assert names_in("Serviced by Ada. Then Bo Lie came.") == {"Ada", "Bo", "Lie"}
+
+
+@pytest.mark.parametrize("question", ["Who has the key?", "wer hat den Schlüssel", "whose boat"])
+def test_asks_for_person(question: str) -> None:
+    """In five languages, as a whole word."""
+    assert asks_for_person(question)
+    assert not asks_for_person("What about the whole boat?")
 
 
 @pytest.mark.parametrize("item", ["1. Drain", "2. Stop", "3) Restart"])
