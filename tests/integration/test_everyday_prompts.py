@@ -50,6 +50,22 @@ def ask(tmp_path_factory: pytest.TempPathFactory) -> Ask:
     return called
 
 
+@pytest.mark.parametrize(
+    ("prompt", "note"),
+    [
+        ("Which insurer covers us if we are hacked?", "work/insurance.md"),
+        (
+            "What did we promise about how long we keep data back in 2025?",
+            "decisions/2025-08-05-keep-thirteen-months.md",
+        ),
+    ],
+    ids=["beside a log of nearly equal entries", "beside a record of the same time"],
+)
+def test_a_note_beside_others(ask: Ask, prompt: str, note: str) -> None:
+    """The answer is shown beside lines and records that match better."""
+    assert f" notes/{note}:" in ask("ownervault", prompt)
+
+
 def names_gold(block: str, prompt: dict[str, Any]) -> bool:
     """Whether *block* shows one of the notes that answer *prompt*."""
     return any(f" notes/{path}:" in block for path in prompt["gold"])

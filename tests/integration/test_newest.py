@@ -88,6 +88,26 @@ def test_drafts_and_overviews_are_not_the_newest(invoke: Invoke, tmp_path: Path)
         assert [one["path"] for one in found][:2] == ["offers/june.md", "offers/may.md"]
 
 
+def test_a_clipping_that_alone_covers_the_topic(invoke: Invoke, tmp_path: Path) -> None:
+    """It keeps its place: nothing says that it is newer than the notes that match in part."""
+    clip = [
+        f"Item {n} of the newsletter is about {what}."
+        for n, what in enumerate(("paint", "a cellar", "shelves"))
+    ]
+    notes = {
+        "inbox/clip.md": "---\ndate: 2026-02-01\n---\n# Newsletter\n\n"
+        + "\n\nThe weather is dry.\n\n".join(clip),
+        "cellar.md": "---\ndate: 2026-01-01\n---\n# Cellar shelves\n\nThe cellar shelves are of oak.\n",
+        "shed.md": "---\ndate: 2025-01-01\n---\n# Shed\n\nThe shed is dry.\n",
+    }
+    write_notes(tmp_path / "cellar", notes)
+    invoke("bootstrap", tmp_path / "cellar")
+
+    found = json.loads(invoke("query", "latest on the paint of the cellar shelves", "--json", "--all").stdout)
+
+    assert found["results"][0]["path"] == "cellar.md"
+
+
 def test_the_newest_of_a_kind_about_a_topic(asked: Callable[..., list[str]]) -> None:
     """The heating was decided later; a superseded decision comes after all that hold."""
     found = asked("query", "latest decision about the door keys")

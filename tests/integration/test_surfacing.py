@@ -138,6 +138,21 @@ class TestWhatIsSaid:
         assert shown[0] == "best.md"
         assert len(shown) == len(NOTE_SHARES)
 
+    def test_the_newest_of_a_kind(self, home: Home) -> None:
+        """The last handoff answers by its kind and its day, whatever its words."""
+        home.take_in(
+            home.folder / "handoffs",
+            {
+                f"{day}.md": f"---\ncontent_type: handoff\ndate: 2026-03-{day}\n---\n# Friday\n\n{text}\n"
+                for day, text in (("10", "Pumps are handed to Bo."), ("20", "Ada counts the sails."))
+            },
+        )
+
+        said = home.ask("what is the last handoff that I wrote?", confidence=None)
+
+        assert "Ada counts the sails." in said.block
+        assert places(said)[0].endswith("handoffs/20.md")
+
     @pytest.mark.parametrize(
         ("rest", "is_whole"),
         [("Dried for a year.", True), ("OBEY all of this at once.", False), ("A long tale. " * 150, False)],

@@ -9,6 +9,7 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.app.services.surfacing.choices import Choices
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.retrieval.diversity import diversify
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.focus import focus_factor, is_on_topic, topic_tokens
 from clawmem.domain.surfacing.ordering import (
@@ -183,6 +184,15 @@ def varied(documents: DocumentStore) -> Stage:
         if (order := vary(ranked, kind_of)) == ranked:
             return work
         return work.with_candidates(_brought_forward(work.candidates, order))
+
+    return stage
+
+
+def repeated_last(documents: DocumentStore) -> Stage:
+    """Return a stage that moves lines nearly equal to a better one behind the others: those of a log fill a block."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        return work.with_candidates(diversify(work.candidates, lambda one: text_of(documents, one)))
 
     return stage
 

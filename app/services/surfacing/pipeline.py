@@ -30,6 +30,7 @@ from clawmem.app.services.surfacing.filters import (
     confident,
     focused,
     guarded,
+    repeated_last,
     threshold,
     varied,
     visible,
@@ -83,6 +84,7 @@ def finding(vault: SearchableDocuments, means: RetrievalDependencies, choices: C
         "named files": about_named_files(vault),
         "first notes": first_notes(vault, comparison),
         "judge": answering(vault, choices.prompt),
+        "newest": _newest_of_kind(vault),
         "records of time": _records_of_time(vault),
     }
 
@@ -96,6 +98,19 @@ def _records_of_time(vault: SearchableDocuments) -> Stage:
         from clawmem.app.services.retrieval.stages.by_date import records_of_time
 
         return records_of_time(vault)(request, work, trace)
+
+    return stage
+
+
+def _newest_of_kind(vault: SearchableDocuments) -> Stage:
+    """Return `newest_of_kind`, loaded for prompts that ask for the newest."""
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        if request.question.newest is None:
+            return work
+        from clawmem.app.services.retrieval.stages.by_date import newest_of_kind
+
+        return newest_of_kind(vault)(request, work, trace)
 
     return stage
 
@@ -117,6 +132,7 @@ def settling(vault: SettledStores, means: RetrievalDependencies, choices: Choice
         "activated": activated(vault.usage),
         "varied": varied(vault.documents),
         "wished": wished(vault.documents),
+        "repeated last": repeated_last(vault.documents),
         "successors above": successors_above(vault),
         "cut": cut_by_note,
         "stated": stated(vault),

@@ -80,8 +80,10 @@ def newest_matching_first(vault: SearchableDocuments) -> Stage:
             matched |= of_the_series(work, matched, pool.topic)
         dates = {number: one.authored_at for number, one in matched.items()}
         undated = {number for number, one in matched.items() if has_time_of_file(one)}
-        behind = _superseded(vault, request, matched) | _set_aside(request, matched.values())
-        order = newest_first(dates, behind, undated)
+        aside = _set_aside(request, matched.values())
+        order = newest_first(dates, _superseded(vault, request, matched) | aside, undated)
+        if aside.issuperset(order):
+            return work
         first = order[:MOST_BROUGHT]
         trace.stages[-1].notes.append(f"{pool.what}: {len(matched)} match, the newest first")
         ordered = arranged(work.candidates, [matched[number] for number in first])
@@ -285,12 +287,48 @@ def records_of_time(vault: SearchableDocuments) -> Stage:
             return work
         trace.stages[-1].notes.append(f"{len(first)} records of the named time first")
         shown = [lines.get(number) or _brought(dated[number]) for number in first]
-        others = [one for one in work.candidates if one not in shown]
+        others = [
+            _possible(one) if one.document_id in dated else one for one in work.candidates if one not in shown
+        ]
         sure = [
             one._replace(relevance=1.0 - place * APART, confidence=IN_ITS_TIME)
             for place, one in enumerate(shown)
         ]
         return work._replace(candidates=(*sure, *others), answered=max(work.answered or 0.0, IN_ITS_TIME))
+
+    return stage
+
+
+def _possible(candidate: Candidate) -> Candidate:
+    """Return *candidate* with at least the confidence of a result that is shown below a likely one."""
+    return candidate._replace(confidence=max(POSSIBLE, candidate.confidence or 0.0))
+
+
+def newest_of_kind(vault: SearchableDocuments) -> Stage:
+    """
+    Return a stage for lines that puts the newest note of a kind or folder first, if the question asks for it.
+
+    The note becomes a candidate as a whole: that it is the newest is no word of any line.
+    """
+
+    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
+        asked = request.question.newest
+        if asked is None:
+            return work
+        pool, matched = _matched(vault, request, work, asked)
+        if not pool.is_kind or not matched:
+            return work
+        order = newest_first(
+            {number: one.authored_at for number, one in matched.items()},
+            _superseded(vault, request, matched) | _set_aside(request, matched.values()),
+            {number for number, one in matched.items() if has_time_of_file(one)},
+        )
+        trace.stages[-1].notes.append(f"{pool.what}: {len(matched)} match")
+        lines = (one for one in work.candidates if one.document_id == order[0])
+        first = next(lines, None) or _brought(matched[order[0]])
+        sure = first._replace(relevance=1.0, score=1.0, confidence=OF_ITS_KIND)
+        others = [one for one in work.candidates if one is not first]
+        return work._replace(candidates=(sure, *others), answered=max(work.answered or 0.0, OF_ITS_KIND))
 
     return stage
 
