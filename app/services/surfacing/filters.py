@@ -192,7 +192,8 @@ def repeated_last(documents: DocumentStore) -> Stage:
     """Return a stage that moves lines nearly equal to a better one behind the others: those of a log fill a block."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        return work.with_candidates(diversify(work.candidates, lambda one: text_of(documents, one)))
+        lines = diversify(work.candidates, lambda one: text_of(documents, one), enough=request.limit)
+        return work.with_candidates(lines)
 
     return stage
 
