@@ -25,7 +25,7 @@ from clawmem.domain.retrieval.excerpts import (
     section_around,
 )
 from clawmem.domain.retrieval.intent import TimeIntent
-from clawmem.domain.retrieval.requested import requested, unmet
+from clawmem.domain.retrieval.requested import unmet
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
     Snippet,
@@ -148,7 +148,7 @@ class Result(ResultFields):
 
     def _with_value(self, asked: QueryAnalysis, found: Snippet, section: Place, max_length: int) -> Snippet:
         """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
-        demands = requested(asked.text, self.words)
+        demands = asked.demands
         if not demands.slots:
             return found
 
