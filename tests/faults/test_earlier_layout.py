@@ -123,12 +123,11 @@ def answers(vault: SqliteVault, world: NotesVault) -> Sequence[object]:
     ]
 
 
-@pytest.mark.parametrize("extension", [True, False])
-def test_answers_stay(copy: Path, world: NotesVault, extension: bool) -> None:
-    """With the earlier tables of words and after their renewal, with and without the extension of the dropped table."""
-    with closing(SqliteVault(str(world.vault_file), read_only=True, vector_extension=extension)) as present:
+def test_answers_stay(copy: Path, world: NotesVault) -> None:
+    """With the earlier tables of words and after their renewal."""
+    with closing(SqliteVault(str(world.vault_file), read_only=True)) as present:
         expected = answers(present, world)
-    with closing(SqliteVault(str(copy), vector_extension=extension)) as vault:
+    with closing(SqliteVault(str(copy))) as vault:
         kept = answers(vault, world), vault.lexical.is_outdated, vault.check(), vault.vectors.faults()
         vault.lexical.clear()
         vault.lexical.put([e for one in vault.documents.latest() for e in entries_of(world, one)])
