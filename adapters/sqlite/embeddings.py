@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import span, unpack
-from clawmem.adapters.sqlite.short_vectors import BYTES, lengthened, shortened
+from clawmem.adapters.sqlite.short_vectors import BYTES, all_lengthened, all_shortened, lengthened
 from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, EmbeddingSpace, EmbeddingSpaces
 from clawmem.adapters.sqlite.vector_scan import RECORDED, RowFilter, nearest, ranked
 from clawmem.ports.errors import BadVector, ModelMismatch
@@ -264,13 +264,13 @@ class SqliteEmbeddings:
             return {}
         first = next(iter(vectors.values()), b"")
         known = self._db.value("select length(vector) from space_vectors where space = ? limit 1", space[:1])
-        for vector in vectors.values():
-            check_vector(vector, 4 // BYTES * known if known else len(first))
-        stored = {name: shortened(vector) for name, vector in vectors.items()}
+        check_vectors(vectors.values(), 4 // BYTES * known if known else len(first))
+        stored = all_shortened(vectors.values())
         self._db.write_many(
-            _STORE, [(space.number, bytes.fromhex(name), vector) for name, vector in stored.items()]
+            _STORE,
+            [(space.number, bytes.fromhex(name), short) for name, short in zip(vectors, stored, strict=True)],
         )
-        return {name: lengthened(vector) for name, vector in stored.items()}
+        return dict(zip(vectors, all_lengthened(stored), strict=True))
 
 
 def check_vector(vector: Vector, length: int) -> None:
@@ -285,6 +285,19 @@ def check_vector(vector: Vector, length: int) -> None:
     norm = math.hypot(*array("f", vector))
     if not math.isfinite(norm) or abs(norm - 1) > _UNIT_TOLERANCE:
         raise BadVector(f"its length is {norm:.3g} instead of 1")
+
+
+def check_vectors(vectors: Collection[Vector], length: int) -> None:
+    """Raise the error of `check_vector` for the first of *vectors* that an index cannot store."""
+    import numpy as np
+
+    if length and length % 4 == 0 and {*map(len, vectors)} == {length}:
+        numbers = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
+        norms = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))  # shape (n,)
+        if (abs(norms - 1) < _UNIT_TOLERANCE / 2).all():
+            return
+    for vector in vectors:
+        check_vector(vector, length)
 
 
 def invalid_vectors(db: Database) -> list[int]:
