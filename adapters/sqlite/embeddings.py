@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
 from clawmem.adapters.sqlite.keys import span, unpack
 from clawmem.adapters.sqlite.short_vectors import BYTES, all_lengthened, all_shortened, lengthened
 from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, EmbeddingSpace, EmbeddingSpaces
@@ -129,6 +130,7 @@ class SqliteEmbeddings:
     def store(
         self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
     ) -> list[VectorEntry]:
+        vectors = {short_name(name): vector for name, vector in vectors.items()}
         hashes = json.dumps(list(vectors))
         with self._db.atomic():
             space = self._building(fingerprint) if beside else self._serving(fingerprint, bool(vectors))
@@ -142,13 +144,14 @@ class SqliteEmbeddings:
         return [VectorEntry(unpack(key), kept[name.hex()], *of_document) for key, name, *of_document in rows]
 
     def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
+        names = [*map(short_name, text_hashes)]
         with self._db.atomic():
             self._db.write_many(
                 _FAIL.format_map(_BESIDE if beside else _SERVING),
-                [(bytes.fromhex(name), error) for name in text_hashes],
+                [(bytes.fromhex(name), error) for name in names],
             )
             if not beside:
-                self._db.write(_STATE_OF, (json.dumps(list(text_hashes)),))
+                self._db.write(_STATE_OF, (json.dumps(names),))
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
         sql = """
@@ -243,7 +246,11 @@ class SqliteEmbeddings:
             first.setdefault(row[1], row[0])
         del rows  # an unfinished query would keep its read snapshot open
         texts = _fragment_texts(self._db, first.values())
-        return [PendingText(text_hash.hex(), texts[key]) for text_hash, key in first.items() if key in texts]
+        return [
+            PendingText(whole_name(stored, texts[key]), texts[key])
+            for stored, key in first.items()
+            if key in texts
+        ]
 
     def _serving(self, fingerprint: str, has_vectors: bool) -> EmbeddingSpace | None:
         """Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store."""
@@ -318,8 +325,9 @@ def invalid_vectors(db: Database) -> list[int]:
 
 def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
     """Return the texts of fragments. Each body is read once: SQLite's substr scans it from its start each time."""
-    sql = """
-    select fragments.key, start, "end", context, own_text from json_each(?) as asked
+    sql = f"""
+    select fragments.key, start, "end", {from_first("context")}, own_text
+      from json_each(?) as asked
       join fragments on fragments.key = asked.value
     """
     rows = db.rows(sql, (json.dumps([*keys]),))
@@ -330,5 +338,5 @@ def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
             or ""
         )
         for key, start, end, context, own in several:
-            texts[key] = embedding_text(context, body[start:end] if own is None else own)
+            texts[key] = embedding_text(stored_text(context), body[start:end] if own is None else own)
     return texts
