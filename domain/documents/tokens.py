@@ -15,6 +15,9 @@ _RANGES = (
 ).split()
 _UNSPACED = "".join(_RANGES)
 _FIRST_UNSPACED = _UNSPACED[0]
+_FROM_FIRST_UNSPACED = re.compile(
+    f"[{_FIRST_UNSPACED}-\U0010ffff]"
+)  # also the dashes and quotes of other scripts
 _SPACED_WORD = re.compile("[^\\W_]+")
 _LOOSE_MARKS = re.compile("[\u0300-\u036f]+")  # diacritics without a composed form, as in ọ̀
 _CHARACTERS_A_TOKEN = 4
@@ -73,8 +76,9 @@ def is_unspaced(word: str) -> bool:
 
 
 def _holds_unspaced(text: str) -> bool:
-    # A text contains few distinct non-ASCII characters, so testing each distinct one is fast.
-    return not text.isascii() and any(map(_is_unspaced_sign, set(text)))
+    if text.isascii():
+        return False
+    return any(_is_unspaced_sign(sign[0]) for sign in _FROM_FIRST_UNSPACED.finditer(text))
 
 
 @lru_cache(4096)  # a language has few distinct characters, and these are tested for each text
