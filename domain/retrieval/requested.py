@@ -39,7 +39,7 @@ _TIMES = frozenset(
     """.split()
 )
 _IDENTIFIER = Pattern(
-    r"[A-Za-z]{1,9}[-_./]?\d[\w./-]*|(?!(?:19|20)\d\d-(?:19|20)\d\d$|\d{4}-\d\d(?:-\d\d)?$)\d{4,}-\d{3,}[\w-]*"
+    r"[A-Za-z]{1,9}[-_./]?\d[\w./-]*|(?!(?:19|20)\d\d-(?:19|20)\d\d$|\d{4}-\d\d(?:-\d\d)?$)\d{4,12}-\d{3,12}[\w-]{0,20}"
 )
 # Capitalised after another word, or with a genitive ("Priya's number").
 _NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ](?:-?\w)[\w'’-]{0,40}|(?<!\S)[A-ZÀ-Þ][a-zà-ÿ]{1,30}(?=['’]s\b)")
