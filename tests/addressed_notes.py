@@ -136,5 +136,4 @@ def change(door: str, invoke: Invoke, verb: str, text: str) -> Heard:
             return by_tool("memory_pin", query=text, unpin=verb == "unpin")
         return by_tool("memory_snooze", query=text, until="2999-01-01" if verb == "snooze" else None)
     path = f"/documents/{quote(text, safe='')}/{verb.removeprefix('un')}"
-    body = {"forget": {"confirm": True}, "unpin": {"unpin": True}}
-    return by_route("POST", path, **body.get(verb, {}))
+    return by_route("POST", path, **{"forget": {"confirm": True}, "unpin": {"unpin": True}}.get(verb, {}))

@@ -25,6 +25,11 @@ def read_json(done: Result) -> Any:
     return json.loads(done.stdout)
 
 
+def found_paths(invoke: Invoke, *arguments: object) -> list[str]:
+    """Return the paths of the documents that a command finds, best first."""
+    return [one["path"] for one in ask_json(invoke, *arguments)["results"]]
+
+
 def ask_json(invoke: Invoke, *arguments: object) -> Any:
     """Return what a command prints with ``--json``; fails if the command does."""
     return read_json(invoke(*arguments, "--json"))

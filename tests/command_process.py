@@ -71,6 +71,12 @@ def run_process(
     return done
 
 
+def surfaced(prompt: str, environ: Mapping[str, str]) -> str:
+    """Return the block that a hook adds to *prompt*."""
+    done = run_process("surface", "--context", "--stdin", environ=environ, input=prompt, check=True)
+    return str(done.stdout)
+
+
 class ForkedProcess(subprocess.Popen[Any]):
     """A child of the fork server that behaves as a child of this process."""
 

@@ -56,8 +56,7 @@ class Answered(NamedTuple):
     @property
     def context(self) -> str:
         """What the model would read."""
-        context: str = self.answer.get("hookSpecificOutput", {}).get("additionalContext", "")
-        return context
+        return self.answer.get("hookSpecificOutput", {}).get("additionalContext", "")
 
 
 def command(name: str, *options: str) -> list[str]:

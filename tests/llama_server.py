@@ -42,7 +42,6 @@ def running(role: Role, folder: Path, *, api_key: str = "", alias: str = "") -> 
     command = [sys.executable, __file__, role, str(model), api_key, alias]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
-            assert server.stdout is not None
             address = server.stdout.readline().strip()
             assert address, f"the server of {role} did not start"
             _RUNNING[address] = server

@@ -102,8 +102,7 @@ class Client:
         self._connection.request("POST", "/mcp", json.dumps(message), {**self._said, **accept})
         told = self._connection.getresponse().read().splitlines()
         [line] = [one for one in told if one.startswith((b"data: {", b"{"))]
-        found: dict[str, Any] = json.loads(line.removeprefix(b"data: "))["result"]
-        return found
+        return json.loads(line.removeprefix(b"data: "))["result"]
 
     def close(self) -> None:
         """Hang up."""

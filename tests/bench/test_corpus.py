@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterable
 from hashlib import sha256
@@ -16,6 +14,7 @@ from statistics import quantiles
 import pytest
 from corpus import Note, entries, generate, questions, write_notes
 from corpus_source import Source
+from programs import run_program
 
 import clawmem
 from clawmem.domain.documents.blocks import BlockKind
@@ -85,13 +84,8 @@ class TestRepeatable:
         folder = str(Path(__file__).parent)
         path = os.pathsep.join([folder, str(Path(clawmem.__path__[0]).parent)])
         environment = {"PYTHONPATH": path, "PYTHONHASHSEED": "12345"}
-        command = [sys.executable, "-c", DIGEST]
-        elsewhere = subprocess.run(
-            command, env=environment, check=True, capture_output=True, text=True
-        ).stdout
-
         here = "".join(note.markdown() for note in islice(generate(Source(), 7), 60))
-        assert sha256(here.encode()).hexdigest() == elsewhere.strip()
+        assert run_program(DIGEST, env=environment).stdout.strip() == sha256(here.encode()).hexdigest()
 
     def test_another_seed_gives_other_notes(self, source: Source) -> None:
         """Hardly any line of one corpus is in the other."""

@@ -68,8 +68,7 @@ def busy(tries: int, **headers: str) -> Callable[[ReceivedRequest], ScriptedRepl
 
 def counts(invoke: Invoke) -> dict[str, Any]:
     """How many texts have a vector, and how many wait for one."""
-    found: dict[str, Any] = json.loads(invoke("--json", "status").stdout)["embeddings"]
-    return found
+    return json.loads(invoke("--json", "status").stdout)["embeddings"]
 
 
 def test_the_limits() -> None:

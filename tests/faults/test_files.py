@@ -324,9 +324,7 @@ class TestWithheld:
         (world.root / "a.md").unlink()
         assert world.update().removed == 1
         assert world.paths() == ["notes/told.md"]
-        document = world.vault.documents.get(told)
-        assert document is not None
-        assert document.inactive is None
+        assert world.vault.documents.get(told).inactive is None
 
 
 def withhold(world: World, reason: InactiveReason) -> None:

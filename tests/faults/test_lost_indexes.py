@@ -166,9 +166,7 @@ def test_a_hook(world: World, invoke: Invoke, environ: dict[str, str], tmp_path:
     shutil.rmtree(folder)
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": PROMPT}
 
-    done = ask(environ, tmp_path / "home", "context-surfacing", event)
-
-    assert KNOWN in done.context
+    assert KNOWN in ask(environ, tmp_path / "home", "context-surfacing", event).context
 
 
 def test_the_vaults_own_index(world: World, invoke: Invoke) -> None:

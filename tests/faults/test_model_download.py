@@ -266,9 +266,7 @@ class TestModels:
         embedder = local_embedder(tmp_path / "models", may_download=True)
         assert server.asked == []
 
-        vector = embedder.embed_query("bees")
-
-        assert len(vector) == 4 * 64
+        assert len(embedder.embed_query("bees")) == 4 * 64
         assert len(server.asked) == 2
         embedder.close()
 
@@ -380,5 +378,4 @@ class TestModels:
 
 def _state(invoke: Callable[..., Result]) -> dict[str, object]:
     rows = json.loads(invoke("--json", "models", "list").stdout)["models"]
-    found: dict[str, object] = next(row for row in rows if row["name"] == "embeddinggemma")
-    return found
+    return next(row for row in rows if row["name"] == "embeddinggemma")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from command_line import Invoke
+from programs import finish, start_program, wait_until_ready
 from typer.testing import Result
 
 from clawmem.adapters.sqlite import connections, database, migrations
@@ -144,8 +143,7 @@ class TestMigrations:
         assert vault.check() == []
         vault.lexical.clear()  # its tables have the earlier layout until the next update
         assert schema(vault) == schema(SqliteVault(database.MEMORY))
-        kept = vault.documents.at("notes", "old.md")
-        assert (kept is not None) == (begun > 0)
+        assert (vault.documents.at("notes", "old.md") is not None) == (begun > 0)
         vault.close()
 
     @pytest.mark.parametrize("begun", range(LATEST))
@@ -184,22 +182,16 @@ class TestMigrations:
 
     def test_several_processes_make_one_vault(self, tmp_path: Path, environ: dict[str, str]) -> None:
         """All that open a new vault at the same moment get it, and it is made once."""
-        command = [sys.executable, "-c", OPEN_AT_ONCE, str(tmp_path)]
-        processes = [
-            subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=environ)
-            for _ in range(4)
-        ]
-        lines = [process.stdout for process in processes if process.stdout]
-        assert [line.readline() for line in lines] == [b"ready\n"] * 4
+        processes = [start_program(OPEN_AT_ONCE, tmp_path, environ=environ) for _ in range(4)]
+        wait_until_ready(*processes)
         for number in range(40):
             (tmp_path / f"go{number}").touch()
-            made = {line.readline() for line in lines}
+            made = {process.stdout.readline() for process in processes}
 
             assert len(made) == 1
-            assert made.pop().split()[-1] == str(LATEST).encode()
-        assert [process.wait(60) for process in processes] == [0] * 4
-        for line in lines:
-            line.close()
+            assert made.pop().split()[-1] == str(LATEST)
+        for process in processes:
+            finish(process)
 
     def test_several_threads_make_one_vault(self, tmp_path: Path) -> None:
         """The same within one process, many times over."""
@@ -268,10 +260,8 @@ def _with_pages(most: int) -> Callable[[Database], None]:
 @contextmanager
 def writer(path: Path, environ: dict[str, str], seconds: float = 600) -> Iterator[None]:
     """Another process in the middle of a write."""
-    command = [sys.executable, "-c", WRITER, str(path), str(seconds)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.PIPE, env=environ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
+    with start_program(WRITER, path, seconds, environ=environ) as process:
+        wait_until_ready(process)
         try:
             yield
         finally:
@@ -284,7 +274,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 
 vault = SqliteVault(sys.argv[1])
 with vault.writing():
-    print("writing", flush=True)
+    print("ready", flush=True)
     time.sleep(float(sys.argv[2]))
 """
 

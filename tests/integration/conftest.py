@@ -15,6 +15,7 @@ from command_line import Invoke, write_notes
 from command_process import run_process, write_program
 from embedding_shelf import Shelf
 from hook_process import Answered, ask
+from interface_world import InterfaceWorld, interface_world
 from notes_vault import STORIES, VECTORS, NotesVault
 from process_environ import process_environ
 from scripted_server import Models
@@ -183,6 +184,25 @@ def bootstrapped(prepared: Path, home: Path, notes: Path) -> Path:
 def remembered(bootstrapped: Path, invoke: Invoke) -> Invoke:
     """``invoke`` over a vault that holds the notes, with their vectors."""
     return invoke
+
+
+@pytest.fixture
+def indexed(request: pytest.FixtureRequest, invoke: Invoke, tmp_path: Path) -> Invoke:
+    """``invoke`` over a vault with vectors of the `NOTES` of the module, in the collection ``notes``."""
+    write_notes(tmp_path / "notes", request.module.NOTES)
+    assert invoke("bootstrap", tmp_path / "notes").exit_code == 0
+    return invoke
+
+
+@pytest.fixture(scope="module")
+def world(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[InterfaceWorld]:
+    """The same notes in a home of their own, asked through every interface."""
+    home = tmp_path_factory.mktemp("world")
+    write_notes(home / "notes", request.module.NOTES)
+    with interface_world(home) as made:
+        yield made
 
 
 @pytest.fixture

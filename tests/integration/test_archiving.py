@@ -187,5 +187,4 @@ def test_the_hook(
 
     assert (done.code, done.log) == (0, "")
     assert "decisions/2026-02-11-redis.md" in done.context
-    counted = json.loads(invoke("status", "--json").stdout)
-    assert counted["documents"] == left
+    assert json.loads(invoke("status", "--json").stdout)["documents"] == left

@@ -67,8 +67,7 @@ def info(invoke: Invoke, *options: str) -> dict[str, Any]:
     """What ``status`` says of the vault."""
     done = invoke("--json", *options, "status")
     assert done.exit_code == 0, done.output
-    said: dict[str, Any] = json.loads(done.stdout)["info"]
-    return said
+    return json.loads(done.stdout)["info"]
 
 
 def refused(done: Result) -> str:

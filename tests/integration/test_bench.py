@@ -235,9 +235,7 @@ class TestArtefacts:
         """Every measure of a ranking follows from where its answers stand and from the grades of all."""
         question = Question("q", "all", tuple(sorted(grades.values(), reverse=True)))
 
-        kept = measures_of(question, places_of(items, grades))
-
-        assert kept == pytest.approx(measure(items, grades))
+        assert measures_of(question, places_of(items, grades)) == pytest.approx(measure(items, grades))
 
     def test_a_table_is_read_as_it_was_written(self, tmp_path: Path) -> None:
         """Grades, empty cells and the order of questions and systems survive the file."""

@@ -132,8 +132,7 @@ def test_a_lost_vault(used: Invoke, bundle: Path, vault_file: Path, home: Path) 
 def test_notes_that_were_forgotten_after_the_bundle(used: Invoke, bundle: Path, home: Path) -> None:
     """A restore elsewhere and a drill name them."""
     forgotten = ask_json(used, "--json", "get", REDIS)["docid"]
-    said = used("forget", f"{forgotten} {REDIS}", "--yes").stdout
-    assert "made before still have it" in said
+    assert "made before still have it" in used("forget", f"{forgotten} {REDIS}", "--yes").stdout
 
     for command in (("--vault", home / "new.sqlite", "restore", bundle), ("restore", bundle, "--drill")):
         done = used(*command, "--json")

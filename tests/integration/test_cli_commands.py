@@ -29,8 +29,7 @@ def test_every_command_has_help(invoke: Invoke, command: tuple[str, ...]) -> Non
     shown = invoke(*command, "--help")
 
     assert shown.exit_code == 0
-    first = shown.output.split("\n\n")[1].strip()
-    assert len(first) > 15
+    assert len(shown.output.split("\n\n")[1].strip()) > 15
     assert "--vault" in shown.output or len(command) == 2
 
 

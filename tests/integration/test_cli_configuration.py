@@ -99,7 +99,6 @@ def test_a_file_of_the_earlier_program_is_read(config: Path) -> None:
 
     settings = load(config)
 
-    assert settings.lifecycle is not None
     assert settings.lifecycle.archive_after_days == 90
     assert settings.collections["a"].update == "git pull"
     assert settings.context_of("a", "sub/n.md") == "my life\n\nx"

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import run_program
 
 from clawmem.app.version import VERSION
 
@@ -25,9 +26,7 @@ def modules_after(environ: dict[str, str], home: Path, *args: str) -> set[str]:
         "try: main()\n"
         "finally: print(*sys.modules, file=sys.stderr)"
     )
-    command = [sys.executable, "-c", code, *args]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=environ)
-    return set(done.stderr.split())
+    return set(run_program(code, *args, check=False, cwd=home, env=environ).stderr.split())
 
 
 def test_from_nothing_to_an_answer(run: Run, notes: Path) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pytest
 from command_line import write_notes
 from command_process import run_process
+from programs import run_program
 from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import ServerProcess, serving
 from typer.testing import CliRunner
@@ -340,10 +341,7 @@ def test_what_a_question_loads(world: World) -> None:
         "finally: print(*({*sys.modules} - already), file=sys.stderr)\n"
     )
 
-    asked = subprocess.run(
-        [sys.executable, "-P", "-c", code, "query", *QUESTION],
-        check=False, capture_output=True, text=True, cwd=world.home, env=world.environ,
-    )  # fmt: skip
+    asked = run_program(code, "query", *QUESTION, check=False, cwd=world.home, env=world.environ)
     answered = _ran(world, "query", *QUESTION, "--alone")
 
     modules = asked.stderr.split()

@@ -50,14 +50,12 @@ def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.Comple
 def context_of(done: subprocess.CompletedProcess[str]) -> str:
     """What a client adds to the prompt."""
     assert done.returncode == 0, done.stderr
-    context: str = json.loads(done.stdout)["hookSpecificOutput"].get("additionalContext", "")
-    return context
+    return json.loads(done.stdout)["hookSpecificOutput"].get("additionalContext", "")
 
 
 def spent(run: Run) -> list[dict[str, Any]]:
     """What ``budget`` says."""
-    found: list[dict[str, Any]] = json.loads(run("budget", "--json").stdout)
-    return found
+    return json.loads(run("budget", "--json").stdout)
 
 
 class TestAPrompt:

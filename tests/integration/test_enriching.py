@@ -169,9 +169,7 @@ class World:
         EmbedPending(self.vault, HashingEmbedder())()
 
     def id(self, path: str) -> int:
-        document = self.vault.documents.at("notes", path)
-        assert document is not None
-        return document.id
+        return self.vault.documents.at("notes", path).id
 
     def names(self, path: str) -> set[str]:
         return {one.name for one in self.vault.entities.mentions(self.id(path))}
@@ -189,7 +187,6 @@ def test_what_a_model_says_is_kept_where_the_text_proves_it() -> None:
 
     assert (report.by_rules, report.by_model, report.failed, report.waiting) == (3, 3, 0, 0)
     note = vault.notes.get(move)
-    assert note is not None
     assert (note.tags, note.origin) == (("infra",), ScriptedGenerator.fingerprint)
     assert world.names("move.md") == {"Postgres", "Redis", "Ann Lee", "Bo Dahl"}
     assert world.names("queue.md") >= {"Redis", "Ann Lee"}

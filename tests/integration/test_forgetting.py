@@ -111,8 +111,7 @@ def test_relations_of_what_was_forgotten(vault: Vault, reason: InactiveReason) -
         assert withdraw(vault, [two], reason) == 1
 
     assert vault.relations.counts() == {RelationKind.CAUSAL: 1}
-    still_there = vault.relations.forget(two)
-    assert still_there == (0 if reason is InactiveReason.FORGOTTEN else 2)
+    assert vault.relations.forget(two) == (0 if reason is InactiveReason.FORGOTTEN else 2)
 
 
 def test_forgetting_can_be_taken_back(vault: Vault) -> None:

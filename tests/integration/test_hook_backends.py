@@ -37,8 +37,7 @@ def test_an_index_elsewhere(
 
     assert served_by(environ) == ("lancedb", "lancedb exact scan")
     # In this process, which has loaded the engine: that alone may take a new one longer than an answer may.
-    told = context_surfacing(HookEvent(prompt=PROMPT), HookContext(environ))
-    assert "Redis for 14 days" in told.context
+    assert "Redis for 14 days" in context_surfacing(HookEvent(prompt=PROMPT), HookContext(environ)).context
 
     config.write_text("", "utf-8")
     assert "does not exist" in served_by(environ)[0]

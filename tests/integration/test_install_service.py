@@ -91,8 +91,7 @@ def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
     assert words[0] == sys.executable
     assert words[-4:] == ["watch", "--vault", str(home / "my vault.sqlite"), "--embed"]
     assert "nothing to change" in invoke("install-service", "--embed").output
-    removed = invoke("install-service", "--remove")
-    assert "disable --now clawmem-watcher.service" in removed.output
+    assert "disable --now clawmem-watcher.service" in invoke("install-service", "--remove").output
     assert not file.exists()
 
 

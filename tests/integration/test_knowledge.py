@@ -80,9 +80,7 @@ class Writing:
         UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
 
     def id(self, path: str) -> int:
-        document = self.vault.documents.at("notes", path)
-        assert document is not None
-        return document.id
+        return self.vault.documents.at("notes", path).id
 
     def history(self) -> list[tuple[str, str, str, str]]:
         """What is known of the ledger, with its days."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from programs import run_program
 
 from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
@@ -70,11 +70,8 @@ class TestOpening:
             "import clawmem.adapters.lancedb.lexical_index, clawmem.adapters.lancedb.vector_index\n"
             "print({'lancedb', 'pyarrow', 'numpy', 'pydantic'} & sys.modules.keys())"
         )
-        told = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-        )
 
-        assert told.stdout == "set()\n"
+        assert run_program(program, timeout=60).stdout == "set()\n"
 
     def test_a_missing_package_is_named(self, place: IndexPlace, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without the package the backend says how to install it."""
@@ -119,14 +116,14 @@ class TestOpening:
         """A process that only searches imports none of the package, whoever scores, and finds what others find."""
         lexical.put([entry(1, "budget"), entry(2, "budget spring")])
         LanceVectorIndex(place).put([VectorEntry(FragmentKey(3, 0), EAST)])
-        told = subprocess.run(
-            [sys.executable, "-c", READ, place.folder, str(exact_below)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
 
-        assert told.stdout.splitlines() == ["1 2", "1 2", "2", "2 1", "3 False"]
+        assert run_program(READ, place.folder, exact_below).stdout.splitlines() == [
+            "1 2",
+            "1 2",
+            "2",
+            "2 1",
+            "3 False",
+        ]
 
     def test_reading_without_the_compiled_module(
         self, place: IndexPlace, lexical: LanceLexicalIndex, monkeypatch: pytest.MonkeyPatch

@@ -197,9 +197,7 @@ def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:
 
 def test_a_lane_that_is_told_to_end_ends(world: World) -> None:
     """Between two effects; what was not begun is not done, and the lane is free for the next."""
-    ticked = world.lanes().tick(LaneName.LIGHT, told=lambda: True)
-
-    assert rows(ticked) == [("enrich", "failed", "stopped")]
+    assert rows(world.lanes().tick(LaneName.LIGHT, told=lambda: True)) == [("enrich", "failed", "stopped")]
     assert len(world.served()) == 2
     assert world.vault.leases.current(LaneName.LIGHT.lease, now_ms=world.clock.now_ms()) is None
 

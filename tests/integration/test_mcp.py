@@ -14,6 +14,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 from mcp_home import POSTGRES, QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
+from programs import run_program
 from server_process import ServerProcess, serving
 
 from clawmem.app.interfaces.mcp.calling import CODE
@@ -281,10 +282,7 @@ class TestWays:
 
     def test_the_bridge_imports_nothing_heavy(self, home: Home, server: ServerProcess) -> None:
         code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.main import main; main(); print(*sys.modules)"
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True,
-            env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        done = run_program(code, env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL)
         loaded = {name.split(".")[0] for name in done.stderr.split()}
 
         assert "clawmem" in loaded and done.stdout == ""

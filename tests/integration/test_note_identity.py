@@ -206,9 +206,7 @@ def test_a_note_that_becomes_a_forgotten_text_is_withdrawn(world: Invoke, folder
     world("forget", "Anders Holm", "--yes")
     (folder / "people/anders-berg.md").write_text(HOLM, "utf-8")
 
-    told = world("update").stdout
-
-    assert "1 removed" in told
+    assert "1 removed" in world("update").stdout
     assert not is_served("desk/people/anders-berg.md")
     assert world("verify").exit_code == 0
 

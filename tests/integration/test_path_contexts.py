@@ -57,9 +57,7 @@ SEARCHES: dict[str, Callable[[InterfaceWorld], Any]] = {
 @pytest.mark.parametrize("way", SEARCHES)
 def test_results_have_the_context(world: InterfaceWorld, way: str) -> None:
     """The global description comes first, then those of the folders, the outermost first."""
-    results = {one["file"]: one for one in SEARCHES[way](world)["results"]}
-
-    assert results[NOTE]["context"] == CONTEXT
+    assert {one["file"]: one for one in SEARCHES[way](world)["results"]}[NOTE]["context"] == CONTEXT
 
 
 def test_compact_results_have_none(world: InterfaceWorld) -> None:

@@ -45,9 +45,7 @@ def test_switched_off(many: Invoke, home: Path, vault_file: Path, line: str) -> 
     assert len(receipts(vault_file)) == 1
     configure(home, line)
 
-    shown = many("search", "redis", "--explain")
-
-    assert "receipt: none was kept" in shown.stdout
+    assert "receipt: none was kept" in many("search", "redis", "--explain").stdout
     assert ask_json(many, "search", "redis", "--explain")["receipt"] is None
     assert receipts(vault_file) == []
 
@@ -111,9 +109,7 @@ def test_a_vault_that_must_stay_as_it_is() -> None:
     vault = SqliteVault(":memory:")
     days_old(vault, 1000)
 
-    kept = ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False))
-
-    assert kept is None
+    assert ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False)) is None
     assert vault.telemetry.count() == vault.receipts.counts().stored == 1
 
 

@@ -43,8 +43,7 @@ SYNTAX = [
 
 def answers(done: Result) -> list[dict[str, Any]]:
     assert done.exit_code == 0, done.output
-    found: list[dict[str, Any]] = json.loads(done.stdout)["results"]
-    return found
+    return json.loads(done.stdout)["results"]
 
 
 def refused(done: Result, code: int, said: str) -> bool:

@@ -52,6 +52,4 @@ def test_it_stays_below_its_bound(world: World) -> None:
 @pytest.mark.parametrize("library", DEAR)
 def test_what_nobody_needs_is_not_loaded(world: World, library: str) -> None:
     """Neither to read questions nor to be ready for what may come."""
-    mapped = Path(f"/proc/{world.server.process.pid}/maps").read_text()
-
-    assert library not in mapped, DEAR[library]
+    assert library not in Path(f"/proc/{world.server.process.pid}/maps").read_text(), DEAR[library]

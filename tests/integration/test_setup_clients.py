@@ -117,8 +117,7 @@ def test_the_settings_of_openclaw_are_json5(invoke: Invoke, home: Path) -> None:
     file.write_text(text.replace("0x4951", "0x4952"))
     invoke("setup", "openclaw", "--remove")
 
-    left = file.read_text()
-    assert left == JSON5.replace("0x4951", "0x4952")
+    assert file.read_text() == JSON5.replace("0x4951", "0x4952")
 
 
 def test_what_others_wrote_stays(invoke: Invoke, home: Path) -> None:

@@ -56,9 +56,7 @@ class TestWhatIsSaid:
 
     def test_silence(self, home: Home) -> None:
         """Where nothing is likely enough nothing is said, and the row of the turn has no hits."""
-        said = home.ask(confidence=lambda candidate: 0.19)
-
-        assert said.block == ""
+        assert home.ask(confidence=lambda candidate: 0.19).block == ""
         assert [(row.verb, row.hits) for row in home.rows()] == [(CONTEXT_SURFACING, ())]
 
     def test_the_threshold_is_adaptive(self, home: Home) -> None:

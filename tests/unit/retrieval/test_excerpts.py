@@ -47,9 +47,7 @@ def test_entry_of_a_time(question: str, expected: str) -> None:
     named = temporal_range(question, now_ms=NOW_MS)
     assert named is not None
 
-    found = text(BODY, entry_of(BODY, named, now_ms=NOW_MS, zone=UTC))
-
-    assert found.split("\n")[0] == expected
+    assert text(BODY, entry_of(BODY, named, now_ms=NOW_MS, zone=UTC)).split("\n")[0] == expected
 
 
 @pytest.mark.parametrize(

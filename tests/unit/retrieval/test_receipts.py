@@ -195,8 +195,7 @@ def item(number: int, score: float = 0.5, line: int = 1, content: str = "") -> R
 
 
 def receipt(*given: ReceiptItem, **more: Any) -> Receipt:
-    found = Receipt("query", "redis", THEN, 1.0, "0.1.0", "model", items=given)
-    return found._replace(**more)
+    return Receipt("query", "redis", THEN, 1.0, "0.1.0", "model", items=given)._replace(**more)
 
 
 def document(number: int, **more: Any) -> Document:
