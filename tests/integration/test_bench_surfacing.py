@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from surfacing import Gold, Prompts, gold_of, judged, sample
+from surfacing import Gold, Prompts, gold_of, judged
 from typer.testing import Result
 
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
@@ -42,17 +41,6 @@ def test_gold_is_spelt_as_blocks_spell_it(tmp_path: Path) -> None:
     collection = JudgedCollection(tmp_path, (QUERY,), {"q1": {"a1": 1, "b1": 1}}, lines)
 
     assert gold_of(QUERY, collection) == Gold(("chat/may.md",), (SPELT, "Bob: Yes."))
-
-
-def test_a_sample_is_the_same_every_time() -> None:
-    """In the order of the questions; all of them where there are no more."""
-    queries = [replace(QUERY, qid=str(number)) for number in range(9)]
-
-    drawn = sample(queries, 4)
-
-    assert drawn == sample(queries, 4) == sorted(drawn, key=lambda query: query.qid)
-    assert len(drawn) == 4
-    assert sample(queries, 20) == queries
 
 
 def test_the_hook_is_asked(tmp_path: Path, invoke: Callable[..., Result], bootstrapped: Path) -> None:
