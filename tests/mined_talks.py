@@ -6,14 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from chat_exports import (
-    ASSISTANT,
-    FORMATS,
-    USER,
-    Talk,
-    Turn,
-    talk,
-)
+from chat_exports import ASSISTANT, FORMATS, USER, Talk, Turn, talk
 from command_line import Invoke, ask_json, write_notes
 
 BOAT = talk(

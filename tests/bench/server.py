@@ -43,13 +43,9 @@ FACTS = FOLDER / "server.json"
 CLIENTS, WARM_UP = 16, 12
 TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 QUESTIONS = (
-    "retention of backups",
-    "deploy of the billing service",
-    "moving the sessions to Postgres",
-    "login sessions",
-    "ticket machines",
-    "restore drill",
-)
+    "retention of backups, deploy of the billing service, moving the sessions to Postgres, "
+    "login sessions, ticket machines, restore drill"
+).split(", ")
 
 
 class Endpoint(NamedTuple):

@@ -342,10 +342,7 @@ def assert_current(world: ServedWorld) -> None:
 
 
 def during(
-    monkeypatch: pytest.MonkeyPatch,
-    kind: type,
-    happening: Callable[[], None],
-    method: str = "search",
+    monkeypatch: pytest.MonkeyPatch, kind: type, happening: Callable[[], None], method: str = "search"
 ) -> None:
     """Let something happen once, as soon as *method* is called."""
     real = getattr(kind, method)

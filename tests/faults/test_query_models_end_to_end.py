@@ -50,21 +50,9 @@ NOTES = {
 }
 
 MOODS = (
-    "slow",
-    "dripping",
-    "closed mid-stream",
-    "hangs up",
-    "500",
-    "503 loading",
-    "429 seconds",
-    "429 nonsense",
-    "401",
-    "HTML",
-    "empty",
-    "truncated JSON",
-    "no field of it",
-    "error in a success",
-)
+    "slow, dripping, closed mid-stream, hangs up, 500, 503 loading, 429 seconds, 429 nonsense, 401, "
+    "HTML, empty, truncated JSON, no field of it, error in a success"
+).split(", ")
 
 
 def scoring(scores: Callable[[list[str]], list[Any]]) -> Answer:

@@ -18,13 +18,7 @@ from typer.testing import Result
 
 from clawmem.adapters.sqlite.migrations import LATEST
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.ports.errors import (
-    ClawmemError,
-    InvalidInput,
-    VaultDamaged,
-    VaultError,
-    VaultReadOnly,
-)
+from clawmem.ports.errors import ClawmemError, InvalidInput, VaultDamaged, VaultError, VaultReadOnly
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
 if TYPE_CHECKING:

@@ -17,11 +17,7 @@ from clawmem.adapters.sqlite import connections, database, migrations
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, migrate, version
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.ports.errors import (
-    VaultError,
-    VaultFull,
-    VaultLocked,
-)
+from clawmem.ports.errors import VaultError, VaultFull, VaultLocked
 
 if TYPE_CHECKING:
     from tests.faults.conftest import World

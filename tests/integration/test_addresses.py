@@ -154,10 +154,7 @@ def test_candidates_for_people_and_programs(addressed: Invoke) -> None:
 
     told = json.loads(addressed("pin", "kick-off", "--json").stdout)
     assert [one["file"] for one in told["candidates"]] == [ACME, BETA]
-    for heard in (
-        by_tool("memory_pin", query="kick-off"),
-        by_route("POST", "/documents/kick-off/pin"),
-    ):
+    for heard in (by_tool("memory_pin", query="kick-off"), by_route("POST", "/documents/kick-off/pin")):
         assert heard.code == "AMBIGUOUS"
         assert [one["file"] for one in heard.details["candidates"]] == [ACME, BETA]
         assert addressed("pin", heard.details["candidates"][0]["docid"]).exit_code == 0

@@ -139,10 +139,7 @@ class TestANewVault:
 
         told = Path(f"{vault}.indexes") / "lexical-1.json"
         assert done.exit_code == 0, done.output
-        assert json.loads(told.read_text("utf-8")) == {
-            "endpoint": "http://localhost:1",
-            "region": "nowhere",
-        }
+        assert json.loads(told.read_text("utf-8")) == {"endpoint": "http://localhost:1", "region": "nowhere"}
         assert info(invoke)["backend"] == "acme"
         assert "haruka.md" in invoke("search", "ticket machines").stdout
         assert invoke("verify").exit_code == 0

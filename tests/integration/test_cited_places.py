@@ -26,14 +26,10 @@ EXAMPLES = HERE.parent / "examples" / "notes"
 OWNERVAULT = HERE / "data" / "ownervault"
 OWNERVAULT_QUESTIONS = HERE / "data" / "ownervault_questions.jsonl"
 EXAMPLE_QUESTIONS = (
-    "where do we keep login sessions",
-    "how long is a stand held while somebody fills in the form",
-    "who designs ticket machines",
-    "redis",
-    "booking slot",
-    "postgres sessions",
-    "what did we decide about the queue",
-)
+    "where do we keep login sessions, how long is a stand held while somebody fills in the form, "
+    "who designs ticket machines, redis, booking slot, postgres sessions, "
+    "what did we decide about the queue"
+).split(", ")
 VERBS = ("search", "query")
 UNITS = ("document", "line")
 DOTS = "..."

@@ -247,10 +247,7 @@ def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
 
 def test_a_missing_extra_names_what_to_install() -> None:
     """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
-    with (
-        pytest.raises(ExtraMissing, match=r"pip install '.\[lancedb\]'"),
-        needs_extra("lancedb", "lancedb"),
-    ):
+    with pytest.raises(ExtraMissing, match=r"pip install '.\[lancedb\]'"), needs_extra("lancedb", "lancedb"):
         import_module("no_such_package")
     with pytest.raises(ModuleNotFoundError), needs_extra("lancedb", "lancedb"):
         import_module("clawmem.adapters.nothing")

@@ -23,16 +23,7 @@ TURNS = (
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
     ("And the tests?", "I will run them against a real server."),
 )
-HEAVY = {
-    "typer",
-    "pydantic",
-    "numpy",
-    "rich",
-    "asyncio",
-    "yaml",
-    "ruamel",
-    "importlib.resources",
-}
+HEAVY = set("typer pydantic numpy rich asyncio yaml ruamel importlib.resources".split())
 
 
 def event(name: str, **fields: Any) -> dict[str, Any]:
@@ -189,21 +180,15 @@ def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Pa
     _, modules = modules_of_hook("no-such-hook", {}, cwd=home, env=environ)
 
     assert not modules & (HEAVY | {"apsw", "dataclasses", "pathlib", "inspect", "subprocess", "socket"})
-    assert {name for name in modules if name.startswith("clawmem.app.")} == {
-        "clawmem.app.interfaces",
-        "clawmem.app.main",
-        "clawmem.app.environment",
-        "clawmem.app.environment.places",
-        "clawmem.app.version",
-        "clawmem.app.client",
-        "clawmem.app.client.announcement",
-        "clawmem.app.client.hook_registry",
-        "clawmem.app.client.request",
-        "clawmem.app.interfaces.hooks",
-        "clawmem.app.interfaces.hooks.process",
-        "clawmem.app.interfaces.hooks.protocol",
-        "clawmem.app.interfaces.hooks.runner",
-    }
+    assert {name for name in modules if name.startswith("clawmem.app.")} == set(
+        (
+            "clawmem.app.interfaces clawmem.app.main clawmem.app.environment "
+            "clawmem.app.environment.places clawmem.app.version clawmem.app.client "
+            "clawmem.app.client.announcement clawmem.app.client.hook_registry clawmem.app.client.request "
+            "clawmem.app.interfaces.hooks clawmem.app.interfaces.hooks.process "
+            "clawmem.app.interfaces.hooks.protocol clawmem.app.interfaces.hooks.runner"
+        ).split()
+    )
 
 
 @pytest.mark.parametrize(

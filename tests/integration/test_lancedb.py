@@ -19,14 +19,7 @@ from clawmem.adapters.lancedb.vocabulary import BOUNDARY
 from clawmem.contracts.samples import all_of, any_of, entry, unit_vector
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BackendUnavailable, IndexDamaged, VaultReadOnly
-from clawmem.ports.records import (
-    FragmentKey,
-    Grain,
-    LexicalEntry,
-    LexicalQuery,
-    Term,
-    VectorEntry,
-)
+from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, LexicalQuery, Term, VectorEntry
 
 EAST = unit_vector(1, 0, 0)
 
@@ -117,13 +110,9 @@ class TestOpening:
         lexical.put([entry(1, "budget"), entry(2, "budget spring")])
         LanceVectorIndex(place).put([VectorEntry(FragmentKey(3, 0), EAST)])
 
-        assert run_program(READ, place.folder, exact_below).stdout.splitlines() == [
-            "1 2",
-            "1 2",
-            "2",
-            "2 1",
-            "3 False",
-        ]
+        told = run_program(READ, place.folder, exact_below).stdout
+
+        assert told.splitlines() == ["1 2", "1 2", "2", "2 1", "3 False"]
 
     def test_reading_without_the_compiled_module(
         self, place: IndexPlace, lexical: LanceLexicalIndex, monkeypatch: pytest.MonkeyPatch

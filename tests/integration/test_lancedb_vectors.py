@@ -16,13 +16,7 @@ from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, cosine, entry, unit_vector, vector_of
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BadVector, IndexDamaged
-from clawmem.ports.records import (
-    FragmentKey,
-    Grain,
-    Marker,
-    Scope,
-    VectorEntry,
-)
+from clawmem.ports.records import FragmentKey, Grain, Marker, Scope, VectorEntry
 
 HERE = Marker("vault-1", 7, "e7")
 

@@ -13,18 +13,7 @@ import pytest
 from llama_server import Role, running
 from notes_vault import NotesVault
 from scripted_server import Models, ReceivedRequest, ScriptedReply, listing, message, said
-from staged_models import (
-    LONGEST_S,
-    NOTES,
-    QUESTION,
-    names,
-    paths,
-    perfect,
-    request,
-    reranking,
-    run,
-    scoring,
-)
+from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, reranking, run, scoring
 
 from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
@@ -38,9 +27,7 @@ from clawmem.app.services.retrieval.models import (
     reformulation_retrievers,
     reranking_stages,
 )
-from clawmem.app.services.retrieval.models import (
-    Models as RetrievalModels,
-)
+from clawmem.app.services.retrieval.models import Models as RetrievalModels
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.expand import EXPANSION, expand, variant_name, variant_retrievers

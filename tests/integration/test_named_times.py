@@ -125,13 +125,10 @@ def test_other_words_weigh_half(vault: SqliteVault) -> None:
 
 
 QUESTIONS = (
-    "does the kettle whistle",
-    "why did the boat leave the harbour",
-    "how many bees are in the hive",
-    "kettle steam",
-    "what about honey in May 2026 and the garden in the rain",
-    "who saw the car, and when did the tower fall",
-)
+    "does the kettle whistle|why did the boat leave the harbour|how many bees are in the hive|"
+    "kettle steam|what about honey in May 2026 and the garden in the rain|"
+    "who saw the car, and when did the tower fall"
+).split("|")
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -35,15 +35,10 @@ def test_the_latest_of_a_kind_comes_first(indexed: Invoke, verb: str) -> None:
 
 @pytest.mark.parametrize(
     "question",
-    [
-        "newest handover",
-        "our last handoff",
-        "most recent handoff",
-        "letzte Übergabe",
-        "dernière passation",
-        "el traspaso más reciente",
-        "最新的交接",
-    ],
+    (
+        "newest handover, our last handoff, most recent handoff, letzte Übergabe, "
+        "dernière passation, el traspaso más reciente, 最新的交接"
+    ).split(", "),
 )
 def test_the_newest_is_asked_for_in_other_words(indexed: Invoke, question: str) -> None:
     """English, German, French, Spanish and Chinese."""

@@ -177,7 +177,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
             f"note{n:02d}.md": " ".join(word for bit, word in enumerate(asked) if (n + 1) >> bit & 1)
             + f" and {'filler ' * (n % 7)} of note {n}.\n"
             for n in range(60)
-        },
+        }
     )
     yield made.vault
     made.close()

@@ -181,25 +181,14 @@ class TestHooks:
         packages = {name.rpartition(".")[0] for name in ours}
 
         assert "Redis for 14 days" in told
-        assert ours - packages == {
-            "clawmem.app.environment.process_identity",
-            "clawmem.app.main",
-            "clawmem.app.environment.places",
-            "clawmem.app.version",
-            "clawmem.app.interfaces.hooks.process",
-            "clawmem.app.client.request",
-            "clawmem.app.client.announcement",
-        }
-        assert not loaded & {
-            "collections",
-            "contextlib",
-            "json",
-            "pathlib",
-            "re",
-            "socket",
-            "threading",
-            "typing",
-        }
+        assert ours - packages == set(
+            (
+                "clawmem.app.environment.process_identity clawmem.app.main "
+                "clawmem.app.environment.places clawmem.app.version clawmem.app.interfaces.hooks.process "
+                "clawmem.app.client.request clawmem.app.client.announcement"
+            ).split()
+        )
+        assert not loaded & set("collections contextlib json pathlib re socket threading typing".split())
 
     def test_one_request_for_an_event(self, world: World, server: ServerProcess) -> None:
         """The server runs the hooks of the event that the caller's options enable, in order."""

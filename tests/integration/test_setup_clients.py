@@ -18,14 +18,7 @@ from clawmem.app.services.setup.parts import CLIENT_TITLES
 @pytest.fixture
 def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home whose configuration folder is the usual one."""
-    for name in (
-        "XDG_CONFIG_HOME",
-        "XDG_CACHE_HOME",
-        "CODEX_HOME",
-        "HERMES_HOME",
-        "OPENCLAW_STATE_DIR",
-        "APPDATA",
-    ):
+    for name in "XDG_CONFIG_HOME XDG_CACHE_HOME CODEX_HOME HERMES_HOME OPENCLAW_STATE_DIR APPDATA".split():
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
     return home

@@ -52,10 +52,7 @@ NOTES = {
     ],
 )
 def test_a_time_without_a_topic(
-    indexed: Invoke,
-    question: str,
-    options: tuple[str, ...],
-    expected: list[str] | None,
+    indexed: Invoke, question: str, options: tuple[str, ...], expected: list[str] | None
 ) -> None:
     """All notes of the time come first, newest first, and count as answers; a topic leaves the order alone."""
     found = ask_json(indexed, "query", question, *options)["results"]

@@ -49,28 +49,12 @@ PURE = {
 }
 IMPURE_CALLS = {"now", "utcnow", "today", "open", "print", "input"}
 
-HEAVY = {
-    "anyio",
-    "asyncio",
-    "duckdb",
-    "fastapi",
-    "httpx",
-    "httpx2",
-    "lancedb",
-    "matplotlib",
-    "mcp",
-    "numpy",
-    "onnx",
-    "onnxruntime",
-    "pyarrow",
-    "sqlite_vec",
-    "starlette",
-    "tantivy",
-    "tokenizers",
-    "uvicorn",
-    "wordllama",
-    "xllamacpp",
-}
+HEAVY = set(
+    (
+        "anyio asyncio duckdb fastapi httpx httpx2 lancedb matplotlib mcp numpy onnx onnxruntime pyarrow "
+        "sqlite_vec starlette tantivy tokenizers uvicorn wordllama xllamacpp"
+    ).split()
+)
 FRAMEWORKS = {"apsw", "pydantic", "rich", "ruamel", "typer"}
 
 MAX_LINES = 400
