@@ -15,8 +15,14 @@ Invoke = Callable[..., Result]
 def write_notes(folder: Path, notes: Mapping[str, str]) -> None:
     """Write *notes*, texts by path, below *folder*."""
     for path, text in notes.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        (folder / path).write_text(text, "utf-8")
+        write_file(folder / path, text)
+
+
+def write_file(file: Path, text: str) -> Path:
+    """Write *file*, and the folders that it lies in; return it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    return file
 
 
 def read_json(done: Result) -> Any:

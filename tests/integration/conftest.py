@@ -11,7 +11,7 @@ from typing import Any
 import addressed_notes
 import pytest
 from client_files import SOMEBODY
-from command_line import Invoke, write_notes
+from command_line import Invoke, write_file, write_notes
 from command_process import run_process, write_program
 from embedding_shelf import Shelf
 from hook_process import Answered, ask
@@ -80,8 +80,7 @@ def home(tmp_path: Path) -> Path:
 def settings(home: Path) -> Path:
     """The settings of somebody who has some."""
     file = home / ".claude" / "settings.json"
-    file.parent.mkdir()
-    file.write_text(SOMEBODY, "utf-8")
+    write_file(file, SOMEBODY)
     return file
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 from typer.main import get_command
 
 from clawmem.app.interfaces.cli.command_line import cli, hoisted
@@ -136,8 +136,7 @@ def test_nothing_found_is_no_error(remembered: Invoke) -> None:
 
 def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_path: Path) -> None:
     """-c takes several, either way; the others are not seen."""
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "plan.md").write_text("# Plan\n\nSessions with the team.\n", "utf-8")
+    write_file(tmp_path / "work" / "plan.md", "# Plan\n\nSessions with the team.\n")
     remembered("bootstrap", tmp_path / "work")
 
     def collections(*args: str) -> set[str]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import write_file
 from programs import run_program
 
 from clawmem.app.version import VERSION
@@ -142,10 +143,7 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
 
 def test_dotenv_of_the_config_folder_chooses_the_vault_and_the_shell_wins(run: Run, home: Path) -> None:
     """``.env`` beside the config file is read; a variable of the shell is stronger."""
-    (home / ".config" / "clawmem").mkdir(parents=True)
-    (home / ".config" / "clawmem" / ".env").write_text(
-        "# mine\nINDEX_PATH='elsewhere.sqlite'\nnot a key=1\n", "utf-8"
-    )
+    write_file(home / ".config" / "clawmem" / ".env", "# mine\nINDEX_PATH='elsewhere.sqlite'\nnot a key=1\n")
 
     assert run("path").stdout == "elsewhere.sqlite\n"
     assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"

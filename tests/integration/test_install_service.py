@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 
 from clawmem.app.services.setup.service_units import (
     MANAGERS,
@@ -115,10 +115,7 @@ def test_the_server(invoke: Invoke, home: Path) -> None:
 def test_enabling(invoke: Invoke, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The system is told, and an answer of its that is no is passed on."""
     heard, tool = tmp_path / "heard", tmp_path / "bin" / "systemctl"
-    tool.parent.mkdir()
-    tool.write_text(
-        f'#!/bin/sh\necho "$@" >> {shlex.quote(str(heard))}\necho no bus >&2\nexit $STATUS\n', "utf-8"
-    )
+    write_file(tool, f'#!/bin/sh\necho "$@" >> {shlex.quote(str(heard))}\necho no bus >&2\nexit $STATUS\n')
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
     monkeypatch.setenv("STATUS", "0")

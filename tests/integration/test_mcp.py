@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import write_file
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 from mcp_home import POSTGRES, QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
@@ -199,8 +200,7 @@ class TestWays:
 
     def test_a_program_syncs_only_listed_folders(self, home: Home, server: ServerProcess) -> None:
         """Neither credentials nor notes that nobody listed, and no vault comes into being."""
-        (home.folder / "diary").mkdir(exist_ok=True)
-        (home.folder / "diary" / "day.md").write_text("# Monday\n\nRain.\n", "utf-8")
+        write_file(home.folder / "diary" / "day.md", "# Monday\n\nRain.\n")
         (home.folder / ".config" / "gcloud").mkdir(exist_ok=True)
         refused = {
             "diary": "sync_folders",
@@ -224,10 +224,7 @@ class TestWays:
         other = home.folder / "other.sqlite"
         named = {"CLAWMEM_VAULTS": json.dumps({"spare": str(other)})}
         mine = home._replace(environ={**home.environ, **named})
-        (home.folder / "other").mkdir(exist_ok=True)
-        (home.folder / "other" / "tide.md").write_text(
-            "# Tides\n\nThe ferry waits for high water.\n", "utf-8"
-        )
+        write_file(home.folder / "other" / "tide.md", "# Tides\n\nThe ferry waits for high water.\n")
         folder = {"vault": "spare", "content_root": str(home.folder / "other")}
 
         async def session() -> None:
