@@ -25,6 +25,15 @@ def write_file(file: Path, text: str) -> Path:
     return file
 
 
+def assert_refused(done: Result, said: str, code: int = 5) -> None:
+    """Assert that a command left with *code*, one sentence with *said* on stderr, and nothing else."""
+    assert done.exit_code == code, done.output
+    assert done.stderr.startswith("clawmem: ")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert not done.stdout
+
+
 def read_json(done: Result) -> Any:
     """Return what a successful command printed with ``--json``."""
     assert done.exit_code == 0, done.output

@@ -8,14 +8,11 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING
 
 from command_process import start_process
+from fault_worlds import World
 from killed_notes import configure_notes
 from programs import finish, start_program, wait_until_ready
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 SECONDS = 3.0
 NOTES = 40

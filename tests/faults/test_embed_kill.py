@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import tiny_minilm as tiny
+from fault_worlds import World
 from programs import finish, kill, let_go, start_program
 
 from clawmem.adapters.models.catalogue import embedder_of
@@ -22,7 +23,6 @@ from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.embedder import Embedder
-from tests.faults.conftest import World
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 

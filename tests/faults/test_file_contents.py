@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from fault_worlds import World
 from programs import run_program
 
 from clawmem.app.services.indexing import source
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 
 class TestContent:

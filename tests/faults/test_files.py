@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from fault_worlds import World
 from typer.testing import Result
 
 from clawmem.adapters.files.disk import DiskFiles
@@ -17,9 +17,6 @@ from clawmem.app.services.indexing.collections import nested
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import Ambiguous, SourceMissing
 from clawmem.ports.records import InactiveReason, Scan
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names and permissions")
 

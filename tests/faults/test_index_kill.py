@@ -9,17 +9,15 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
+from fault_worlds import ServedWorld
 from killed_notes import answers, change_notes, configure_notes, write_notes
 from programs import kill, start_program
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.ports.records import Role
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import ServedWorld
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
@@ -118,9 +116,9 @@ class Prepared:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory, served_world: type[ServedWorld]) -> Iterator[Prepared]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
     """The vaults that everything begins with, made without any disturbance."""
-    world = served_world(tmp_path_factory.mktemp("kill"))
+    world = ServedWorld(tmp_path_factory.mktemp("kill"))
     world.embedder = StaticEmbedder()
     write_notes(world, NOTES, random.Random(1))
     world.update()

@@ -6,18 +6,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 from command_process import run_process
+from fault_worlds import ServedWorld
 from killed_notes import configure_notes
 from programs import finish, let_go, start_program
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.ports.records import Grain
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import ServedWorld
 
 LATEST_S = 3.0  # for 99 of 100 writes
 NOTES = 30

@@ -9,16 +9,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
+from fault_worlds import World
 from killed_notes import answers, change_notes, configure_notes, write_notes
 from programs import finish, kill, let_go, start_program
 
 from clawmem.adapters.models.static import StaticEmbedder
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 

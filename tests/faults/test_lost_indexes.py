@@ -8,19 +8,16 @@ import shutil
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 import pytest
 from command_line import Invoke
+from fault_worlds import World
 from hook_process import ask
 from rest_world import world_at
 
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.app.services.maintenance.doctor import REBUILD
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 Ruin = Callable[[Path], None]
 

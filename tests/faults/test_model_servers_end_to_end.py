@@ -7,11 +7,12 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from bad_servers import BAD_VECTORS, EVERYWHERE
 from command_line import Invoke
+from fault_worlds import World
 from scripted_server import (
     Answer,
     ReceivedRequest,
@@ -28,9 +29,6 @@ from clawmem.adapters.http import embedder as http_embedder_module
 from clawmem.adapters.http.embedder import HttpEmbedder, http_embedder
 from clawmem.adapters.http.retry import RetryPolicy
 from clawmem.adapters.system.clock import SystemClock
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 

@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from threading import enumerate as enumerate_threads
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from bad_servers import EVERYWHERE
 from command_line import Invoke
 from command_process import run_process
+from fault_worlds import World
 from scripted_server import (
     Answer,
     ReceivedRequest,
@@ -31,9 +32,6 @@ from clawmem.adapters.http import generator as generator_module
 from clawmem.adapters.http import reranker as reranker_module
 from clawmem.app.services.retrieval.stages.expand import DEADLINE_S, EXPANSION, expand
 from clawmem.app.services.retrieval.stages.rerank import PURPOSE, RERANKER, rerank
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from command_process import start_process
+from fault_worlds import World
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -23,9 +24,6 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport, UpdateCollection
 from clawmem.ports.records import InactiveReason, Scan
 from clawmem.ports.vault import DelegatingVault
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 
 class TestTwoPassesAtOnce:

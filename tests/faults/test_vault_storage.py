@@ -6,38 +6,17 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, assert_refused
+from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
-from typer.testing import Result
 
 from clawmem.adapters.sqlite import connections, database, migrations
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, migrate, version
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.ports.errors import VaultError, VaultFull, VaultLocked
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
-
-
-def refused(result: Result, said: str, code: int = 5) -> bool:
-    """Whether a command left with one sentence on stderr, and with nothing else."""
-    assert result.exit_code == code, result.output
-    assert result.stderr.startswith("clawmem: ")
-    assert result.stderr.count("\n") == 1
-    assert said in result.stderr
-    return not result.stdout
-
-
-def fill(world: World, notes: int = 12) -> None:
-    """Some notes, indexed, with vectors."""
-    for number in range(notes):
-        world.write(f"n{number}.md", f"# Note {number}\n\n" + f"Words of animal{number} in the zoo.\n\n" * 20)
-    world.update()
-    world.embed()
 
 
 class TestLocked:
@@ -46,11 +25,11 @@ class TestLocked:
     ) -> None:
         """While another process writes, questions are answered and writers leave with 5 and a reason."""
         monkeypatch.setattr(connections, "BUSY_TIMEOUT_S", 0.2)
-        fill(world, 2)
+        world.fill(2)
         world.write("new.md", "Newcomer.")
         with writer(world.vault_file, environ):
             for verb in (("update",), ("reindex", "--force"), ("embed", "--force")):
-                assert refused(invoke(*verb), "is being written by another process. Try again")
+                assert_refused(invoke(*verb), "is being written by another process. Try again")
             with pytest.raises(VaultLocked) as caught:
                 world.update()
             assert caught.value.code == "VAULT_LOCKED"
@@ -63,7 +42,7 @@ class TestLocked:
 
     def test_a_short_wait_is_no_error(self, world: World, environ: dict[str, str]) -> None:
         """A writer that ends in time is waited for."""
-        fill(world, 2)
+        world.fill(2)
         world.write("new.md", "Newcomer.")
         with writer(world.vault_file, environ, seconds=0.5):
             assert world.update().added == 1
@@ -72,7 +51,7 @@ class TestLocked:
 class TestFull:
     def test_an_update_on_a_full_disk(self, world: World) -> None:
         """Whichever page is missing: `VaultFull`, whole notes that are old or new, and success after freeing."""
-        fill(world, 4)
+        world.fill(4)
         for number in range(4):
             world.write(f"n{number}.md", f"# Changed {number}\n\n" + f"Beast{number} roams.\n\n" * 60)
         (world.root / "n0.md").unlink()

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import pytest
+from fault_worlds import World
 from typer.testing import Result
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.ports.records import Vector
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 QUESTIONS = ("zebra stripes", "yak of the mountains", "gnu", "herd animals of the plain")
 NOTES = {

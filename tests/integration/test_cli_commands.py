@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from command_line import Invoke, write_file
+from command_line import Invoke, assert_refused, write_file
 from typer.main import get_command
 
 from clawmem.app.interfaces.cli.command_line import cli, hoisted
@@ -73,13 +73,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
 )
 def test_a_refusal_is_one_sentence(remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:
     """Bad input leaves with its code, one line on stderr that names the way out, and nothing on stdout."""
-    done = remembered(*args)
-
-    assert done.exit_code == code, done.output
-    assert done.stderr.startswith("clawmem: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
-    assert not done.stdout
+    assert_refused(remembered(*args), said, code)
 
 
 def test_global_options_stand_anywhere(remembered: Invoke) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import duckdb
 import pytest
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, assert_refused
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -240,13 +240,7 @@ def test_a_refusal_is_one_sentence(read: Invoke, home: Path, args: tuple[str, ..
     """Bad input leaves with 2 and one line on stderr that names the way out."""
     (home / "taken").write_text("a file")
 
-    done = read("report", *args)
-
-    assert done.exit_code == 2, done.output
-    assert done.stderr.startswith("clawmem: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
-    assert not done.stdout
+    assert_refused(read("report", *args), said, code=2)
 
 
 # -- files ----------------------------------------------------------------------------------------------
