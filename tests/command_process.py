@@ -15,13 +15,14 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from process_environ import process_environ
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
 HERE = Path(__file__).parent
 COMMAND = [sys.executable, "-P", "-m", "clawmem"]
 PACKAGES = process_environ(Path("/nowhere"))[

@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,6 +57,9 @@ class Answered(NamedTuple):
     def context(self) -> str:
         """What the model would read."""
         return self.answer.get("hookSpecificOutput", {}).get("additionalContext", "")
+
+
+Hook = Callable[..., Answered]
 
 
 def command(name: str, *options: str) -> list[str]:

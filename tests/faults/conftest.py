@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from command_process import run_process
 from fault_worlds import ServedWorld, World
 from hook_process import NOTES, Client
@@ -89,7 +90,7 @@ def client(remembering_home: Path, tmp_path: Path) -> Iterator[Client]:
 
 
 @pytest.fixture
-def invoke(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+def invoke(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``clawmem`` inside of this process over ``vault.sqlite``; the collection ``notes`` is configured."""
     from clawmem.app.interfaces.cli.command_line import cli
 

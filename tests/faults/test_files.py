@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from fault_worlds import World
-from typer.testing import Result
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.services.documents.lookup import Lookup
@@ -297,7 +296,7 @@ class TestWithheld:
         world.embed()
         assert world.verify() == []
 
-    def test_reindex_by_force_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
+    def test_reindex_by_force_at_the_command_line(self, world: World, invoke: Invoke) -> None:
         """``reindex --force`` reads everything again and revives nothing."""
         world.write("a.md", "Zebra.")
         world.write("b.md", "Yak.")

@@ -6,8 +6,8 @@ import struct
 from collections.abc import Callable, Sequence
 
 import pytest
+from command_line import Invoke
 from fault_worlds import World
-from typer.testing import Result
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.ports.records import Vector
@@ -165,7 +165,7 @@ class TestWithoutTheExtension:
 
 
 class TestAnotherModel:
-    def test_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
+    def test_at_the_command_line(self, world: World, invoke: Invoke) -> None:
         """A model that nobody chose, over a vault of one that is not here: both verbs refuse, then everything anew."""
         filled(world)
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -12,9 +12,9 @@ import addressed_notes
 import pytest
 from client_files import SOMEBODY
 from command_line import Invoke, write_file, write_notes
-from command_process import run_process, write_program
+from command_process import Run, run_process, write_program
 from embedding_shelf import Shelf
-from hook_process import Answered, ask
+from hook_process import Answered, Hook, ask
 from interface_world import InterfaceWorld, interface_world
 from notes_vault import STORIES, VECTORS, NotesVault
 from process_environ import process_environ
@@ -28,10 +28,6 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing import embed
 from clawmem.app.settings.model import load_settings
-
-Process = subprocess.CompletedProcess[str]
-Run = Callable[..., Process]
-Hook = Callable[..., Answered]
 
 NOTES = {
     "decisions/2026-02-11-redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
@@ -102,7 +98,7 @@ def environ(home: Path) -> dict[str, str]:
 def run(home: Path, environ: dict[str, str]) -> Run:
     """Run ``clawmem`` as a process of its own, in the empty home."""
 
-    def start(*args: object, fresh: bool = False, **extra: str) -> Process:
+    def start(*args: object, fresh: bool = False, **extra: str) -> subprocess.CompletedProcess[str]:
         return run_process(*args, environ={**environ, **extra}, cwd=home, fresh=fresh)
 
     return start

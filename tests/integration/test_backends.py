@@ -10,13 +10,12 @@ from typing import Any
 
 import pytest
 from command_line import Invoke
+from command_process import Run
 from typer.testing import Result
 
 from clawmem.app.bootstrap.backends import backend_named, known_backends
 from clawmem.ports.backend import Backend
 from clawmem.ports.errors import ConfigError
-
-from .conftest import Run
 
 # What a package brings along: an engine of its own would do, here it is one that is at hand.
 ACME = """

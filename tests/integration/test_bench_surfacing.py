@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from surfacing import Gold, Prompts, gold_of, judged
-from typer.testing import Result
 
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
 
@@ -43,7 +42,7 @@ def test_gold_is_spelt_as_blocks_spell_it(tmp_path: Path) -> None:
     assert gold_of(QUERY, collection) == Gold(("chat/may.md",), (SPELT, "Bob: Yes."))
 
 
-def test_the_hook_is_asked(tmp_path: Path, invoke: Callable[..., Result], bootstrapped: Path) -> None:
+def test_the_hook_is_asked(tmp_path: Path, invoke: Invoke, bootstrapped: Path) -> None:
     """Over the vault that is named, in the profile that is named, and it writes nothing down."""
     prompts = Prompts(tmp_path / "home" / ".cache" / "clawmem" / "index.sqlite")
 

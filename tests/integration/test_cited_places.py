@@ -12,14 +12,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from command_line import ask_json, write_notes
+from command_line import Invoke, ask_json, write_notes
 from command_process import surfaced
 
 from clawmem.app.bench.collection import load_collection
 from clawmem.domain.documents.tables import is_delimiter
 from clawmem.domain.security.origin import LEADS
-
-from .conftest import Invoke
 
 HERE = Path(__file__).parents[1]
 EXAMPLES = HERE.parent / "examples" / "notes"

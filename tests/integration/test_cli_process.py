@@ -7,16 +7,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import write_file
+from command_process import Run
 from programs import run_program
 
 from clawmem.app.version import VERSION
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 HEAVY = {"numpy", "tokenizers", "lancedb", "tantivy", "duckdb", "rich", "wordllama", "sqlite_vec"}
 

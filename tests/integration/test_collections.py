@@ -8,14 +8,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import ask_json, write_file, write_notes
+from command_line import Invoke, ask_json, write_file, write_notes
 from hook_process import ask
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import SourceUnreadable
-from tests.integration.conftest import Invoke
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_process import run_process
+from command_process import Run, run_process
 from hook_process import ask, transcript
 from scripted_server import said, scripted, well_behaved
 
@@ -21,8 +20,6 @@ from clawmem.app.environment.session_topics import Topics
 from clawmem.app.settings.plain import surfacing_settings
 from clawmem.domain.surfacing.profiles import ThresholdMode
 from clawmem.ports.errors import InvalidInput
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 QUESTION = "Where do login sessions live, and for how many days?"
 
@@ -35,7 +32,7 @@ SESSIONS = {
 
 
 @pytest.fixture
-def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def hook(environ: dict[str, str], home: Path) -> Run:
     """Call the hook as a process of its own, with an event."""
 
     def call(prompt: str, session: str = "s1", **extra: Any) -> subprocess.CompletedProcess[str]:

@@ -6,10 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from command_line import ask_json, found_paths, write_notes
+from command_line import Invoke, ask_json, found_paths, write_notes
 from command_process import surfaced
-
-from .conftest import Invoke
 
 BACKENDS = ("sqlite", "tantivy", "lancedb")
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from hook_process import Answered, transcript
+from hook_process import Hook, transcript
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.environment.private_files import state_folder
 from clawmem.ports.records import Document
-
-Hook = Callable[..., Answered]
 
 OWN = "We'll keep invoices in a bucket for ten years."
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")

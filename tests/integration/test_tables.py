@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from command_line import ask_json
+from command_line import Invoke, ask_json
 from command_process import surfaced
-
-from .conftest import Invoke
 
 HEADER = "| Room | Seats | Floor |\n|------|-------|-------|\n"
 ROOMS = (

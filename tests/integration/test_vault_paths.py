@@ -7,8 +7,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-
-from tests.integration.conftest import Invoke, Run
+from command_line import Invoke
+from command_process import Run
 
 
 def of_another_program(place: Path) -> Path:
