@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import apsw
 from typer.testing import Result
 
 Invoke = Callable[..., Result]
@@ -23,6 +24,13 @@ def write_file(file: Path, text: str) -> Path:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, "utf-8")
     return file
+
+
+def configure(home: Path, text: str) -> None:
+    """Add lines to the config file of *home*."""
+    config = home / ".config/clawmem/config.yaml"
+    before = config.read_text("utf-8") if config.exists() else ""
+    write_file(config, f"{before}{text}\n")
 
 
 def assert_refused(done: Result, said: str, code: int = 5) -> None:
@@ -48,3 +56,11 @@ def found_paths(invoke: Invoke, *arguments: object) -> list[str]:
 def ask_json(invoke: Invoke, *arguments: object) -> Any:
     """Return what a command prints with ``--json``; fails if the command does."""
     return read_json(invoke(*arguments, "--json"))
+
+
+def kept_receipts(vault_file: Path) -> list[tuple[int, int]]:
+    """Return the answers whose receipts a vault keeps, and the bytes of each."""
+    db = apsw.Connection(str(vault_file))
+    rows = db.execute("select recall_id, length(content) from receipts order by recall_id").fetchall()
+    db.close()
+    return rows

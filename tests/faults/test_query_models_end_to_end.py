@@ -7,10 +7,10 @@ import json
 import math
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from threading import enumerate as enumerate_threads
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from bad_servers import EVERYWHERE
@@ -22,10 +22,11 @@ from scripted_server import (
     ReceivedRequest,
     ScriptedReply,
     ScriptedServer,
-    message,
     said,
+    scoring,
     scripted,
     well_behaved,
+    writing,
 )
 
 from clawmem.adapters.http import generator as generator_module
@@ -51,23 +52,6 @@ MOODS = (
     "slow, dripping, closed mid-stream, hangs up, 500, 503 loading, 429 seconds, 429 nonsense, 401, "
     "HTML, empty, truncated JSON, no field of it, error in a success"
 ).split(", ")
-
-
-def scoring(scores: Callable[[list[str]], list[Any]]) -> Answer:
-    """A reranker that gives its documents these scores, numbered from 0."""
-
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.path != "/v1/rerank":
-            return well_behaved(asked)
-        given = scores(asked.body["documents"])
-        return said({"results": [{"index": n, "relevance_score": one} for n, one in enumerate(given)]})
-
-    return answer
-
-
-def writing(text: Any) -> Answer:
-    """A generator that always writes the same."""
-    return lambda asked: said(message(text)) if asked.path == "/v1/chat/completions" else well_behaved(asked)
 
 
 def numbered_twice(asked: ReceivedRequest) -> ScriptedReply:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, configure
 from command_process import Run
 from typer.testing import Result
 
@@ -52,14 +52,6 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def vault(home: Path) -> Path:
     return home / ".cache/clawmem/index.sqlite"
-
-
-def configure(home: Path, text: str) -> None:
-    """Add lines to the config file."""
-    config = home / ".config/clawmem/config.yaml"
-    config.parent.mkdir(parents=True, exist_ok=True)
-    with config.open("a", encoding="utf-8") as file:
-        file.write(text)
 
 
 def info(invoke: Invoke, *options: str) -> dict[str, Any]:

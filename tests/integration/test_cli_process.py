@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from command_line import write_file
+from command_line import configure, write_file
 from command_process import Run
 from programs import run_program
 
@@ -125,8 +125,7 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
     """Ctrl-C is neither a traceback nor a success; the vault is usable afterwards."""
     run("bootstrap", notes)
     started = notes / "started"
-    config = home / ".config/clawmem/config.yaml"
-    config.write_text(config.read_text("utf-8") + "    update: touch started; sleep 60\n", "utf-8")
+    configure(home, "    update: touch started; sleep 60")
     command = [sys.executable, "-m", "clawmem", "update", "--pull"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=home, env=environ) as process:
         while not started.exists():

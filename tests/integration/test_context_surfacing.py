@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import configure
 from command_process import Run, run_process
 from hook_process import ask, transcript
 from scripted_server import said, scripted, well_behaved
@@ -129,8 +130,7 @@ class TestAPrompt:
 
     def test_telemetry_off(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:
         """Who wants nothing written down gets the block all the same, and no row."""
-        with (home / ".config/clawmem/config.yaml").open("a", encoding="utf-8") as file:
-            file.write("telemetry: false  # mine\n")
+        configure(home, "telemetry: false  # mine")
 
         assert context_of(hook(QUESTION))
         hook("hi")

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from index_vaults import truncate
 from programs import run_program
 
 from clawmem.adapters.lancedb.backend import BACKEND
@@ -41,12 +42,6 @@ print(index.holding(Term("budg", prefix=True), Grain.PASSAGE), index.holding(Ter
 vectors = LanceVectorIndex(place, exact_below=exact_below)
 print(*(hit.key.document_id for hit in vectors.search(unit_vector(1, 0, 0), 5)), "lancedb" in sys.modules)
 """
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> IndexPlace:
-    """A folder that is not there yet."""
-    return IndexPlace(str(tmp_path / "generation"), "generation-1")
 
 
 @pytest.fixture
@@ -273,11 +268,3 @@ def made_up(numbers: Sequence[int], seed: int) -> list[LexicalEntry]:
         entry(number, words(dice.randint(3, 30)), title=words(2), collection=f"c{number % 5}")
         for number in numbers
     ]
-
-
-def truncate(folder: Path, part: str) -> None:
-    """Cut the files that match off after ten bytes."""
-    files = [file for file in folder.glob(part) if file.is_file()]
-    assert files
-    for file in files:
-        file.write_bytes(file.read_bytes()[:10])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -12,8 +11,12 @@ from typing import Any
 import pytest
 from llama_server import Role, running
 from notes_vault import NotesVault
-from scripted_server import Models, ReceivedRequest, ScriptedReply, listing, message, said
-from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, reranking, run, scoring
+from scripted_server import (
+    Models,
+    scoring_each,
+    writing,
+)
+from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, reranking, run
 
 from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
@@ -84,11 +87,6 @@ def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> d
     }
 
 
-def writing(text: str) -> Callable[[ReceivedRequest], ScriptedReply]:
-    """A server that writes *text*, whatever it is asked."""
-    return lambda asked: listing("tiny") if asked.path == "/v1/models" else said(message(text))
-
-
 class TestWithoutModels:
     def test_rows_are_empty(self, vault: SqliteVault) -> None:
         """A pipeline without models has no stage and no leg for them."""
@@ -101,7 +99,7 @@ class TestBoth:
     def test_other_words_and_a_second_reading(self, vault: SqliteVault, models: Models) -> None:
         """Both rows in one pipeline: what the other words found is there, and the answer is at the top."""
         generator = models.factory(http_generator, models.serve(writing(OTHER_WORDS)).url)
-        reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
+        reranker = models.factory(http_reranker, models.serve(scoring_each(perfect)).url)
         helping = RetrievalModels(generator, reranker, models.clock)
         legs = {
             "lexical": lexical_retriever(vault.lexical),
