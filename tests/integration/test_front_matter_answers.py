@@ -48,17 +48,17 @@ def test_broken_front_matter_is_not_in_a_block(indexed: Invoke, environ: dict[st
 def test_the_type_of_a_note(invoke: Invoke, tmp_path: Path) -> None:
     """``type`` counts where it names a known content type; ``content_type`` goes before it."""
     heads = {
-        "known.md": "type: decision",
-        "capitals.md": "type: Problem",
-        "other.md": "type: daily",
-        "both.md": "type: decision\ncontent_type: preference",
+        "ferry/known.md": "type: decision",
+        "ferry/capitals.md": "type: Problem",
+        "ferry/other.md": "type: daily",
+        "ferry/both.md": "type: decision\ncontent_type: preference",
     }
     notes = {path: f"---\n{head}\n---\n# A ferry\n\nIt sails at nine.\n" for path, head in heads.items()}
-    write_notes(tmp_path / "ferry", notes)
+    write_notes(tmp_path, notes)
 
     invoke("bootstrap", tmp_path / "ferry", "--skip-embed")
 
-    kinds = {one["path"]: one["content_type"] for one in ask_json(invoke, "list")["documents"]}
+    kinds = {one["file"]: one["content_type"] for one in ask_json(invoke, "list")["documents"]}
     assert kinds == dict(zip(heads, ("decision", "problem", "note", "preference"), strict=True))
 
 
