@@ -22,10 +22,7 @@ from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.app.settings.model import load_settings
 
 PRICING, QUEUE, PUMP = "work/2026-04-18-pricing.md", "work/queue.md", "work/observations/pump.md"
-
-
 ACME, BETA, CAFE = "work/clients/Acme Rocketworks.md", "work/clients/Beta.md", "work/Café.md"
-
 
 NOTES = {
     PRICING: "---\naliases: [Price list, PL]\n---\n# Pricing\n\nOne seat costs twelve euro.\n\nSeats are billed monthly.\n",
@@ -38,7 +35,6 @@ NOTES = {
     "work/observations/pumps.md": "# Pumps leak\n\nBoth pumps of hall two leak at night.\n",
     "work/titled.md": f"# {QUEUE}\n\nIts title is the path of another note.\n",
 }
-
 
 AMBIGUOUS = ("Kick-off", "kick-OFF", "[[Kick-off]]", "[[kick-off#Plan|the meeting]]")
 

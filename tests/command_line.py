@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import apsw
-from typer.testing import Result
+import pytest
+from typer.testing import CliRunner, Result
 
 Invoke = Callable[..., Result]
+
+
+def invoke_in(home: Path, environ: Mapping[str, str], monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Return what runs a command inside of this process, in *home* and with no variable of this machine's user."""
+    from clawmem.app.interfaces.cli.command_line import cli
+
+    for name in [
+        name for name in os.environ if name.startswith(("CLAWMEM_", "XDG_")) or name == "INDEX_PATH"
+    ]:
+        monkeypatch.delenv(name)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(home)
+    return lambda *args: CliRunner().invoke(cli, list(map(str, args)))
 
 
 def write_notes(folder: Path, notes: Mapping[str, str]) -> None:

@@ -37,8 +37,6 @@ def asked(question: str, **rest: object) -> RetrievalRequest:
 
 
 WORDS = "kettle whistle steam spout water boat harbour bee honey hive car garden rain wall tower".split()
-
-
 OPENED = ExitStack()
 
 

@@ -45,7 +45,6 @@ if _memory_has_room():
 # Options and parameters of the command line are the same for every call; making them takes a good part of its time.
 typer.testing._get_command = cache(typer.testing._get_command)
 
-
 # No test leaves a server behind; those that test the start in the background delete the variable.
 os.environ["CLAWMEM_NO_SERVER"] = "1"
 

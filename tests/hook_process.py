@@ -21,8 +21,6 @@ from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT
 from clawmem.ports.telemetry import Recall
 
 SLACK_S = 10.0  # beyond a client's patience, where the machine has other things to do
-
-
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
 TURNS = (
     ("Where should the queue live?", "We could use Redis or Postgres."),

@@ -20,8 +20,6 @@ WIDTH, LAYERS, HEADS, HIDDEN = 64, 2, 4, 128
 CONTEXTS = {"llama": 2048, "bert": 512}
 SEED = 11
 _SIGNS = "".join(chr(code) for code in range(33, 127))
-
-
 _RUNNING: dict[str, subprocess.Popen[str]] = {}
 
 

@@ -19,7 +19,6 @@ BOAT = talk(
     "Sand after twelve hours, and wait a whole day below ten degrees.",
 )
 
-
 BREAD = talk(
     "bread-talk",
     "Sourdough",
@@ -29,7 +28,6 @@ BREAD = talk(
     "Thanks!",
     "You are welcome.",
 )
-
 
 PLANS = talk(
     "plans",

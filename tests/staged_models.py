@@ -21,10 +21,7 @@ from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.reranker import Reranker
 
 LONGEST_S = 3.0  # generous for a busy machine; a server that waits would take ten
-
-
 QUESTION = "when does the kettle whistle"
-
 
 NOTES = {
     "kettle.md": "# Kettle\n\nThe kettle has a whistle in its spout.\n",

@@ -207,7 +207,6 @@ _KINDS = {
     "name": lambda chance: chance.choice(_NAMES),
 }
 
-
 _KIND = re.compile(r"(?<!\{)\{(" + "|".join(_KINDS) + r"|device\.[a-z]{2})\}")
 
 

@@ -8,12 +8,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, invoke_in, write_notes
 from command_process import run_process
 from fault_worlds import ServedWorld, World
 from hook_process import NOTES, Client
 from process_environ import process_environ
-from typer.testing import CliRunner, Result
 
 NOBODY = 65534
 
@@ -72,9 +71,7 @@ def _environ_of(home: Path) -> dict[str, str]:
 def remembering_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with a vault of a few notes and their vectors; to be copied."""
     home = tmp_path_factory.mktemp("home")
-    for name, text in NOTES.items():
-        (home / "notes").mkdir(exist_ok=True)
-        (home / "notes" / name).write_text(text, "utf-8")
+    write_notes(home / "notes", NOTES)
     run_process("bootstrap", "notes", environ=_environ_of(home), cwd=home, check=True)
     return home
 
@@ -92,19 +89,8 @@ def client(remembering_home: Path, tmp_path: Path) -> Iterator[Client]:
 @pytest.fixture
 def invoke(environ: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``clawmem`` inside of this process over ``vault.sqlite``; the collection ``notes`` is configured."""
-    from clawmem.app.interfaces.cli.command_line import cli
-
-    for name in [name for name in os.environ if name.startswith(("CLAWMEM_", "XDG_"))]:
-        monkeypatch.delenv(name)
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
     configure(tmp_path)
-    monkeypatch.chdir(tmp_path / "home")
-
-    def call(*args: object) -> Result:
-        return CliRunner().invoke(cli, list(map(str, args)))
-
-    return call
+    return invoke_in(tmp_path / "home", environ, monkeypatch)
 
 
 def configure(place: Path) -> None:

@@ -21,8 +21,6 @@ from clawmem.adapters.http.retry import EMBEDDING, JITTER
 from clawmem.adapters.http.transport import Transport
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
-
-
 QUESTION_S = 0.4  # instead of three seconds
 SLOW_S = 1.2
 MODEL_FAILED = 6

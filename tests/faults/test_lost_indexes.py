@@ -225,7 +225,6 @@ OWN_TABLES = [
     for part in ("data", "idx", "docsize", "config")
 ] + ["vector_entries"]
 
-
 DAMAGES = {"zeros": bytes, "noise": lambda size: random.Random(size).randbytes(size)}
 BROKEN = [(table, damage) for table in OWN_TABLES for damage in DAMAGES]
 

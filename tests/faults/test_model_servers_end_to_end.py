@@ -31,8 +31,6 @@ from clawmem.adapters.http.retry import RetryPolicy
 from clawmem.adapters.system.clock import SystemClock
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
-
-
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # a command has more to do than to ask, and the machine may be busy
 MODEL_FAILED = 6

@@ -35,8 +35,6 @@ from clawmem.app.services.retrieval.stages.expand import DEADLINE_S, EXPANSION, 
 from clawmem.app.services.retrieval.stages.rerank import PURPOSE, RERANKER, rerank
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
-
-
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # a command has more to do than to ask, and the machine may be busy
 QUESTION = "which beast lives in the mountains or on the plain"

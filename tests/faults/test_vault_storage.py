@@ -253,7 +253,6 @@ with vault.writing():
     time.sleep(float(sys.argv[2]))
 """
 
-
 OPEN_AT_ONCE = """
 import sys
 from pathlib import Path

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -11,15 +10,15 @@ from typing import Any
 import addressed_notes
 import pytest
 from client_files import SOMEBODY
-from command_line import Invoke, write_file, write_notes
+from command_line import Invoke, invoke_in, write_file, write_notes
 from command_process import Run, run_process, write_program
 from embedding_shelf import Shelf
+from graph_vault import Remembering
 from hook_process import Answered, Hook, ask
 from interface_world import InterfaceWorld, interface_world
 from notes_vault import STORIES, VECTORS, NotesVault
 from process_environ import process_environ
 from scripted_server import Models
-from typer.testing import CliRunner, Result
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
@@ -107,18 +106,15 @@ def run(home: Path, environ: dict[str, str]) -> Run:
 @pytest.fixture
 def invoke(home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``clawmem`` inside of this process, in the empty home; quicker, where the process is no matter."""
-    from clawmem.app.interfaces.cli.command_line import cli
+    return invoke_in(home, environ, monkeypatch)
 
-    for name in ("INDEX_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", *_ours()):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(home)
 
-    def call(*args: object) -> Result:
-        return CliRunner().invoke(cli, list(map(str, args)))
-
-    return call
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Remembering]:
+    """A vault whose graphs can be made and asked."""
+    made = Remembering(tmp_path)
+    yield made
+    made.vault.close()
 
 
 @pytest.fixture
@@ -245,15 +241,8 @@ def hook(environ: dict[str, str], home: Path) -> Hook:
 def many(notes: Path, remembered: Invoke) -> Invoke:
     """``invoke`` over a vault of seventeen notes, fourteen of which are about the same."""
     for number in range(ALIKE):
-        name = f"meetings/2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
-        (notes / name).parent.mkdir(exist_ok=True)
-        text = (
-            f"# Review {number}\n\nRedis sessions, point {number}: {'the store is slow. ' * (number + 1)}\n"
-        )
-        (notes / name).write_text(text, "utf-8")
+        name = f"2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
+        text = f"Redis sessions, point {number}: {'the store is slow. ' * (number + 1)}"
+        write_file(notes / "meetings" / name, f"# Review {number}\n\n{text}\n")
     assert remembered("update").exit_code == 0
     return remembered
-
-
-def _ours() -> list[str]:
-    return [name for name in os.environ if name.startswith("CLAWMEM_")]

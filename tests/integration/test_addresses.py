@@ -37,7 +37,6 @@ NO_ADDRESS = (
     "~/work/queue.md", "[[nobody]]", "[[queue.md.md]]", "queue.md work/handoff.md", "% _ *", "**/*.md", "2026-04-18",
 )  # fmt: skip
 
-
 REFUSED = (
     "",
     "   ",
@@ -175,7 +174,6 @@ _PIECES = st.sampled_from(
     ["work", "/", "queue", "Queue", "depth", "pricing", ".md", "-", "2026", "#", ":", "7", "[[", "]]", "|", "..", " ",
      '"', "the", "clients", "Kick-off", "leaks", "é", "%", "*", "\\", "\n", "Ω", "handoff"]
 )  # fmt: skip
-
 
 _TEXTS = st.one_of(st.text(max_size=40), st.lists(_PIECES, min_size=1, max_size=7).map("".join))
 

@@ -28,8 +28,6 @@ from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Triple
 
 FRIDAY, AGAIN = "The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!"
-
-
 SHORT, LIKED = "Mira prefers short commit messages.", "Mira likes commit messages to be short."
 
 

@@ -24,7 +24,6 @@ from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, LexicalQuery
 
 EAST = unit_vector(1, 0, 0)
 
-
 # Searches as a process of its own, and says whether the engine's package was imported for that.
 READ = """
 import sys

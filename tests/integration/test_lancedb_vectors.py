@@ -20,11 +20,7 @@ from clawmem.ports.errors import BadVector, IndexDamaged
 from clawmem.ports.records import FragmentKey, Grain, Marker, Scope, VectorEntry
 
 HERE = Marker("vault-1", 7, "e7")
-
-
 EAST = unit_vector(1, 0, 0)
-
-
 DIMENSIONS = 16
 
 

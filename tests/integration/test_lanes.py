@@ -32,11 +32,7 @@ from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall, RecallHit
 
 NOW_MS = 1_700_000_000_000
-
-
 DAY_MS = 86_400_000
-
-
 TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 
 

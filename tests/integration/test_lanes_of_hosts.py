@@ -28,8 +28,6 @@ from clawmem.app.settings.model import load_settings
 from clawmem.ports.journal import RunStatus
 
 NOW_MS = 1_700_000_000_000
-
-
 TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 
 

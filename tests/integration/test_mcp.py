@@ -22,10 +22,7 @@ from clawmem.app.interfaces.mcp.calling import CODE
 from clawmem.domain.documents.identity import body_hash
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-
-
 FERRY = f"#{body_hash('The ferry to Moss leaves at nine.')}"
-
 
 # Every tool of clawmem, and something that stands in its answer.
 CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -78,7 +75,6 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("lifecycle_sweep", {}, "0 notes would be archived"),
     ("lifecycle_restore", {"all": True}, "Nothing of that is archived"),
 )
-
 
 # What cannot be meant, and the code and the words of the refusal.
 REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (

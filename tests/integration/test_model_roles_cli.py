@@ -23,8 +23,6 @@ from clawmem.ports.reranker import Reranker
 from clawmem.ports.status import ModelFailure
 
 PLACE = "http://localhost:8088"
-
-
 needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
 

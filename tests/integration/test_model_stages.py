@@ -44,15 +44,12 @@ from clawmem.ports.generator import Generator
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
-
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),
     reason="needs a llama.cpp server: pip install xllamacpp gguf",
 )
 
-
 SHORT_S = 0.3  # a deadline that a server which waits misses, and any other meets
-
 
 OTHER_WORDS = (
     "lex: kettle steam pressure\nvec: at which moment the kettle sings\nhyde: The kettle boils at noon."

@@ -29,8 +29,6 @@ NOTES = {
     "sail.md": "---\naliases: [Spinnaker]\nsupersedes: Mast\n---\n# Sail\n\nOurs is red.\n",
 }
 AMBIGUOUS, UNKNOWN = "Journal of October", "journal october harbour workspace"
-
-
 Refusal = Callable[[InterfaceWorld, str], tuple[str, Any]]
 
 

@@ -18,8 +18,6 @@ from clawmem.contracts.telemetry import recall
 from clawmem.domain.documents.times import iso_utc
 
 DAY_MS = 86_400_000
-
-
 MOST_BYTES = 2000  # of ten answers by words and meaning
 
 

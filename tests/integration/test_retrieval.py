@@ -24,7 +24,6 @@ from clawmem.ports.records import InactiveReason
 
 SHORT_S = 0.5  # a deadline that a leg which says nothing misses, and any other meets
 
-
 KETTLE = """\
 ---
 author: Ilse Brandt

@@ -22,13 +22,11 @@ from clawmem.app.settings import plain as surfacing_choices
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
-
 TURNS = (
     ("Where should the queue live?", "We could use Redis or Postgres."),
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
     ("And the tests?", "I will run them against a real server."),
 )
-
 
 ALONE = {"CLAWMEM_API_TOKEN": "not the token of any server"}  # a hook that shows it is sent away
 

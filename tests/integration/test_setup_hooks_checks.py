@@ -103,7 +103,6 @@ def test_bootstrap_leaves_settings_alone(run: Run, bootstrapped: Path, settings:
 
 NAMES = st.sampled_from(["model", "hooks", "env", "größe", 'a "quoted" name'])
 
-
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2),

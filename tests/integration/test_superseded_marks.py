@@ -36,7 +36,6 @@ NOTES = {
     "The workshop closes in August; Jana answers letters.\n",
 }
 
-
 PRINTED: dict[str, Callable[[InterfaceWorld], str]] = {
     "search": lambda one: one.cli("search", "--all", "login sessions Redis"),
     "query": lambda one: one.cli("query", "--all", "where do login sessions live"),

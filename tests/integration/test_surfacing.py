@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from surfacing_home import Home, places
+from surfacing_home import EVERYTHING, Home, places
 
 from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
@@ -20,11 +20,6 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation, RelationKind
 
 SHOWN = ("decisions/backups.md", "ops/restore.md", "people/ann.md", "boat.md")
-
-
-EVERYTHING = (
-    "Helsinki backups, the safe of Ann, the boat in Moss, and the sweep with its lock: what about them?"
-)
 
 
 @pytest.fixture

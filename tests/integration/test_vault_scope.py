@@ -123,7 +123,6 @@ REFUSED: dict[str, list[str]] = {
 OF_NO_VAULT = set("vault models bench conformance focus setup hook surface mcp trust repair openclaw".split())
 COPYING = {"backup", "export", "restore"}  # they open copies; test_backup and test_bundle name the vault
 
-
 REQUIRED = {  # values of required parameters, by name
     "docid": FILE, "entity": "animal", "file": FILE, "id": "1", "pattern": "**/*.md", "query": QUESTION, "words": "animal"
 }  # fmt: skip

@@ -16,8 +16,6 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.telemetry import recall
 
 Run = Callable[..., Any]
-
-
 MOST_BYTES = 2000  # of ten answers by words and meaning
 
 
