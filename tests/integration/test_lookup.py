@@ -210,6 +210,7 @@ class TestGet:
             ("a.md", 5, 1, "second\n", 5),
             ("a.md:5", None, None, "second\n\u2028third\n", 5),
             ("a.md:5", None, 1, "second\n", 5),
+            ("a.md:5-5", None, None, "second\n", 5),
             ("a.md:5", 6, None, "\u2028third\n", 6),
             ("a.md", 6, 99, "\u2028third\n", 6),
         ],
@@ -261,6 +262,14 @@ class TestGet:
         with pytest.raises(InvalidInput) as caught:
             lookup.get(name, **numbers)
         assert caught.value.code == "OUT_OF_BOUNDS"
+
+    def test_what_is_changed_has_the_named_line(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """A command that changes a note takes its last line, and none beyond."""
+        document = put(vault, "notes/a.md", SOURCE)
+
+        assert lookup.target("a.md:6") == document
+        with pytest.raises(InvalidInput, match="6 lines, no line 7"):
+            lookup.target("a.md:7")
 
 
 class TestMultiGet:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
+from clawmem.domain.retrieval.temporal import TimeRange, is_within, temporal_range
 from clawmem.domain.retrieval.temporal_reader import MAX_START
 from clawmem.domain.retrieval.temporal_words import MONTHS, WEEKDAYS
 
@@ -89,10 +89,14 @@ def test_case_and_white_space_are_free(query: str, gap: str) -> None:
 
 @pytest.mark.parametrize(
     "form",
-    (
-        "{0:%Y-%m-%d}|{0:%Y/%m/%d}|what was on {0:%B} {0.day}, {0.year}?|{0.day} {0:%B} {0.year}|"
-        "the {0.day}th of {0:%b} {0.year}|{0:%A}, {0:%B} {0.day} {0.year}"
-    ).split("|"),
+    """
+{0:%Y-%m-%d}
+{0:%Y/%m/%d}
+what was on {0:%B} {0.day}, {0.year}?
+{0.day} {0:%B} {0.year}
+the {0.day}th of {0:%b} {0.year}
+{0:%A}, {0:%B} {0.day} {0.year}
+""".strip().splitlines(),
 )
 @given(day=DATES, offset=OFFSETS)
 def test_an_explicit_date_is_that_day_of_the_asker(form: str, day: date, offset: int) -> None:
@@ -225,6 +229,20 @@ def test_a_title_does_not_hide_a_time_that_follows() -> None:
     found = read(query)
 
     assert query[found.start : found.end] == "last summer"
+
+
+@pytest.mark.parametrize(
+    ("moment", "is_inside"),
+    [
+        ("2025-03-17T23:59:59.999Z", False),
+        ("2025-03-18T00:00:00.000Z", True),
+        ("2025-03-18T23:59:59.999Z", True),
+        ("2025-03-19T00:00:00.000Z", False),
+    ],
+)
+def test_a_day_holds_its_moments(moment: str, is_inside: bool) -> None:
+    """A time begins with its first moment and ends before the first one after it."""
+    assert is_within(moment, read("what happened yesterday")) is is_inside
 
 
 def test_the_first_of_several_times_is_read() -> None:
