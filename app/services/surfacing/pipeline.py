@@ -97,7 +97,7 @@ def _records_of_time(vault: SearchableDocuments) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.question.named_time is None:
             return work
-        from clawmem.app.services.retrieval.stages.by_date import records_of_time
+        from clawmem.app.services.retrieval.stages.notes_among_lines import records_of_time
 
         return records_of_time(vault)(request, work, trace)
 
@@ -110,7 +110,7 @@ def _newest_of_kind(vault: SearchableDocuments) -> Stage:
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         if request.question.newest is None:
             return work
-        from clawmem.app.services.retrieval.stages.by_date import newest_of_kind
+        from clawmem.app.services.retrieval.stages.notes_among_lines import newest_of_kind
 
         return newest_of_kind(vault)(request, work, trace)
 

@@ -45,8 +45,6 @@ from clawmem.ports.stores import DocumentRecords, SearchableDocuments
 NEWEST = "newest"  # name of the term in the score
 COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
 MOST_HOLDING = 1000  # best documents per word of the topic
-APART = 0.15  # difference in relevance between records: more than metadata can change
-MOST_RECORDS = 3  # notes of a time in a context block
 MOST_BROUGHT = 100  # most notes of a kind added to the candidates
 
 
@@ -73,15 +71,12 @@ def newest_matching_first(vault: SearchableDocuments) -> Stage:
         asked = request.question.newest
         if asked is None:
             return work
-        pool, matched = _matched(vault, request, work, asked)
+        pool, matched = matching_pool(vault, request, work, asked)
         if not matched:
             return work
         if pool.topic:
             matched |= of_the_series(work, matched, pool.topic)
-        dates = {number: one.authored_at for number, one in matched.items()}
-        undated = {number for number, one in matched.items() if has_time_of_file(one)}
-        aside = _set_aside(request, matched.values())
-        order = newest_first(dates, _superseded(vault, request, matched) | aside, undated)
+        order, aside = newest_order(vault, request, matched)
         if aside.issuperset(order):
             return work
         first = order[:MOST_BROUGHT]
@@ -92,7 +87,17 @@ def newest_matching_first(vault: SearchableDocuments) -> Stage:
     return stage
 
 
-def _matched(
+def newest_order(
+    vault: DocumentRecords, request: RetrievalRequest, matched: Mapping[int, Document]
+) -> tuple[list[int], set[int]]:
+    """Return *matched* with the newest first, and those of them that are drafts, copies or overviews."""
+    aside = _set_aside(request, matched.values())
+    dates = {number: one.authored_at for number, one in matched.items()}
+    undated = {number for number, one in matched.items() if has_time_of_file(one)}
+    return newest_first(dates, _superseded(vault, request, matched) | aside, undated), aside
+
+
+def matching_pool(
     vault: SearchableDocuments, request: RetrievalRequest, work: Work, asked: NewestQuestion
 ) -> tuple[_Pool, dict[int, Document]]:
     """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
@@ -194,7 +199,7 @@ def _set_aside(request: RetrievalRequest, documents: Iterable[Document]) -> set[
 def arranged(candidates: Sequence[Candidate], first: Sequence[Document]) -> list[Candidate]:
     """Put *first* before all other candidates, and reassign the sorted scores in the new order."""
     found = {one.document_id: one for one in reversed(candidates)}
-    moved = [found.get(one.id) or _brought(one) for one in first]
+    moved = [found.get(one.id) or brought(one) for one in first]
     chosen = {one.document_id for one in moved}
     ordered = [*moved, *(one for one in candidates if one.document_id not in chosen)]
     scores = sorted((one.score for one in candidates), reverse=True)
@@ -221,7 +226,8 @@ def _judged(work: Work, matched: int, *, by_kind: bool) -> Work:
     return work._replace(candidates=ranked, answered=max(work.answered or 0.0, sure))
 
 
-def _brought(document: Document) -> Candidate:
+def brought(document: Document) -> Candidate:
+    """Return a candidate for a note as a whole that no retriever found."""
     return Candidate(document.id, FragmentKey(document.id, 0), 0.0, 0.0, document=document)
 
 
@@ -260,82 +266,10 @@ def named_time_first(vault: SearchableDocuments) -> Stage:
     return stage
 
 
-def records_of_time(vault: SearchableDocuments) -> Stage:
-    """
-    Return a stage for lines that puts a few notes of the named time first, if the question asks for records of it.
-
-    These are the newest of its dated notes, the diary of the time before all others, or those about the topic. Without a
-    topic they become candidates as a whole, because none of their lines needs to contain a word of the question.
-    """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        named = request.question.named_time
-        if named is None:
-            return work
-        dated = {
-            n: one
-            for n, one in _written(vault.documents, request, named).items()
-            if not has_time_of_file(one)
-        }
-        lines: dict[int, Candidate] = {}
-        for one in work.candidates if request.question.topic else ():
-            lines.setdefault(one.document_id, one)
-        records = _records(vault.lexical, request, dated, named)
-        found = [number for number in lines if number in records]  # best match first
-        first = [*found, *(number for number in records if number not in found)][:MOST_RECORDS]
-        if not first:
-            return work
-        trace.stages[-1].notes.append(f"{len(first)} records of the named time first")
-        shown = [lines.get(number) or _brought(dated[number]) for number in first]
-        others = [
-            _possible(one) if one.document_id in dated else one for one in work.candidates if one not in shown
-        ]
-        sure = [
-            one._replace(relevance=1.0 - place * APART, confidence=IN_ITS_TIME)
-            for place, one in enumerate(shown)
-        ]
-        return work._replace(candidates=(*sure, *others), answered=max(work.answered or 0.0, IN_ITS_TIME))
-
-    return stage
-
-
-def _possible(candidate: Candidate) -> Candidate:
-    """Return *candidate* with at least the confidence of a result that is shown below a likely one."""
-    return candidate._replace(confidence=max(POSSIBLE, candidate.confidence or 0.0))
-
-
-def newest_of_kind(vault: SearchableDocuments) -> Stage:
-    """
-    Return a stage for lines that puts the newest note of a kind or folder first, if the question asks for it.
-
-    The note becomes a candidate as a whole: that it is the newest is no word of any line.
-    """
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        asked = request.question.newest
-        if asked is None:
-            return work
-        pool, matched = _matched(vault, request, work, asked)
-        if not pool.is_kind or not matched:
-            return work
-        order = newest_first(
-            {number: one.authored_at for number, one in matched.items()},
-            _superseded(vault, request, matched) | _set_aside(request, matched.values()),
-            {number for number, one in matched.items() if has_time_of_file(one)},
-        )
-        trace.stages[-1].notes.append(f"{pool.what}: {len(matched)} match")
-        lines = (one for one in work.candidates if one.document_id == order[0])
-        first = next(lines, None) or _brought(matched[order[0]])
-        sure = first._replace(relevance=1.0, score=1.0, confidence=OF_ITS_KIND)
-        others = [one for one in work.candidates if one is not first]
-        return work._replace(candidates=(sure, *others), answered=max(work.answered or 0.0, OF_ITS_KIND))
-
-    return stage
-
-
-def _records(
+def records_in(
     lexical: LexicalIndex, request: RetrievalRequest, dated: Mapping[int, Document], named: TimeRange
 ) -> list[int]:
+    """Return the records of the *named* time among its *dated* notes: the diary first, or those about the topic."""
     newest = newest_first({number: one.authored_at for number, one in dated.items()})
     if not request.question.topic:
         return _diary_first(newest, dated, named)
@@ -367,9 +301,10 @@ def _is_narrowed(request: RetrievalRequest) -> bool:
     return bool(scope.authored_from or has_until or request.content_types or request.tags or request.where)
 
 
-def _written(
+def written_in(
     documents: DocumentStore, request: RetrievalRequest, named: TimeRange | None
 ) -> Mapping[int, Document]:
+    """Return the active notes written in the *named* time and in scope."""
     scope = scope_within(request.scope, named) if named else request.scope
     ids = documents.ids(scope)  # the scope has only documents of the types, tags and properties
     return {number: one for number, one in documents.many(ids).items() if one.inactive is None}
@@ -379,7 +314,7 @@ def _listed(
     vault: SearchableDocuments, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
 ) -> Work:
     """Return *work* with all notes of the time first."""
-    own = _written(vault.documents, request, named)
+    own = written_in(vault.documents, request, named)
     written = with_entries(vault, request, named, own)
     if not written:
         return work
@@ -403,7 +338,7 @@ def _records_first(
     """Return *work* with the notes of the time that are about the topic first, if the question asks for records."""
     if not asks_for_records(request.question.text, named):
         return work
-    written = with_entries(vault, request, named, _written(vault.documents, request, named))
+    written = with_entries(vault, request, named, written_in(vault.documents, request, named))
     about = _about(vault.lexical, request, written, named)
     first = [one.document for one in work.candidates if one.document and one.document_id in about]
     if not first:
@@ -422,7 +357,7 @@ def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) ->
 
 def _likelier(vault: SearchableDocuments, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
     """Return *work* with a higher confidence for notes written in the named time."""
-    own = _written(vault.documents, request, named)
+    own = written_in(vault.documents, request, named)
     written = with_entries(vault, request, named, own)
     if work.answered is None or not written:
         return work
