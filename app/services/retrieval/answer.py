@@ -1,7 +1,5 @@
 """Results as the interfaces show them: every ranked candidate with its location and a snippet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple

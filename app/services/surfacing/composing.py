@@ -1,7 +1,5 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
