@@ -20,6 +20,7 @@ from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.by_date import NewestQuestion
+    from clawmem.domain.retrieval.requested import QuestionDemands
     from clawmem.domain.retrieval.versions import WantedVersion
 
 
@@ -83,7 +84,14 @@ class QueryAnalysis:
         """Names that may be speakers in the text."""
         return named_speakers(words(self.text))
 
-    # The modules of the next four are imported only for questions that reach the stages which need them.
+    # The modules of the next five are imported only for questions that reach the stages which need them.
+
+    @cached_property
+    def demands(self) -> QuestionDemands:
+        """Names, numbers and kinds of values that the text asks for."""
+        from clawmem.domain.retrieval.requested import requested
+
+        return requested(self.text, self.forms.words)
 
     @cached_property
     def newest(self) -> NewestQuestion | None:

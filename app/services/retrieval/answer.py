@@ -9,7 +9,6 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, Trace
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.properties import without_technical
 from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
@@ -23,7 +22,7 @@ from clawmem.domain.retrieval.excerpts import (
     section_around,
 )
 from clawmem.domain.retrieval.intent import TimeIntent
-from clawmem.domain.retrieval.requested import requested, unmet
+from clawmem.domain.retrieval.requested import unmet
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
     Snippet,
@@ -146,7 +145,7 @@ class Result(ResultFields):
 
     def _with_value(self, asked: QueryAnalysis, found: Snippet, section: Place, max_length: int) -> Snippet:
         """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
-        demands = requested(asked.text, self.words)
+        demands = asked.demands
         if not demands.slots:
             return found
 
@@ -187,6 +186,10 @@ class Result(ResultFields):
 
     def _in_front_matter(self, max_length: int) -> Snippet | None:
         """Return the front-matter line with most words of the question, except lines of technical properties."""
+        if not self.document.front_matter:
+            return None
+        from clawmem.domain.documents.properties import without_technical
+
         head, names = (
             without_technical(self.document.front_matter),
             " ".join(document_names(self.document)).lower(),
