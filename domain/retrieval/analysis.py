@@ -88,10 +88,11 @@ class QueryAnalysis:
 
     @cached_property
     def demands(self) -> QuestionDemands:
-        """Names, numbers and kinds of values that the text asks for."""
+        """What a text must contain to answer."""
         from clawmem.domain.retrieval.requested import requested
 
-        return requested(self.text, self.forms.words)
+        time = self.text[self.named_time.start : self.named_time.end] if self.named_time else ""
+        return requested(self.text, self.forms.words, time)
 
     @cached_property
     def newest(self) -> NewestQuestion | None:

@@ -185,15 +185,22 @@ class Result(ResultFields):
         return (span.start, span.end) if span and span.end > span.start else None
 
     def _in_front_matter(self, max_length: int) -> Snippet | None:
-        """Return the front-matter line with most words of the question, except lines of technical properties."""
+        """
+        Return the front-matter line with most words of the question, except lines of technical properties.
+
+        A line of tags is returned only if the note has no text.
+        """
         if not self.document.front_matter:
             return None
-        from clawmem.domain.documents.properties import without_technical
-
-        head, names = (
-            without_technical(self.document.front_matter),
-            " ".join(document_names(self.document)).lower(),
+        from clawmem.domain.documents.properties import (
+            TAG_PROPERTIES,
+            TECHNICAL_PROPERTIES,
+            without_properties,
         )
+
+        ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES if self.body.strip() else TECHNICAL_PROPERTIES
+        head = without_properties(self.document.front_matter, ignored)
+        names = " ".join(document_names(self.document)).lower()
         unnamed = [word for word in self.words if word not in names]  # names are shown anyway
         if not holds_any(head, unnamed):
             return None
