@@ -16,12 +16,11 @@ ROOT = Path(__file__).parents[2]
 PROMPT = "why did we move the login sessions to Postgres?"
 # The frameworks of the other interfaces, and libraries that run models.
 NEVER = {
-    "asyncio", "fastapi", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "tokenizers", "typer",
-    "wordllama",
+    "asyncio", "fastapi", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "typer", "wordllama",
     "clawmem.app.bootstrap.services", "clawmem.app.settings.model", "clawmem.domain.capture.extraction",
 }  # fmt: skip
 # `hashlib` loads OpenSSL, which takes 2 ms.
-MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "hashlib", "numpy"}
+MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "hashlib", "numpy", "tokenizers"}
 VAULT = {"clawmem.ports.errors", "clawmem.ports.records", "datetime"}
 
 
