@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from clawmem.adapters.models.byte_pairs import KNOWN, BytePairs, vocabulary_in
 from clawmem.adapters.models.token_cache import TokenCache
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import Vector
@@ -16,7 +15,6 @@ from clawmem.ports.records import Vector
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
-    from tokenizers import Tokenizer
 
     Floats = npt.NDArray[np.float32]
     Ints = npt.NDArray[np.int64]
@@ -126,7 +124,10 @@ class StaticEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        return f"wordllama:l2_supercat:256:{_digest([self.weights_path, self.tokenizer_path])}"
+        from clawmem.ports.digests import sha256
+
+        edges = b"".join(_edges(path) for path in (self.weights_path, self.tokenizer_path))
+        return f"wordllama:l2_supercat:256:{sha256(edges).hexdigest()[:12]}"
 
     def embed_query(self, text: str) -> Vector:
         return self.embed_documents([text])[0]
@@ -184,12 +185,6 @@ class StaticEmbedder:
 # Cached per process: embedding of queries and comparison of words use the same files.
 @cache
 def _tokens_in(path: Path) -> TokenCache:
-    pairs = BytePairs(vocabulary_in(path)) if _digest([path]) == KNOWN else None
-    return TokenCache(lambda: _tokenizer_in(path), pairs)
-
-
-def _tokenizer_in(path: Path) -> Tokenizer:
-    """Return the library's tokenizer. Raises `EmbeddingError` if the file is damaged."""
     from tokenizers import Tokenizer
 
     try:
@@ -198,7 +193,7 @@ def _tokenizer_in(path: Path) -> Tokenizer:
         raise missing(f"{path} is damaged or has another format") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return tokenizer
+    return TokenCache(tokenizer)
 
 
 def _package() -> Path:
@@ -212,13 +207,6 @@ def _present(path: Path) -> Path:
     if not path.is_file():
         raise missing(f"{path} does not exist")
     return path
-
-
-def _digest(paths: Sequence[Path]) -> str:
-    """Return twelve digits of a hash of the sizes, beginnings and ends of the files."""
-    from clawmem.ports.digests import sha256
-
-    return sha256(b"".join(map(_edges, paths))).hexdigest()[:12]
 
 
 def _edges(path: Path) -> bytes:

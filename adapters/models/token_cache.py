@@ -1,19 +1,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING
-
-from clawmem.adapters.models.byte_pairs import BLANK, MARKS, BytePairs
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MOST_WORDS = 50_000  # about 8 MB
-MOST_PAIRED = 4_000  # words without the library: 40 ms, half of the time that it takes to load
 LONGEST_WORD = 100  # characters; longer ones are data and do not occur again
+_BLANK = "▁"  # the tokenizer writes a blank so
 _WORD = re.compile(r" +[^ \n]*|\n[^ \n]*")
 
 
@@ -25,25 +22,12 @@ class TokenCache:
     text. An index encodes each word of a note three times, and most words of a language are few.
     """
 
-    def __init__(self, load: Callable[[], Tokenizer], pairs: BytePairs | None = None) -> None:
-        """
-        Create an empty cache.
-
-        Args:
-            load: Loads the library's tokenizer, at its first use.
-            pairs: Encodes the first `MOST_PAIRED` words; None to encode all with the library.
-        """
-        self._load = load
-        self._pairs = pairs
-        self._unpaired = MOST_PAIRED
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._tokenizer = tokenizer
         self._known: dict[str, list[int]] = {}
         # a text with the sign of a blank, or with the name of a special token, has other boundaries
-        added = () if pairs else [one.content for one in self._tokenizer.get_added_tokens_decoder().values()]
-        self._others = re.compile("|".join(map(re.escape, (BLANK, *(added or MARKS)))))
-
-    @cached_property
-    def _tokenizer(self) -> Tokenizer:
-        return self._load()
+        added = tokenizer.get_added_tokens_decoder().values()
+        self._others = re.compile("|".join(map(re.escape, (_BLANK, *(one.content for one in added)))))
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return the token ids of each text, without special tokens."""
@@ -69,20 +53,10 @@ class TokenCache:
         new = [word for word in words if word not in known]
         if " " in new:
             new.remove(" ")
-            known[" "] = self._encoded_words(["\n"])[0][:1]
-        for word, ids in zip(new, self._encoded_words([word.removeprefix(" ") for word in new]), strict=True):
+            known[" "] = self._encoded(["\n"])[0][:1]
+        for word, ids in zip(new, self._encoded([word.removeprefix(" ") for word in new]), strict=True):
             known[word] = ids[1:] if word.startswith("\n") else ids
 
-    def _encoded_words(self, words: list[str]) -> list[list[int]]:
-        self._unpaired -= len(words)
-        if self._unpaired < 0:
-            self._pairs = None  # its vocabulary takes 4 MB
-        if pairs := self._pairs:
-            return [pairs.encode(word) for word in words]
-        return self._encoded(words)
-
     def _encoded(self, texts: list[str]) -> list[list[int]]:
-        if not texts:
-            return []
         encode = self._tokenizer.encode_batch_fast  # the fast variant omits offsets
-        return [encoding.ids for encoding in encode(texts, add_special_tokens=False)]
+        return [encoding.ids for encoding in encode(texts, add_special_tokens=False)] if texts else []
