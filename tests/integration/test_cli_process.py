@@ -85,7 +85,6 @@ def test_help_starts_light(environ: dict[str, str], home: Path, args: tuple[str,
     assert not modules_after(environ, home, *args) & (HEAVY - {"rich"} | {"apsw"})
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")
 def test_the_end_of_a_process_searches_nothing(environ: dict[str, str], home: Path) -> None:
     """When a command ends, its objects are kept out of the collections of the interpreter's end."""
     code = (
@@ -98,6 +97,7 @@ def test_the_end_of_a_process_searches_nothing(environ: dict[str, str], home: Pa
     assert done.stdout.splitlines()[-1] == "True"
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")
 def test_a_reader_that_goes_away_is_no_error(
     run: Run, notes: Path, environ: dict[str, str], home: Path
 ) -> None:
