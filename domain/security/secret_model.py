@@ -34,6 +34,10 @@ _PLATE = Pattern(
     r"\b(?:(?:number ?|licen[cs]e ?)?plates?|registration(?: mark| number)?|reg(?: no)?|kennzeichen|immatriculation|plaque|matricula|targa|kenteken)"
     r"\b\.?(?:\s(?:is|was|reads|number|no\.?|ist|lautet|est|es|e)\b)?[:,]?\s{1,2}(?:\w{1,4}[ -]){0,3}\Z"
 )
+# Words right before a number that make a count or limit of it: "hotel up to 180", "opened at try 2208".
+_AMOUNT = Pattern(
+    r"\b(?:up to|at most|at least|no more than|bis zu|jusqu'a|fino a|(?:at|on|after) (?:try|attempt))\s\Z"
+)
 _HOST = Pattern(
     r"(?:^|\s)(?:-[hx]|--?(?:host|hostname|proxy|server))[ =]\Z"
 )  # options before the name of a host
@@ -102,7 +106,7 @@ def _alone(
 def _is_announced(lower: str, candidate: Candidate) -> bool:
     """Whether a word around *candidate* names a lock or secret, if it is short or of a kind ("varnish type 2320")."""
     shortly = max(0, candidate.start - SHORTLY_BEFORE)
-    if any(pattern.compiled.search(lower, shortly, candidate.start) for pattern in (_PLATE, _HOST)):
+    if any(pattern.compiled.search(lower, shortly, candidate.start) for pattern in (_PLATE, _HOST, _AMOUNT)):
         return False
     kind = _KIND.compiled.search(lower, max(0, candidate.start - BEFORE), candidate.start)
     if kind and class_of(kind["noun"]) == "word":

@@ -168,6 +168,8 @@ def test_a_result_next_to_a_key_stays() -> None:
         "The brick set 4821 opens on Friday.",
         "psql -h fra-gw-03b -U app orders",
         "curl -x proxy.school.example:3128 https://example.com",
+        "Book through the portal: hotel up to 180.",
+        "The safe opened at try 2208.",
         "The dues rise to 650. The club gives up the old engine.",
     ],
 )
