@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
+from clawmem.app.environment.private_files import sweep_drafts
 from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Effect, Opening, Operation, Request, Result
 from clawmem.app.services.indexing.folders import scan_folder
@@ -105,6 +106,7 @@ def _repair_of(services: Services) -> Repair:
         raise VaultError(
             str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then clawmem repair"
         )
+    sweep_drafts(vault)
     return services.adapters.repair()
 
 

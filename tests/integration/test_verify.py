@@ -162,7 +162,8 @@ class TestDisk:
         gone = Folder("notes", str(world.root) + "-gone")
 
         assert world.verify(gone) == [
-            f"{gone.root} is not there; the documents of notes cannot be compared with it."
+            f"{gone.root} is not there. Bring it back. If it is elsewhere now, "
+            "run: clawmem collection add PATH --name notes --move"
         ]
 
     def test_a_part_that_cannot_be_listed(self, world: World) -> None:
