@@ -16,6 +16,8 @@ from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Effect, Opening, Operation, Request, Result
 from clawmem.app.services.indexing.folders import scan_folder
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
+from clawmem.domain.briefing.profile import PAGE_PATH
+from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.address_errors import ConfirmationMissing
 from clawmem.ports.errors import VaultError, VaultReadOnly
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from clawmem.ports.salvage import SalvageReport
 
 
+_PROFILE = f"{COLLECTION}/{PAGE_PATH}"
 _NAMED = 20  # most notes that are listed by name
 
 
@@ -71,11 +74,16 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
     settings = services.settings
     rebuild = _repair_of(services)
     if not request.confirm:
-        found = rebuild.preview()
+        found = _without_profile(rebuild.preview())
         raise _unconfirmed(found, _in_files(services, {*found.notes, *found.spoilt}))
-    salvaged, damaged = rebuild()
+    whole, damaged = rebuild()
+    salvaged = _without_profile(whole)
     with open_services(settings, create=False) as repaired:
-        remarks = _complete(repaired.called_by(services.caller, services.progress), salvaged)
+        remarks = _complete(
+            repaired.called_by(services.caller, services.progress),
+            salvaged,
+            rebuild_profile=whole != salvaged,
+        )
         served = {"/".join(place) for place in repaired.vault.documents.places()}
     result = Repaired(
         kept=dict(salvaged.kept),
@@ -88,6 +96,14 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
     )
     result._remarks = remarks
     return result
+
+
+def _without_profile(found: SalvageReport) -> SalvageReport:
+    """Leave out the profile page, which is generated again from notes."""
+    notes, spoilt = (
+        tuple(one for one in places if one != _PROFILE) for places in (found.notes, found.spoilt)
+    )
+    return found._replace(notes=notes, spoilt=spoilt)
 
 
 def _repair_of(services: Services) -> Repair:
@@ -136,12 +152,14 @@ def _unconfirmed(found: SalvageReport, in_files: AbstractSet[str]) -> Confirmati
     )
 
 
-def _complete(services: Services, salvaged: SalvageReport) -> list[str]:
+def _complete(services: Services, salvaged: SalvageReport, *, rebuild_profile: bool) -> list[str]:
     """Rebuild the data derived from records and files; return the warnings about forgotten notes."""
     services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))
     split_again(services.vault)
     read_folders(services, services.folders, force=True)
     rebuild_all(services.vault)
+    if rebuild_profile:
+        services.profile.rebuild()
     services.profile.refresh_dropped()
     return [*services.forgotten_places.warnings()]
 
@@ -154,7 +172,7 @@ def _text(result: Repaired) -> Iterator[str]:
 
 # Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
 _CONTENTS: dict[str, tuple[str, ...]] = {
-    "titles, times and tags of notes, memories and diary entries": ("documents",),
+    "titles, times, tags and pins of notes, memories and diary entries": ("documents",),
     "acts such as pins, snoozes and forgetting": ("acts",),
     "fingerprints of forgotten texts": ("forgotten_texts",),
     "sessions of agents": ("sessions",),
