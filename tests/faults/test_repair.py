@@ -70,13 +70,13 @@ def home(tmp_path: Path, invoke: Invoke) -> Home:
 
 def pages(home: Home, number: int) -> Iterator[tuple[int, Damage]]:
     """So many pages that hold something, zeroed and overwritten in turn."""
-    file = PageFile(str(home.vault))
-    free = file.free()
-    used = [page for page in range(1, file.count + 1) if page not in free]
-    chosen = random.Random(11).sample(used, min(number, len(used)))
+    with closing(PageFile(str(home.vault))) as file:
+        free = file.free()
+        used = [page for page in range(1, file.count + 1) if page not in free]
+        chosen = random.Random(11).sample(used, min(number, len(used)))
+        empty = {page for page in [1, *chosen] if not any(file[page])}  # zeros in their place are no damage
     for turn, page in enumerate([1, *chosen]):
-        is_empty = not any(file[page])  # zeros in the place of zeros are no damage
-        yield page, noise if is_empty or turn % 2 else zeroed
+        yield page, noise if page in empty or turn % 2 else zeroed
 
 
 def test_pages(home: Home) -> None:
@@ -380,6 +380,6 @@ def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:
 
     with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
         root = vault._db.value("select rootpage from sqlite_schema where name = ?", (table,))
-    file = PageFile(str(home.vault))
-    page = read_page(root, file.__getitem__, file.usable)
+    with closing(PageFile(str(home.vault))) as file:
+        page = read_page(root, file.__getitem__, file.usable)
     yield from ((child, zeroed) for child in page.children)
