@@ -19,6 +19,7 @@ from server_process import serving
 from typer.testing import CliRunner
 
 from clawmem.adapters.sqlite.rescue import exchange
+from clawmem.adapters.sqlite.rescue.cells import INDEX_LEAF
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.salvage import salvage
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -295,6 +296,16 @@ class TestTheCommand:
         for page, damage in islice(_pages_of(home, "space_vectors"), 2):
             home.spoil(page, damage, random.Random())
             assert home.advice() == "repair", page
+
+    def test_an_empty_index_of_spaces(self, home: Home) -> None:
+        """A search that could go without this index does not advise to make vectors, which are all there."""
+        with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
+            root = vault._db.value("select rootpage from sqlite_schema where name = 'spaces_living'")
+        leaf = bytes([INDEX_LEAF, 0, 0, 0, 0]) + SIZE.to_bytes(2, "big")
+
+        home.spoil(root, lambda page, chance: leaf.ljust(SIZE, b"\0"), random.Random())
+
+        assert home.advice() == "repair"
 
     def test_another_heading(self, home: Home) -> None:
         """A fragment that its file does not give is made again from the file."""
