@@ -201,9 +201,9 @@ class Trees:
 
     @property
     def has_lost_pages(self) -> bool:
-        """Whether some page is neither free nor part of a tree read so far."""
+        """Whether the file was cut, or some page is neither free nor part of a tree read so far."""
         unused = _LOCK_BYTE // self._file.size + 1
-        return any(number != unused for number in self._unclaimed())
+        return self._file.is_cut or any(number != unused for number in self._unclaimed())
 
     def _unclaimed(self) -> Iterator[int]:
         for number in range(1, self._file.count + 1):

@@ -10,6 +10,7 @@ from clawmem.adapters.sqlite.embeddings import invalid_vectors
 from clawmem.adapters.sqlite.vocabulary import replace_unknown_words
 from clawmem.ports.digests import sha256
 from clawmem.ports.journal import Act
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 
 _NOTHING = sha256(b"").hexdigest()
@@ -95,6 +96,7 @@ def _put_back(
         "quality_score": _MEDIUM,
         "pinned": int(Act.PIN in acts),
         "body_length": len(text or ""),
+        "origin": Origin.TOOL_OUTSIDE.value,  # until its file is read again, nobody knows who wrote it
         "inactive": _why_inactive(number, clues, acts, has_text=bool(text)),
     }
     names = ", ".join(values)

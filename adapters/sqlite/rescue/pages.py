@@ -24,8 +24,9 @@ class PageFile:
     """
     The pages of the file at *path*, with the committed pages of its write-ahead log.
 
-    An invalid header is replaced by the values that every vault has; ``has_header`` says whether it is valid. Pages are
-    read when they are asked for, because a vault may be larger than the memory.
+    An invalid header is replaced by the values that every vault has; ``has_header`` says whether it is valid, and
+    ``is_cut`` whether the file has fewer pages than the header says. Pages are read when they are asked for, because a
+    vault may be larger than the memory.
     """
 
     def __init__(self, path: str) -> None:
@@ -45,6 +46,7 @@ class PageFile:
         self.application_id: int = _WORD.unpack_from(told, 68)[0]
         self._trunk: int = _WORD.unpack_from(told, 32)[0]
         self.count = max([-(-self._length // self.size), *self._logged], default=0)
+        self.is_cut: bool = _WORD.unpack_from(told, 28)[0] > self.count
 
     def close(self) -> None:
         """Close the file."""
