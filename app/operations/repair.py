@@ -45,7 +45,8 @@ class Repaired(Result):
     The rows that were kept and lost by table, null if their number is unknown.
 
     ``notes`` are documents whose text is lost and in no file, ``spoilt`` those whose text is partly damaged. ``reread``
-    are documents whose text was lost, and read again from their files. ``vault`` is the new file, ``damaged`` the old one.
+    are documents whose text was lost, and read again from their files. ``nameless`` is the number of texts whose names are
+    lost; unless a file has them, they are in ``damaged`` only, the old file. ``vault`` is the new one.
     """
 
     kept: dict[str, int]
@@ -53,6 +54,7 @@ class Repaired(Result):
     notes: list[str]
     spoilt: list[str]
     reread: list[str]
+    nameless: int
     vault: str
     damaged: str
 
@@ -91,6 +93,7 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
         notes=[one for one in salvaged.notes if one not in served],
         spoilt=[one for one in salvaged.spoilt if one not in served],
         reread=[one for one in (*salvaged.notes, *salvaged.spoilt) if one in served],
+        nameless=salvaged.nameless,
         vault=str(settings.vault),
         damaged=damaged,
     )
@@ -139,6 +142,7 @@ def _unconfirmed(found: SalvageReport, in_files: AbstractSet[str]) -> Confirmati
         "notes": [one for one in found.notes if one not in in_files],
         "spoilt": [one for one in found.spoilt if one not in in_files],
         "reread": sorted(in_files),
+        "nameless": found.nameless,
     }
     lines = [*_lines(found.kept, **would_remove, is_done=False)]
     sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
@@ -165,7 +169,8 @@ def _complete(services: Services, salvaged: SalvageReport, *, rebuild_profile: b
 
 
 def _text(result: Repaired) -> Iterator[str]:
-    yield from _lines(result.kept, result.lost, result.notes, result.spoilt, result.reread, is_done=True)
+    lists = (result.notes, result.spoilt, result.reread)
+    yield from _lines(result.kept, result.lost, *lists, result.nameless, is_done=True)
     yield f"Repaired: {result.vault}"
     yield f"Damaged file: {result.damaged}"
 
@@ -195,6 +200,7 @@ def _lines(
     notes: Sequence[str],
     spoilt: Sequence[str],
     reread: Sequence[str],
+    nameless: int,
     *,
     is_done: bool,
 ) -> Iterator[str]:
@@ -210,7 +216,9 @@ def _lines(
     yield from _named("Read from its file again" if is_done else "Comes back from its file", reread)
     yield from _named(f"Text {verb}, in no file", notes)
     yield from _named("Text damaged, kept in the archive", spoilt)
-    if not (gone or notes or spoilt):
+    if nameless:
+        yield f"Texts whose names are lost ({nameless}): those of files are read again, others are in the damaged file only"
+    if not (gone or notes or spoilt or nameless):
         yield "Nothing was lost." if is_done else "Nothing would be lost."
 
 

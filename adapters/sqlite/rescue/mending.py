@@ -33,10 +33,14 @@ class IndexClues(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Documents whose text is lost, and documents whose text is partly damaged, as ``collection/path``."""
+    """
+    Documents whose text is lost, and documents whose text is partly damaged, as ``collection/path``; and the number of
+    texts whose documents are lost.
+    """
 
     lost: tuple[str, ...]
     spoilt: tuple[str, ...]
+    nameless: int
 
 
 def mend(db: Database, clues: IndexClues) -> Losses:
@@ -47,9 +51,10 @@ def mend(db: Database, clues: IndexClues) -> Losses:
     lost, spoilt = _check_texts(db)
     _drop_invalid_vectors(db)
     drop_dangling(db)
+    nameless = int(db.value(_NAMELESS))
     for sql in _MENDED:
         db.write(sql)
-    return Losses(tuple(sorted(lost)), tuple(sorted(spoilt)))
+    return Losses(tuple(sorted(lost)), tuple(sorted(spoilt)), nameless)
 
 
 # -- documents --------------------------------------------------------------------------------------
@@ -193,6 +198,7 @@ UNUSED_ENTITIES = """
     delete from entities
      where key not in (select entity from mentions) and key not in (select subject from triples)
        and key not in (select object from triples where object is not null)"""
+_NAMELESS = "select count(*) from content where body <> '' and hash not in (select hash from documents)"
 _DOCUMENT_GONE = "not in (select id from documents)"
 _MENDED = (
     f"delete from fragments where key >> 20 {_DOCUMENT_GONE}",

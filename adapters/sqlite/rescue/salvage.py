@@ -86,11 +86,13 @@ def _copy(file: PageFile, db: Database) -> SalvageReport:
     with db.without_rules(), db.atomic():
         losses = mend(db, found.clues)
     lost = {name: _lost(found.trees[name], rows, found.held[name]) for name, rows in kept.items()}
+    kept["content"] -= losses.nameless
     return SalvageReport(
         {name: rows for name, rows in kept.items() if rows},
         {name: rows for name, rows in lost.items() if rows != 0},
         losses.lost,
         losses.spoilt,
+        losses.nameless,
     )
 
 
