@@ -47,11 +47,11 @@ def mend(db: Database, clues: IndexClues) -> Losses:
     """Make the records of *db* consistent. Call this inside a transaction without triggers."""
     db.write("insert or ignore into content values (?, '')", (_NOTHING,))
     _put_back_documents(db, clues)
+    nameless = int(db.value(_NAMELESS))
     replace_unknown_words(db)
     lost, spoilt = _check_texts(db)
     _drop_invalid_vectors(db)
     drop_dangling(db)
-    nameless = int(db.value(_NAMELESS))
     for sql in _MENDED:
         db.write(sql)
     return Losses(tuple(sorted(lost)), tuple(sorted(spoilt)), nameless)
