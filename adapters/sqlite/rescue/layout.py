@@ -19,6 +19,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "real": (int, float),
     "blob": (bytes,),
+    "": (str, int),
 }
 
 
