@@ -1,7 +1,5 @@
 """Detection and redaction of secrets in whole texts and in parts of them."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence

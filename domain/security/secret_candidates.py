@@ -1,7 +1,5 @@
 """Parts of a text that may be a secret: numbers, strings with digits, and words where a value is expected."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import NamedTuple
