@@ -545,8 +545,8 @@ class Methods:
     ) -> SavedNote:
         """Save a text as a Markdown file in a folder of the user; it can be found at once.
 
-        Nothing is saved if a note states the same already; the answer names that note. Secrets are redacted. Correct a
-        note by saving the new text with supersedes.
+        Nothing is saved if a note that is up to date states the same; the answer names that note. Secrets are redacted.
+        Correct a note by saving the new text with supersedes.
         """
         return self._run("memory_remember", locals())
 
