@@ -24,7 +24,7 @@ FOLDER = "synthesized"
 KINDS = (Kind.DECISION, Kind.PREFERENCE, Kind.MILESTONE, Kind.PROBLEM)
 LINK_KINDS = frozenset(RelationKind) - {RelationKind.USAGE, RelationKind.LINKS_TO}
 
-_TURN = re.compile(r"^\*\*([^*\n]{1,40}):\*\* ", re.MULTILINE)
+_TURN = re.compile(r"^\*\*([^*\n]{1,40}):\*\* (?:\[\d{4}-\d\d-\d\d\] )?", re.MULTILINE)
 _NOT_IN_SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_CHARS, _HASH_CHARS = 50, 8
 

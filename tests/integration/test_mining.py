@@ -152,7 +152,7 @@ def test_slack_threads_names_and_tokens(invoke: Invoke, tmp_path: Path) -> None:
         {"type": "message", "user": "U1", "text": "Who moves the <#C1|harbour> lights? <@U2>", "ts": "1700000000.000100",
          "thread_ts": "1700000000.000100", "reply_count": 1},
         {"type": "message", "subtype": "channel_join", "user": "U2", "text": "joined", "ts": "1700000001.000100"},
-        {"type": "message", "user": "U2", "text": "A plan &amp; a map: https://files.slack.com/a?t=xoxe-12345678-abcdef",
+        {"type": "message", "user": "U2", "text": "A plan &amp; a map: https://files.slack.com/a?t=xoxe-12345678-abcdef the key xoxb-1-2-abcdefgh",
          "ts": "1700000002.000100"},
     ]  # fmt: skip
     reply = {"type": "message", "user": "U2", "text": "The night crew moves them.", "ts": "1700090000.000200",
@@ -173,10 +173,37 @@ def test_slack_threads_names_and_tokens(invoke: Invoke, tmp_path: Path) -> None:
 
     texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
     assert (
-        "**Ida Holm:** Who moves the #harbour lights? @Per\n\n**Per:** The night crew moves them.\n" in texts
+        "**Ida Holm:** [2023-11-14] Who moves the #harbour lights? @Per\n\n**Per:** [2023-11-15] The night crew moves them.\n"
+        in texts
     )
-    assert any("A plan & a map" in text for text in texts)
-    assert not any("xoxe" in text or "joined" in text for text in texts)
+    assert any(
+        "A plan & a map: https://files.slack.com/a the key [redacted: slack token]" in text for text in texts
+    )
+    assert not any("xox" in text or "joined" in text for text in texts)
+
+
+def test_a_document_has_the_time_of_its_messages(invoke: Invoke, tmp_path: Path) -> None:
+    """An answer on a later day is found by that day, by words of its question, and once; a few words stay with the talk."""
+    day = 1_700_000_000
+    thread: dict[str, object] = {"type": "message", "user": "U1", "thread_ts": f"{day}.0001"}
+    said = [
+        {**thread, "text": "Can somebody order the licence of the glossary plugin?", "ts": f"{day}.0001"},
+        {**thread, "text": "It arrived today, the papers are in the green folder.", "ts": f"{day + 2 * 86_400}.0001"},
+        {**thread, "text": "Thanks!", "ts": f"{day + 5 * 86_400}.0001"},
+    ]  # fmt: skip
+    write_notes(tmp_path / "slack", {"harbour/2023-11-14.json": json.dumps(said)})
+    mined(invoke, tmp_path / "slack")
+
+    options = ("--since", "2023-11-16", "--until", "2023-11-17")
+    [found] = ask_json(invoke, "search", "green folder", *options)["results"]
+    assert found["authored_at"].startswith("2023-11-16")
+    text = text_of(invoke, found["file"])
+    assert text.startswith("> **U1:** [2023-11-14] Can somebody order")
+    assert text.endswith("**U1:** [2023-11-19] Thanks!\n")
+    [same] = ask_json(invoke, "search", "who orders the glossary plugin", *options)["results"]
+    assert same["file"] == found["file"]
+    (tmp_path / "slack/harbour/2023-11-14.json").write_text(f"{json.dumps(said)}\n\n", "utf-8")
+    assert changes(mined(invoke, tmp_path / "slack"), "slack") == (0, 0, 0, 2)
 
 
 def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
