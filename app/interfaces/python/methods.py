@@ -283,10 +283,7 @@ class Methods:
         self, *, collection: str | list[str] = "", force: bool = False, enrich: bool = False,
         allow_empty: bool = False,
     ) -> Reading:
-        """Read the folders again, with force also the files that look unchanged.
-
-        It makes vectors only where the config file says autoEmbed, see embed.
-        """
+        """Read the folders again, with force also the files that look unchanged, and make the missing vectors as update does."""
         return self._run("reindex", locals())
 
     def why_not(self, path: Path) -> FileReport:
