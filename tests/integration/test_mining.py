@@ -77,20 +77,28 @@ def test_chatgpt_reads_the_current_branch_alone(invoke: Invoke, tmp_path: Path) 
         "w": chatgpt_message("w", "assistant", "weightless words", None, weight=0.0),
         "t": chatgpt_message("t", "assistant", "search(tool words)", None, recipient="web"),
         "i": chatgpt_message("i", "user", "", None, content=context),
-        "c": chatgpt_message("c", "assistant", "Cited\u30104\u2020source\u3011 words at the end.", None),
+        "c": chatgpt_message(
+            "c",
+            "assistant",
+            "Cited\u30104\u2020source\u3011 words \ue200cite\ue202turn0\ue201, and at the end.",
+            None,
+        ),
     }
     for name, message in more.items():
         mapping[name] = {"id": name, "parent": last, "children": [], "message": message}
         last = name
     write_notes(tmp_path, {"conversations.json": json.dumps([{**one, "current_node": last}])})
 
-    mined(invoke, tmp_path / "conversations.json")
+    report = mined(invoke, tmp_path / "conversations.json")
 
     found = documents(invoke)
     text = "\n".join(text_of(invoke, document["file"]) for document in found.values())
     for absent in ("abandoned", "hidden words", "weightless", "tool words", "\u3010"):
         assert absent not in text
-    assert "Cited words at the end." in text
+    assert "Cited words, and at the end." in text
+    assert report["sources"]["chatgpt"]["conversations"] == 1
+    [source] = ask_json(invoke, "sources")["sources"]
+    assert (source["conversations"], source["documents"]) == (1, len(found))
     assert found["Custom instructions for ChatGPT"]["content_type"] == "preference"
     assert "I sail.\n\nBe short." in text
 

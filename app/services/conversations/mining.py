@@ -19,7 +19,7 @@ from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
-from clawmem.domain.conversations.places import conversation_key, source_of_path, unit_path
+from clawmem.domain.conversations.places import CONVERSATION, conversation_key, source_of_path, unit_path
 from clawmem.domain.conversations.units import MIN_TALK, MIN_UNIT, Unit, quoted_message, unit_body, unit_title
 from clawmem.domain.conversations.versions import ConversationState, numbered_units, version_of
 from clawmem.domain.documents.fragments import fragment
@@ -43,7 +43,6 @@ from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, InactiveReason, Scope
 from clawmem.ports.stores import LifecycleStores
 
-CONVERSATION = "conversation"
 BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
 REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
@@ -163,10 +162,11 @@ class _Run:
         source = self._options.source or self._source_before(said, iso_utc(messages[0].at_ms))
         said = _without_secrets(said)
         counts = self.report.sources.setdefault(source, SourceCounts())
+        is_talk = (said.content_type or CONVERSATION) == CONVERSATION
         # Counted with the first document, so that an interrupted import counts the conversations that it stored.
         read: tuple[_Increment, ...] = (
-            _Increment(counts, "conversations"),
-            _Increment(counts, "messages", len(messages)),
+            _Increment(counts, "conversations", is_talk),
+            _Increment(counts, "messages", len(messages) * is_talk),
         )
         key = conversation_key(source, said.id)
         if key in self._fresh:
