@@ -21,6 +21,7 @@ from clawmem.app.services.retrieval.retrievers import (
     vector_retriever,
 )
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
+from clawmem.app.services.retrieval.stages.answered import decisions_before_questions
 from clawmem.app.services.retrieval.stages.by_date import named_time_first, newest_matching_first
 from clawmem.app.services.retrieval.stages.cut import cut, diversify
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
@@ -50,6 +51,7 @@ def search(vault: SearchableDocuments) -> Pipeline:
             "judge": judge(vault),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "newest first": newest_matching_first(vault),
             "cut": cut,
         },
@@ -67,6 +69,7 @@ def vsearch(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
             "nearest": nearest(vault.documents),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "newest first": newest_matching_first(vault),
             "cut": cut,
         },
@@ -116,6 +119,7 @@ def query(
             "judge": judge(vault),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "versions": versions_in_order(vault),
             "diversify": diversify(vault.documents),
             "newest first": newest_matching_first(vault),
