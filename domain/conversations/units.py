@@ -9,12 +9,15 @@ against .748 of 1600. Titled by the first line of the document they gave .758, b
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from clawmem.domain.conversations.messages import CleanMessage
+from clawmem.domain.conversations.messages import ROLES, CleanMessage
 from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.security.patterns import Pattern
+from clawmem.ports.transcripts import Speaker
 
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
@@ -24,6 +27,9 @@ PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
 MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer of the same day
 TITLE_CHARS = 80
 _DAY = len("2026-03-31")
+
+# A paragraph that `unit_body` wrote: its speaker, and the day in brackets.
+TURN = Pattern(r"^\*\*([^*\n]{1,40}):\*\* (?:\[\d{4}-\d\d-\d\d\] )?", flags=re.MULTILINE)
 
 
 class Division(NamedTuple):
@@ -149,3 +155,21 @@ def unit_body(speakers: Sequence[str], texts: Sequence[str], times_ms: Sequence[
 def quoted_message(message: CleanMessage, text: str) -> str:
     """Return the quotation, with its day, of a *message* of fewer than `MIN_TALK` characters, before a unit's body."""
     return f"> **{message.speaker}:** [{iso_utc(message.at_ms)[:_DAY]}] {' '.join(text.split())}\n\n"
+
+
+def reply_to(body: str, at: int) -> tuple[int, int] | None:
+    """
+    Return the place of the message after a question; ``None`` if no question of a person is in the line at offset *at*.
+
+    Places are offsets of *body*, which `unit_body` wrote, up to the end of the reply.
+    """
+    line = body[at:].partition("\n")[0]
+    turns = list(TURN.compiled.finditer(body))
+    asking = next((place for place in reversed(range(len(turns))) if turns[place].start() <= at), None)
+    if "?" not in line or asking is None or asking + 1 == len(turns):
+        return None
+    question, reply = turns[asking], turns[asking + 1]
+    if question[1] in (ROLES[Speaker.ASSISTANT], reply[1]):
+        return None
+    end = turns[asking + 2].start() if asking + 2 < len(turns) else len(body)
+    return reply.start(), reply.start() + len(body[reply.start() : end].rstrip())

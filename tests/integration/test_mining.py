@@ -214,6 +214,26 @@ def test_a_document_has_the_time_of_its_messages(invoke: Invoke, tmp_path: Path)
     assert changes(mined(invoke, tmp_path / "slack"), "slack") == (0, 0, 0, 2)
 
 
+def test_an_excerpt_has_the_reply(invoke: Invoke, tmp_path: Path) -> None:
+    """Not only the question and its attachment; a long reply is shown alone, and a statement of the user as it is."""
+    ferry = talk(
+        "ferry", "Ferryman", "2025-01-02",
+        "How should the ferryman in the novel speak?\n\n[attached: chapter3.txt]\n\nHe is old.", "It rhymes: salt and time.",
+        "Which boat does the miller have? " + "She has waited on the shore of the lake for years. " * 6, "The miller rows a flat punt.",
+        "I prefer the names of wines untranslated.", "Noted.",
+    )  # fmt: skip
+    mined(invoke, write_export(tmp_path, "chatgpt", ferry))
+
+    def shown(question: str) -> str:
+        return str(ask_json(invoke, "query", question, "-n", 1)["results"][0]["snippet"])
+
+    said = shown("how does the ferryman speak")
+    assert said.startswith("**User:** How should the ferryman")
+    assert said.endswith("**Agent:** It rhymes: salt and time.")
+    assert shown("which boat does the miller have") == "**Agent:** The miller rows a flat punt."
+    assert shown("names of wines untranslated").startswith("**User:** I prefer")
+
+
 def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:
     """A dry run changes nothing, and --since leaves out earlier exchanges, which a later import adds."""
     export = write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)

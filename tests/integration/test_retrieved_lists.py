@@ -106,11 +106,15 @@ class TestList:
                     "judge",
                     "score",
                     "successors first",
+                    "answers first",
                     "newest first",
                     "cut",
                 ],
             ),
-            ("vsearch", ["search", "nearest", "score", "successors first", "newest first", "cut"]),
+            (
+                "vsearch",
+                ["search", "nearest", "score", "successors first", "answers first", "newest first", "cut"],
+            ),
             (
                 "query",
                 [
@@ -121,6 +125,7 @@ class TestList:
                     "judge",
                     "score",
                     "successors first",
+                    "answers first",
                     "versions",
                     "diversify",
                     "newest first",
