@@ -48,8 +48,12 @@ _TIMES = frozenset(
     montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar märz juni juli oktober dezember
     """.split()
 )
+_IDENTIFIER = Pattern(
+    r"[A-Za-z]{1,9}[-_./]?\d[\w./-]*|(?!(?:19|20)\d\d-(?:19|20)\d\d$|\d{4}-\d\d(?:-\d\d)?$)\d{4,}-\d{3,}[\w-]*"
+)
 # Capitalised after another word, or with a genitive ("Priya's number").
 _NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ](?:-?\w)[\w'’-]{0,40}|(?<!\S)[A-ZÀ-Þ][a-zà-ÿ]{1,30}(?=['’]s\b)")
+_POSSESSOR = Pattern(r"(?<!\S)[a-zà-ÿ]{3,30}(?=['’]s\b)")  # of a question without capitals
 _NO_NAMES = frozenset(
     "what who where when why how it that this there here he she let today tomorrow yesterday everyone someone".split()
 )
@@ -174,6 +178,7 @@ class QuestionDemands(NamedTuple):
         slots: Kinds of answer that it asks for.
         every: All of its words.
         counted: The noun that "how many" asks for; empty if none.
+        has_identifier: Whether one of the numbers is an identifier, such as 2026-014 or MP-40.
     """
 
     words: tuple[str, ...]
@@ -183,6 +188,25 @@ class QuestionDemands(NamedTuple):
     slots: tuple[Slot, ...]
     every: frozenset[str]
     counted: str = ""
+    has_identifier: bool = False
+
+    def of_first(self, count: int) -> QuestionDemands:
+        """Return the demands with the first *count* searched words alone."""
+        return self._replace(words=self.words[:count])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether only a text with an identifier, or with a contact of a named person, can answer."""
+        return self.has_identifier or self._asks_contact
+
+    @property
+    def _asks_contact(self) -> bool:
+        is_asked = len(self.every) <= SHORT and any(slot.is_contact for slot in self.slots)
+        return is_asked and bool(self._searched_names)
+
+    def is_exactly_met(self, lacks: Shortfall) -> bool:
+        """Whether a text with this shortfall has the identifier, and the contact next to the name."""
+        return lacks.number == 0 and not (self._asks_contact and (lacks.slot or lacks.names))
 
     @property
     def is_specific(self) -> bool:
@@ -245,7 +269,7 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
         tuple(map(_plain, searched)),
         frozenset(
             _plain(word)
-            for name in _NAME.compiled.findall(text)
+            for name in (_NAME if text != text.lower() else _POSSESSOR).compiled.findall(text)
             for word in words(name)
             if len(word) > 1
             and word.isalpha()
@@ -257,6 +281,7 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
         tuple(slot for slot in SLOTS if any(f" {cue} " in spoken for cue in slot.cues)),
         frozenset(map(_plain, every)),
         _plain(counted[1].lower()) if counted else "",
+        any(map(_is_identifier, text.split())),
     )
 
 
@@ -275,6 +300,11 @@ def _numbers(text: str) -> Iterator[tuple[str, ...]]:
     for part in text.split():
         if len(part) <= LONGEST_NUMBER and any(map(str.isdigit, part)):
             yield tuple(map(_plain, words(part)))
+
+
+def _is_identifier(part: str) -> bool:
+    """Whether *part* is a code of digits and letters or of two long numbers; no date, time, range or amount."""
+    return _IDENTIFIER.compiled.fullmatch(part.strip("?!.,;:()\"'")) is not None
 
 
 def unmet(

@@ -46,6 +46,18 @@ def test_a_property_of_the_user_is_quoted(vault: Invoke) -> None:
     assert "notes/decisions/2025-11-04-entry.md:5" in shown
 
 
+def test_a_line_of_tags_is_no_answer(invoke: Invoke, tmp_path: Path) -> None:
+    """A note that matches by its tags and its title shows its text."""
+    note = "---\ntags: [choir]\n---\n# Rehearsal 19 November\n\nNew soprano: Katarzyna. The concert begins at 18:00.\n"
+    write_notes(tmp_path / "notes", {"r.md": note})
+    invoke("collection", "add", tmp_path / "notes")
+    invoke("update", "--embed")
+    shown = invoke("query", "when is the choir rehearsal").output
+
+    assert "New soprano: Katarzyna." in shown
+    assert "tags:" not in shown
+
+
 def test_broken_front_matter_is_not_in_a_block(vault: Invoke, environ: dict[str, str]) -> None:
     """A hook quotes the text below malformed front matter, not the YAML."""
     asked = "When does the ferry leave by the timetable at the pier?"
