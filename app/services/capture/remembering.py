@@ -113,8 +113,7 @@ class Remember:
         folder, inbox = self._place(note.collection)
         past = self._superseded(note.supersedes, folder)
         like = [*self._alike(clean)]
-        known = None if anyway else self._stated(clean, past, like)
-        if known:
+        if not anyway and (known := self._stated(clean, past, like)):
             return known
         resembles = "" if past else self._resembled(clean, like)
         if note.origin is not Origin.USER:
@@ -123,13 +122,10 @@ class Remember:
         content = note_text(
             clean, title, tags=list(dict.fromkeys(tags)), created=created, supersedes=_address(past, folder)
         )
+        names = file_names(title, f"{created:%Y-%m-%d}")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
-        names = (
-            name
-            for name in file_names(title, f"{created:%Y-%m-%d}")
-            if self._vault.documents.at(folder.name, f"{inbox}/{name}") is None
-        )
-        path = self._files.create(folder.root, inbox, names, content)
+        free = (one for one in names if self._vault.documents.at(folder.name, f"{inbox}/{one}") is None)
+        path = self._files.create(folder.root, inbox, free, content)
         document = self._indexed(folder, path)
         if past and not self._supersedes(document, past):
             self._files.remove(folder.root, path)
