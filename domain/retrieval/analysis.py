@@ -88,7 +88,7 @@ class QueryAnalysis:
 
     @cached_property
     def demands(self) -> QuestionDemands:
-        """What a text must contain to answer."""
+        """Contents that a text must have to answer."""
         from clawmem.domain.retrieval.requested import requested
 
         time = self.text[self.named_time.start : self.named_time.end] if self.named_time else ""

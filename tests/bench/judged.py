@@ -157,7 +157,7 @@ def surroundings() -> dict[str, Any]:
         except PackageNotFoundError:
             return "not installed"
 
-    packages = ("sqlite-vec", "wordllama", "tokenizers", "numpy", "onnxruntime")
+    packages = ("wordllama", "tokenizers", "numpy", "onnxruntime")
     return {
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),

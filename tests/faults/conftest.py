@@ -85,12 +85,10 @@ def _told(vault: Vault, document: Document) -> tuple[str, ...]:
 class ServedWorld(World):
     """A world whose vault can have its indexes outside, as every command opens it."""
 
-    def open(
-        self, *, extension: bool = True, read_only: bool = False, options: Mapping[str, str] | None = None
-    ) -> ServedVault:
+    def open(self, *, read_only: bool = False, options: Mapping[str, str] | None = None) -> ServedVault:
         """Open the vault anew; what was open is closed."""
         self.close()
-        self._records = SqliteVault(str(self.vault_file), read_only=read_only, vector_extension=extension)
+        self._records = SqliteVault(str(self.vault_file), read_only=read_only)
         engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only, options=options)
         self.lease_clock = ManualClock(SystemClock().now_ms() + LATER_MS)
         self.indexer = Indexer(self._records, self.lease_clock, holder_id())
@@ -157,8 +155,8 @@ def worlds(tmp_path: Path) -> Iterator[Callable[..., World]]:
     """Makes worlds that share the folder ``notes``, each with a vault of its own name."""
     made: list[World] = []
 
-    def make(name: str, *, extension: bool = True) -> World:
-        made.append(World(tmp_path, tmp_path / f"{name}.sqlite", extension=extension))
+    def make(name: str) -> World:
+        made.append(World(tmp_path, tmp_path / f"{name}.sqlite"))
         return made[-1]
 
     yield make

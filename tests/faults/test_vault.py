@@ -248,7 +248,7 @@ class TestPlaces:
         world.vault.close()
         world.vault_file.chmod(0o400)
 
-        world.open(extension=False)
+        world.open()
         assert world.found("zebra") == ["a.md"]
         world.write("b.md", "Yak.")
         for write in (world.update, world.embed):

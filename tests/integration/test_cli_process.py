@@ -16,7 +16,7 @@ from clawmem.app.version import VERSION
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-HEAVY = {"numpy", "tokenizers", "lancedb", "tantivy", "duckdb", "rich", "wordllama", "sqlite_vec"}
+HEAVY = {"numpy", "tokenizers", "lancedb", "tantivy", "duckdb", "rich", "wordllama"}
 
 
 def modules_after(environ: dict[str, str], home: Path, *args: str) -> set[str]:

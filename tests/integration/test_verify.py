@@ -316,20 +316,6 @@ class TestVectorIndex:
 
         assert found[0] == "The vector index has an orphan: document number 999, which does not exist."
 
-    def test_without_the_extension_too(self, tmp_path: Path) -> None:
-        """The exact scan is compared as is the extension's table."""
-        world = World(tmp_path, extension=False)
-        world.write("a.md", SOURCES["a.md"])
-        world.write("b.md", SOURCES["sub/b.md"])
-        world.update()
-        sound = world.verify()
-        world.vault.vectors.remove(world.id("b.md"))
-        found = world.verify()
-        world.close()
-
-        assert sound == []
-        assert found[0].startswith("notes/b.md is missing from the vector index")
-
 
 def test_a_document_that_is_not_from_a_file_needs_none(world: World) -> None:
     """What has no stamp was never on disk, so no file of it is gone."""

@@ -65,7 +65,6 @@ HEAVY = {
     "onnx",
     "onnxruntime",
     "pyarrow",
-    "sqlite_vec",
     "starlette",
     "tantivy",
     "tokenizers",
