@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
+from fault_worlds import World
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.ports.records import Vector
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 QUESTIONS = ("zebra stripes", "yak of the mountains", "gnu", "herd animals of the plain")
 NOTES = {
@@ -114,7 +111,7 @@ class TestChanges:
 
 
 class TestAnotherModel:
-    def test_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
+    def test_at_the_command_line(self, world: World, invoke: Invoke) -> None:
         """A model that nobody chose, over a vault of one that is not here: both verbs refuse, then everything anew."""
         filled(world)
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from surfacing_home import Home
-from typer.testing import Result
 
 from clawmem.app.operations.answer_text import answer_text
 from clawmem.app.operations.answering import answer_of
@@ -47,7 +46,7 @@ def _one_line_each(text: str, answer: Answer) -> bool:
     return len([line for line in text.splitlines() if not line.startswith(others)]) == len(answer.results)
 
 
-def test_the_command_line_shows_one_line_for_a_name(invoke: Callable[..., Result], tmp_path: Path) -> None:
+def test_the_command_line_shows_one_line_for_a_name(invoke: Invoke, tmp_path: Path) -> None:
     """Search, list and get print no line that the file name made up."""
     folder = tmp_path / "notes"
     folder.mkdir()

@@ -26,7 +26,6 @@ from clawmem.app.operations.table import all_operations, operations_in
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
-
 STARTS_AND_STAYS = """
 import subprocess, sys, time
 started = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

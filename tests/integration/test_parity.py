@@ -250,8 +250,7 @@ def by_sidecar(judged: Judged, place: Path) -> AbstractContextManager[VectorInde
 def by_lancedb(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
-    index = LanceVectorIndex(IndexPlace(str(place), "vectors"), exact_below=1_000_000)
-    return closing(filled(index, judged))
+    return closing(filled(LanceVectorIndex(IndexPlace(str(place), "vectors"), exact_below=1_000_000), judged))
 
 
 def by_codes(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
@@ -268,8 +267,7 @@ def by_partitions(judged: Judged, place: Path) -> AbstractContextManager[VectorI
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
     where = IndexPlace(str(place), "vectors")
-    index = LanceVectorIndex(where, exact_below=0, partition_size=64, fewest_probes=3)
-    return closing(filled(index, judged))
+    return closing(filled(LanceVectorIndex(where, exact_below=0, partition_size=64, fewest_probes=3), judged))
 
 
 def filled(index: VectorIndex, judged: Judged) -> VectorIndex:

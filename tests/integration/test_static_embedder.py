@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from programs import run_program
 
 from clawmem.adapters.models import static
 from clawmem.adapters.models.static import StaticEmbedder
@@ -114,9 +113,10 @@ def test_another_process_gives_the_same_bytes(embedder: StaticEmbedder) -> None:
         "from clawmem.adapters.models.static import StaticEmbedder as E;"
         "e = E(); print(e.fingerprint, e.embed_query('redis sessions').hex())"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert run.stdout.split() == [embedder.fingerprint, embedder.embed_query("redis sessions").hex()]
+    assert run_program(code).stdout.split() == [
+        embedder.fingerprint,
+        embedder.embed_query("redis sessions").hex(),
+    ]
 
 
 def test_a_text_of_a_megabyte(embedder: StaticEmbedder) -> None:
@@ -224,9 +224,7 @@ def test_starts_without_numpy_and_never_imports_the_package() -> None:
         "print('numpy' in sys.modules, 'tokenizers' in sys.modules); e.embed_query('a');"
         "print('wordllama' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert run.stdout.split() == ["False", "False", "False"]
+    assert run_program(code).stdout.split() == ["False", "False", "False"]
 
 
 def copied(folder: Path) -> Path:

@@ -96,9 +96,7 @@ def test_a_text_misses_the_question_if_it_lacks_the_value_or_every_name(
     question: str, text: str, is_missed: bool
 ) -> None:
     """Of two names one is enough; a question with more names, or with none and no slot, is missed by no text."""
-    asked = requested(question, query_forms(question).words)
-
-    assert asked.is_missed_by(lacks(question, text)) is is_missed
+    assert requested(question, query_forms(question).words).is_missed_by(lacks(question, text)) is is_missed
 
 
 @pytest.mark.parametrize(
