@@ -1,7 +1,5 @@
 """Embedding spaces: the serving one, the one that is being built, and retired ones."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database

@@ -1,7 +1,5 @@
 """The profile page: current statements and recent work, each line with its origin."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence

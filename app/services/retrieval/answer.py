@@ -1,7 +1,5 @@
 """Results as the interfaces show them: every ranked candidate with its location and a snippet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -11,7 +9,6 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, Trace
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
 from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
@@ -208,6 +205,14 @@ class Result(ResultFields):
 
         A line of tags is returned only if the note has no text.
         """
+        if not self.document.front_matter:
+            return None
+        from clawmem.domain.documents.properties import (
+            TAG_PROPERTIES,
+            TECHNICAL_PROPERTIES,
+            without_properties,
+        )
+
         ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES if self.body.strip() else TECHNICAL_PROPERTIES
         head = without_properties(self.document.front_matter, ignored)
         names = " ".join(document_names(self.document)).lower()

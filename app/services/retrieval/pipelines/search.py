@@ -27,11 +27,6 @@ from clawmem.app.services.retrieval.stages.cut import cut, diversify
 from clawmem.app.services.retrieval.stages.exact_first import exact_first
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone, judge
-from clawmem.app.services.retrieval.stages.openclaw import (
-    every_word_retriever,
-    merge_passages,
-    nearest_passages_retriever,
-)
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.stages.vector_weight import weigh_vectors
@@ -80,6 +75,12 @@ def vsearch(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
 
 def openclaw(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
     """Return a pipeline that ranks passages as OpenClaw does: by cosine, and by the rank among those with every word."""
+    from clawmem.app.services.retrieval.stages.openclaw import (
+        every_word_retriever,
+        merge_passages,
+        nearest_passages_retriever,
+    )
+
     legs = {"passage": every_word_retriever(vault), "vector": nearest_passages_retriever(vault, embedder)}
     return Pipeline(
         vault,
