@@ -242,10 +242,12 @@ def reflect(vault: DocumentsWithSessions, clock: Clock, days: int = DAYS) -> Ref
     recent = [one for one in served if one.authored_at >= since]
     decisions = [one for one in recent if one.content_type == "decision"][:LISTED_DECISIONS]
     pairs = sorted(_together(vault.usage, served), key=lambda pair: (-pair.count, pair.one.id, pair.other.id))
+    # A decision that was captured and imported as well counts once.
+    said = {(one.title, one.authored_at[: len("2026-03-31")]): one for one in decisions}
     return Reflection(
         days,
         decisions,
-        repeated_phrases(f"{one.title}\n{vault.documents.body(one.id) or ''}" for one in decisions),
+        repeated_phrases(f"{one.title}\n\n{vault.documents.body(one.id) or ''}" for one in said.values()),
         [one for one in recent if one.content_type == "antipattern"][:ANTIPATTERNS],
         pairs[:PAIRS],
     )
