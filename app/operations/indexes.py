@@ -90,7 +90,8 @@ def verify(services: Services, request: NoParameters) -> Differences:
     skipped = [
         one for folder in services.folders for one in skipped_files(services.vault.documents, files, folder)
     ]
-    return Differences(differences=[*lag, *services.verify()], skipped=skipped)
+    found = [*lag, *services.verify()] or services.forgotten_places.warnings()
+    return Differences(differences=found, skipped=skipped)
 
 
 def rebuild(services: Services, request: Rebuild) -> Rebuilt:

@@ -39,6 +39,8 @@ from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.records import Document, FragmentKind, Span
 from clawmem.ports.stores import DocumentRecords
 
+CONVERSATION = "conversation"  # content type
+
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
 
@@ -112,13 +114,26 @@ class Result(ResultFields):
         return self._found(self.shown_length)
 
     def _found(self, max_length: int) -> Snippet:
-        """Return the lines that answer; of a numbered list that is short enough, all steps."""
+        """Return the lines that answer: of a question in a conversation the reply, of a short numbered list all steps."""
         found = self._best_lines(max_length)
         if self.unit is Unit.LINE:
             return found
+        if self.document.content_type == CONVERSATION and (replied := self._with_reply(found, max_length)):
+            return replied
         steps = numbered_list(self.body, self._place(found)[0])
         is_short = steps is not None and steps[1] - steps[0] <= max_length
         return whole_lines(self.body, steps, self.document.body_line) if steps and is_short else found
+
+    def _with_reply(self, found: Snippet, max_length: int) -> Snippet | None:
+        """Return the reply to a question with which *found* begins, after the question if there is room for both."""
+        from clawmem.domain.conversations.units import reply_to  # few vaults hold conversations
+
+        start, _ = self._place(found)
+        if found.start_line < self.document.body_line or not (reply := reply_to(self.body, start)):
+            return None
+        if reply[1] - start <= max_length:
+            return whole_lines(self.body, (start, reply[1]), self.document.body_line)
+        return self._cut(reply, max_length, clipped=True)
 
     def _best_lines(self, max_length: int) -> Snippet:
         asked = self.question

@@ -21,6 +21,7 @@ from clawmem.app.services.retrieval.retrievers import (
     vector_retriever,
 )
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
+from clawmem.app.services.retrieval.stages.answered import decisions_before_questions
 from clawmem.app.services.retrieval.stages.by_date import named_time_first, newest_matching_first
 from clawmem.app.services.retrieval.stages.cut import cut, diversify
 from clawmem.app.services.retrieval.stages.exact_first import exact_first
@@ -47,6 +48,7 @@ def search(vault: SearchableDocuments) -> Pipeline:
             "judge": judge(vault),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "newest first": newest_matching_first(vault),
             "cut": cut,
         },
@@ -64,6 +66,7 @@ def vsearch(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
             "nearest": nearest(vault.documents),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "newest first": newest_matching_first(vault),
             "cut": cut,
         },
@@ -120,6 +123,7 @@ def query(
             "judge": judge(vault),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "versions": versions_in_order(vault),
             "diversify": diversify(vault.documents),
             "newest first": newest_matching_first(vault),
