@@ -21,6 +21,7 @@ from clawmem.app.settings.sections import (
     ModelServer,
     RerankServer,
     absolute_folder,
+    expanded,
     servers_in,
 )
 from clawmem.app.settings.vaults import read_vaults
@@ -127,7 +128,7 @@ class Settings(BaseModel):
     @field_validator("inbox")
     @classmethod
     def _inbox(cls, inbox: str) -> str:
-        path = Path(inbox).expanduser()
+        path = expanded(Path(inbox))
         if ".." in path.parts:
             raise ValueError("must not contain ..")
         return str(path) if inbox.strip() else ""
@@ -232,7 +233,7 @@ def load_settings(
     path = find_config(config_folder(env))
     chosen = _from_file(path)
     chosen |= _from_environment(env, chosen)
-    chosen |= {"vault": vault.expanduser() if vault else default_vault(env), "config_file": path}
+    chosen |= {"vault": expanded(vault) if vault else default_vault(env), "config_file": path}
     chosen |= {"home": home_folder(env), "models": models_folder(env)}
     chosen |= {"backend": backend} if backend else {}
     return _validated(chosen, path)
