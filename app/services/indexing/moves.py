@@ -34,6 +34,16 @@ def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, hash:
     return forgotten.holds(hash) and not documents.holding(hash)
 
 
+def is_forgotten_file(forgotten: ForgottenTexts, hash: str, *records: Document | None) -> bool:
+    """
+    Whether a file with this *hash* of its body has a text that was forgotten on request.
+
+    *records* are those of the file, at its place and before it was moved. Where one has the text, it is a copy that was
+    served when the other note was forgotten, and stays.
+    """
+    return forgotten.holds(hash) and not any(one is not None and one.hash == hash for one in records)
+
+
 def move(documents: DocumentStore, past: Document, parsed: ParsedSource) -> None:
     """
     Give the document *past* the path of its moved file.

@@ -11,7 +11,7 @@ from clawmem.app.services.indexing.claims import aim_links, aimed_claims
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
-from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_text, move
+from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_file, move
 from clawmem.app.services.indexing.publish import apply_in_chunks, publish, withdraw
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.identity import source_hash
@@ -318,7 +318,8 @@ class _Pass:
         if change.past and version_of(self._vault.documents.get(change.past.id)) != version_of(change.past):
             return _Outcome.OUTDATED
         if parsed := change.parsed:
-            if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, parsed.document.hash):
+            texts = self._vault.forgotten_texts
+            if is_forgotten_file(texts, parsed.document.hash, change.known, change.past):
                 if change.known:
                     withdraw(self._vault, [change.known.id], InactiveReason.REMOVED)
                 return _Outcome.FORGOTTEN
