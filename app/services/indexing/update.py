@@ -99,6 +99,10 @@ class UpdateCollection:
         self._clock = clock
         self._parse_yaml = parse_yaml
 
+    def known(self, folder: Folder) -> list[Document]:
+        """Return the documents of the files of *folder*, served or not."""
+        return [*known_sources(self._vault.documents, folder).values()]
+
     def __call__(
         self,
         folder: Folder,
