@@ -38,7 +38,7 @@ class Differences(Result):
 
     differences: list[str]
     skipped: list[str]
-    rebuilt: list[str] = []
+    rebuilt: list[str] = Field(default=[], description="Damaged indexes that were rebuilt.")
 
     @property
     def exit_code(self) -> int:
