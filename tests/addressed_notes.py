@@ -22,10 +22,7 @@ from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.app.settings.model import load_settings
 
 PRICING, QUEUE, PUMP = "work/2026-04-18-pricing.md", "work/queue.md", "work/observations/pump.md"
-
-
 ACME, BETA, CAFE = "work/clients/Acme Rocketworks.md", "work/clients/Beta.md", "work/Café.md"
-
 
 NOTES = {
     PRICING: "---\naliases: [Price list, PL]\n---\n# Pricing\n\nOne seat costs twelve euro.\n\nSeats are billed monthly.\n",
@@ -38,7 +35,6 @@ NOTES = {
     "work/observations/pumps.md": "# Pumps leak\n\nBoth pumps of hall two leak at night.\n",
     "work/titled.md": f"# {QUEUE}\n\nIts title is the path of another note.\n",
 }
-
 
 AMBIGUOUS = ("Kick-off", "kick-OFF", "[[Kick-off]]", "[[kick-off#Plan|the meeting]]")
 
@@ -136,5 +132,4 @@ def change(door: str, invoke: Invoke, verb: str, text: str) -> Heard:
             return by_tool("memory_pin", query=text, unpin=verb == "unpin")
         return by_tool("memory_snooze", query=text, until="2999-01-01" if verb == "snooze" else None)
     path = f"/documents/{quote(text, safe='')}/{verb.removeprefix('un')}"
-    body = {"forget": {"confirm": True}, "unpin": {"unpin": True}}
-    return by_route("POST", path, **body.get(verb, {}))
+    return by_route("POST", path, **{"forget": {"confirm": True}, "unpin": {"unpin": True}}.get(verb, {}))

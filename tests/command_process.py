@@ -15,13 +15,14 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from process_environ import process_environ
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
 HERE = Path(__file__).parent
 COMMAND = [sys.executable, "-P", "-m", "clawmem"]
 PACKAGES = process_environ(Path("/nowhere"))[
@@ -69,6 +70,12 @@ def run_process(
     done = subprocess.CompletedProcess(process.args, process.returncode, output, errors)
     assert not check or done.returncode == 0, done
     return done
+
+
+def surfaced(prompt: str, environ: Mapping[str, str]) -> str:
+    """Return the block that a hook adds to *prompt*."""
+    done = run_process("surface", "--context", "--stdin", environ=environ, input=prompt, check=True)
+    return str(done.stdout)
 
 
 class ForkedProcess(subprocess.Popen[Any]):

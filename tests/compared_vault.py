@@ -15,9 +15,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.graph.build import BuildGraphs
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.times import parse_iso
 
@@ -39,8 +37,6 @@ def asked(question: str, **rest: object) -> RetrievalRequest:
 
 
 WORDS = "kettle whistle steam spout water boat harbour bee honey hive car garden rain wall tower".split()
-
-
 OPENED = ExitStack()
 
 

@@ -17,6 +17,7 @@ from hypothesis import settings
 from clawmem.adapters.sqlite import migrations
 from clawmem.adapters.sqlite.database import MEMORY as IN_MEMORY
 from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.backend import IndexPlace
 
 # A property is true or false; how long one example takes on a busy machine says nothing about it. Under CI
 # hypothesis has its own profile loaded by now, whose other settings stay. For a longer search:
@@ -44,13 +45,18 @@ if _memory_has_room():
 # Options and parameters of the command line are the same for every call; making them takes a good part of its time.
 typer.testing._get_command = cache(typer.testing._get_command)
 
-
 # No test leaves a server behind; those that test the start in the background delete the variable.
 os.environ["CLAWMEM_NO_SERVER"] = "1"
 
 # A shell's background jobs ignore Ctrl-C, and so would the commands that tests start and interrupt.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> IndexPlace:
+    """Of an index: a folder that is not there yet."""
+    return IndexPlace(str(tmp_path / "index"), "generation-1")
 
 
 def pytest_configure(config: pytest.Config) -> None:

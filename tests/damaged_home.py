@@ -20,39 +20,21 @@ from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.capture.memories import Memories
 
 Damage = Callable[[bytes, random.Random], bytes]
-
-
 EXAMPLES = Path(__file__).parents[1] / "examples/notes"
-
-
 FORGOTTEN_FILE = "meetings/2026-08-05-i18n-terms.md"
-
-
 SIZE = PAGE_SIZE
-
-
 SECRET_WORD = "quokkaberry"
-
-
 WRITTEN_S = 1_780_000_000
 _prepared: list[tuple[str, bytes]] = []  # the files of the vault of the first home; all others are copies
-
-
 PINNED = "notes/hub/index.md"
-
 
 MEMORIES = {
     "decisions/queue.md": "# Queue\n\nWe chose a zebrafish queue for the nightly jobs.\n",
     "decisions/long.md": "# Long\n\n" + "The wombatine ledger is written before it is read. " * 200,
 }
 
-
 FORGOTTEN_MEMORY = ("decisions/secret.md", f"# Secret\n\nThe {SECRET_WORD} plan was dropped.\n")
-
-
 SOUND = "Files, records and indexes agree.\n"
-
-
 ADVICE = re.compile(r"[Rr]un: clawmem ((?!doctor)[a-z][a-z-]*)")
 
 

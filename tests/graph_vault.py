@@ -22,7 +22,6 @@ NOTES = {
     "2026-06-21-kettle.md": "# Kettle\n\nIt whistles in C sharp; descale it with vinegar.\n",
 }
 
-
 POSTGRES, OUTAGE, GARDEN, KETTLE = NOTES
 
 

@@ -6,7 +6,7 @@ import json
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,8 +21,6 @@ from clawmem.app.interfaces.hooks.protocol import CARRY_CONTEXT
 from clawmem.ports.telemetry import Recall
 
 SLACK_S = 10.0  # beyond a client's patience, where the machine has other things to do
-
-
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
 TURNS = (
     ("Where should the queue live?", "We could use Redis or Postgres."),
@@ -56,8 +54,10 @@ class Answered(NamedTuple):
     @property
     def context(self) -> str:
         """What the model would read."""
-        context: str = self.answer.get("hookSpecificOutput", {}).get("additionalContext", "")
-        return context
+        return self.answer.get("hookSpecificOutput", {}).get("additionalContext", "")
+
+
+Hook = Callable[..., Answered]
 
 
 def command(name: str, *options: str) -> list[str]:

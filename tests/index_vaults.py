@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,14 @@ from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.vault import Vault
+
+
+def truncate(folder: Path, part: str) -> None:
+    """Cut the files of an index that match off after ten bytes."""
+    files = [file for file in folder.glob(part) if file.is_file()]
+    assert files
+    for file in files:
+        file.write_bytes(file.read_bytes()[:10])
 
 
 class OverIndex:

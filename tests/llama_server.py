@@ -20,8 +20,6 @@ WIDTH, LAYERS, HEADS, HIDDEN = 64, 2, 4, 128
 CONTEXTS = {"llama": 2048, "bert": 512}
 SEED = 11
 _SIGNS = "".join(chr(code) for code in range(33, 127))
-
-
 _RUNNING: dict[str, subprocess.Popen[str]] = {}
 
 
@@ -42,7 +40,6 @@ def running(role: Role, folder: Path, *, api_key: str = "", alias: str = "") -> 
     command = [sys.executable, __file__, role, str(model), api_key, alias]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         try:
-            assert server.stdout is not None
             address = server.stdout.readline().strip()
             assert address, f"the server of {role} did not start"
             _RUNNING[address] = server

@@ -18,13 +18,11 @@ from server_process import ServerProcess
 
 REDIS, POSTGRES = "notes/decisions/2026-02-11-redis.md", "notes/decisions/2026-06-09-postgres.md"
 
-
 NOTES = {
     REDIS: "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
     POSTGRES: "# Move sessions to Postgres\n\nOne database is enough, so login sessions move to Postgres.\n",
     "memories/readme.md": "# Read me\n\nThe lighthouse is painted green.\n",
 }
-
 
 QUESTION = {"query": "where do login sessions live?"}
 

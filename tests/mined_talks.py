@@ -6,14 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from chat_exports import (
-    ASSISTANT,
-    FORMATS,
-    USER,
-    Talk,
-    Turn,
-    talk,
-)
+from chat_exports import ASSISTANT, FORMATS, USER, Talk, Turn, talk
 from command_line import Invoke, ask_json, write_notes
 
 BOAT = talk(
@@ -26,7 +19,6 @@ BOAT = talk(
     "Sand after twelve hours, and wait a whole day below ten degrees.",
 )
 
-
 BREAD = talk(
     "bread-talk",
     "Sourdough",
@@ -36,7 +28,6 @@ BREAD = talk(
     "Thanks!",
     "You are welcome.",
 )
-
 
 PLANS = talk(
     "plans",

@@ -116,11 +116,7 @@ def _chunks(blocks: Sequence[Block]) -> Iterator[dict[str, Any]]:
     yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
     reason = "tool_calls" if calls else "stop"
     yield {**head, "choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}
-    yield {
-        **head,
-        "choices": [],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
-    }
+    yield {**head, "choices": [], "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}}
 
 
 def generated(blocks: Sequence[Block]) -> dict[str, Any]:

@@ -100,10 +100,10 @@ class NotesVault:
         self.vault: Any = None
         self.vault = self.open(**options)
 
-    def open(self, *, extension: bool = True, read_only: bool = False) -> Any:
+    def open(self, *, read_only: bool = False) -> Any:
         """Open the vault again; an open one is closed."""
         self.close()
-        self.vault = SqliteVault(str(self.vault_file), read_only=read_only, vector_extension=extension)
+        self.vault = SqliteVault(str(self.vault_file), read_only=read_only)
         return self.vault
 
     def close(self) -> None:
@@ -220,9 +220,9 @@ class ServedNotesVault(NotesVault):
         self._opened: list[ServedVault] = []
         super().__init__(place)
 
-    def open(self, *, extension: bool = True, read_only: bool = False) -> ServedVault:
+    def open(self, *, read_only: bool = False) -> ServedVault:
         """Open one more handle; the records of the last one for writing are ``records``."""
-        records = SqliteVault(str(self.vault_file), read_only=read_only, vector_extension=extension)
+        records = SqliteVault(str(self.vault_file), read_only=read_only)
         if not read_only:
             self.records = records
         engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only)

@@ -19,8 +19,6 @@ from clawmem.ports.records import InactiveReason
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
 NOW_MS = 1_700_000_000_000
-
-
 DAY_MS = 86_400_000
 
 

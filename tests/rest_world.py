@@ -82,10 +82,7 @@ class Described:
         if "requestBody" not in operation:
             return None
         schema = operation["requestBody"]["content"]["application/json"]["schema"]
-        found: Mapping[str, Any] = self.document["components"]["schemas"].get(
-            schema.get("$ref", "").rpartition("/")[2], schema
-        )
-        return found
+        return self.document["components"]["schemas"].get(schema.get("$ref", "").rpartition("/")[2], schema)
 
     @cache  # noqa: B019
     def validator(self, operation: str, status: int) -> Draft202012Validator:

@@ -181,6 +181,28 @@ def message(text: Any) -> dict[str, Any]:
     }
 
 
+def writing(text: Any) -> Answer:
+    """A server whose generator always writes the same."""
+    return lambda asked: said(message(text)) if asked.path == "/v1/chat/completions" else well_behaved(asked)
+
+
+def scoring(scores: Callable[[list[str]], list[Any]]) -> Answer:
+    """A server whose reranker gives its documents these scores, numbered from 0."""
+
+    def answer(asked: ReceivedRequest) -> ScriptedReply:
+        if asked.path != "/v1/rerank":
+            return well_behaved(asked)
+        given = scores(asked.body["documents"])
+        return said({"results": [{"index": n, "relevance_score": one} for n, one in enumerate(given)]})
+
+    return answer
+
+
+def scoring_each(score: Callable[[str], float]) -> Answer:
+    """The same, whose scores follow from a document's text alone."""
+    return scoring(lambda texts: [*map(score, texts)])
+
+
 class Models:
     """Servers, and adapters over them, whose waits are noted instead of waited; all end with *stack*."""
 

@@ -13,8 +13,6 @@ from hook_process import ask
 from process_environ import process_environ
 
 QUESTION = "where do login sessions live?"
-
-
 LEFT_BY_SERVERS = {f"index.sqlite.{what}" for what in ("server", "token", "server-lock", "hooks")}
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from typing import Any
 
-from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, listing, said
+from scripted_server import ScriptedServer
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -21,10 +21,7 @@ from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.reranker import Reranker
 
 LONGEST_S = 3.0  # generous for a busy machine; a server that waits would take ten
-
-
 QUESTION = "when does the kettle whistle"
-
 
 NOTES = {
     "kettle.md": "# Kettle\n\nThe kettle has a whistle in its spout.\n",
@@ -67,18 +64,6 @@ def paths(vault: SqliteVault, document_ids: Collection[int]) -> dict[int, str]:
 def names(vault: SqliteVault, work: Work) -> list[str]:
     by_id = paths(vault, {candidate.document_id for candidate in work.candidates})
     return [by_id[candidate.document_id] for candidate in work.candidates]
-
-
-def scoring(score: Callable[[str], float]) -> Callable[[ReceivedRequest], ScriptedReply]:
-    """A server whose scores follow from a document's text alone."""
-
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.path == "/v1/models":
-            return listing("tiny")
-        found = [(number, score(text)) for number, text in enumerate(asked.body["documents"])]
-        return said({"results": [{"index": number, "relevance_score": value} for number, value in found]})
-
-    return answer
 
 
 def perfect(text: str) -> float:

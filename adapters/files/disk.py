@@ -145,12 +145,18 @@ def _printable(path: str) -> str:
 
 def _inside(root: str, path: str) -> Path:
     """Return the location of *path* with its folder resolved; opening the file follows or refuses a link at the end."""
-    base = Path(root).resolve()
-    target = base / path
-    where = target.parent.resolve() / target.name
-    if target.name == ".." or not (where.is_relative_to(base) and where.resolve().is_relative_to(base)):
+    # Strings instead of paths, which take twice as long; an update resolves every file of a folder.
+    base = os.path.realpath(root)
+    folder, name = os.path.split(os.path.join(base, path))  # noqa: PTH118
+    where = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
+    ends = os.path.realpath(where) if os.path.islink(where) else where  # noqa: PTH114
+    if name == ".." or not (_is_below(where, base) and _is_below(ends, base)):
         raise PermissionError(errno.EACCES, "it lies outside the folder")
-    return where
+    return Path(where)
+
+
+def _is_below(place: str, base: str) -> bool:
+    return os.path.normcase(place).startswith(os.path.join(os.path.normcase(base), ""))  # noqa: PTH118
 
 
 def _read(path: Path, *, hard_links: bool) -> bytes:

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Sequence
-from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ class TokenCache:
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._tokenizer = tokenizer
-        self._known: dict[str, list[int]] = {}
+        self._known: dict[str, bytes] = {}  # 32 bits for each id
         # a text with the sign of a blank, or with the name of a special token, has other boundaries
         added = tokenizer.get_added_tokens_decoder().values()
         self._others = re.compile("|".join(map(re.escape, (_BLANK, *(one.content for one in added)))))
 
-    def ids(self, texts: Sequence[str]) -> list[list[int]]:
+    def ids(self, texts: Sequence[str]) -> list[array[int]]:
         """Return the token ids of each text, without special tokens."""
         split = [self._split(text) for text in texts]
         known = self._known if len(self._known) <= MOST_WORDS else {}
@@ -37,7 +37,7 @@ class TokenCache:
         self._known = known  # other threads go on with their own
         whole = iter(self._encoded([text for text, words in zip(texts, split, strict=True) if words is None]))
         return [
-            next(whole) if words is None else [*chain.from_iterable(map(known.__getitem__, words))]
+            array("i", next(whole) if words is None else b"".join(map(known.__getitem__, words)))
             for words in split
         ]
 
@@ -48,14 +48,14 @@ class TokenCache:
         words = _WORD.findall(f" {text}") if text else []
         return None if max(map(len, words), default=0) > LONGEST_WORD else words
 
-    def _learn(self, known: dict[str, list[int]], words: Iterable[str]) -> None:
+    def _learn(self, known: dict[str, bytes], words: Iterable[str]) -> None:
         """Encode the words that are new. The tokenizer puts a blank before every text except the empty one."""
         new = [word for word in words if word not in known]
         if " " in new:
             new.remove(" ")
-            known[" "] = self._encoded(["\n"])[0][:1]
+            known[" "] = array("i", self._encoded(["\n"])[0][:1]).tobytes()
         for word, ids in zip(new, self._encoded([word.removeprefix(" ") for word in new]), strict=True):
-            known[word] = ids[1:] if word.startswith("\n") else ids
+            known[word] = array("i", ids[word.startswith("\n") :]).tobytes()
 
     def _encoded(self, texts: list[str]) -> list[list[int]]:
         encode = self._tokenizer.encode_batch_fast  # the fast variant omits offsets

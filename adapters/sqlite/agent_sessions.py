@@ -60,7 +60,7 @@ class OpenClawSessions:
         if not self._database.is_file():
             return []
         try:
-            with closing(open_reader(str(self._database), vectors=False)) as connection:
+            with closing(open_reader(str(self._database))) as connection:
                 [owner] = connection.execute(_AGENT).fetchone() or [None]
                 if owner != self._agent:
                     raise SourceUnreadable(str(self._database), f"it belongs to the agent {owner!r}")

@@ -26,10 +26,9 @@ class FrozenConnection(apsw.Connection):
     """A connection to an immutable file. It sees no later change, so it serves a single read."""
 
 
-def open_reader(path: str, vectors: bool) -> apsw.Connection:
+def open_reader(path: str) -> apsw.Connection:
     """
-    Open a read-only connection, with the vector extension if *vectors* is true and the extension can be
-    loaded.
+    Open a read-only connection.
 
     If SQLite cannot create a write-ahead log because the disk is full or read-only, a file whose log is
     missing or empty is opened as immutable.
@@ -42,8 +41,6 @@ def open_reader(path: str, vectors: bool) -> apsw.Connection:
             raise
         connection = _frozen(path)
     connection.pragma("cache_size", -READER_CACHE_KB)
-    if vectors:
-        load_vectors(connection)
     return connection
 
 
@@ -92,36 +89,6 @@ def busy_handler() -> Callable[[int], bool]:
         return True
 
     return wait
-
-
-def has_vector_extension(connection: apsw.Connection) -> bool:
-    """Whether the vector extension is loaded into *connection*."""
-    try:
-        connection.execute("select vec_version()")
-    except apsw.SQLError:
-        return False
-    return True
-
-
-def load_vectors(connection: apsw.Connection) -> bool:
-    """
-    Load the vec0 extension by its path and return whether that succeeded.
-
-    Importing the Python package would import numpy for the sake of one helper function.
-    """
-    from importlib.util import find_spec
-
-    spec = find_spec("sqlite_vec")
-    if spec is None or not spec.submodule_search_locations:
-        return False
-    try:
-        connection.enable_load_extension(True)
-        connection.load_extension(f"{spec.submodule_search_locations[0]}/vec0", "sqlite3_vec_init")
-    except apsw.Error:
-        return False
-    finally:
-        connection.enable_load_extension(False)
-    return True
 
 
 def _connection(path: str, flags: int) -> apsw.Connection:

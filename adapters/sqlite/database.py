@@ -19,8 +19,6 @@ from clawmem.adapters.sqlite.connections import (
     Bindings,
     Row,
     busy_handler,
-    has_vector_extension,
-    load_vectors,
     open_reader,
     open_writer,
 )
@@ -32,6 +30,7 @@ from clawmem.ports.vault_errors import NotAVault
 Made = TypeVar("Made")
 
 MEMORY = ":memory:"
+_EXPLAINED = (apsw.Error, UnicodeError, OverflowError)
 
 _WRITERS: Counter[str] = Counter()
 
@@ -47,20 +46,19 @@ class Database:
 
     _checkpoints_log = True  # a database opened for writing checkpoints the write-ahead log when it closes
 
-    def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
+    def __init__(self, path: str, *, read_only: bool = False) -> None:
         if os.path.isdir(path):  # noqa: PTH112
             raise NotAVault(path, "it is a folder, and a vault is a file")
         self.path = path
         self.read_only = read_only
         self.has_lost_pages = False  # see `clawmem.adapters.sqlite.abandoning`
-        self._wants_vectors = vector_extension
         self._owner = threading.get_ident()
         self._of_thread = threading.local()
         if not read_only:
             with self._translated():
                 self._main  # noqa: B018  opened, and made where there is none
-        file = (path, *file_identity(path), vector_extension)
-        self._readers = readers_of(file, partial(open_reader, path, vector_extension))
+        file = (path, *file_identity(path))
+        self._readers = readers_of(file, partial(open_reader, path))
         self._checkpoints_log = self._checkpoints_log and not read_only
         _WRITERS[path] += self._checkpoints_log
         if read_only:
@@ -158,13 +156,18 @@ class Database:
 
     def write(self, sql: str, bindings: Bindings = ()) -> list[Row]:
         """Run one statement on the writer and return its rows."""
-        with self._translated():
+        # without a context manager, which would take a tenth of the time of a short statement
+        try:
             return list(self._main.execute(sql, bindings))
+        except _EXPLAINED as error:
+            raise explained(error, self.path, read_only=self.read_only) from error
 
     def write_many(self, sql: str, bindings: Iterable[Bindings]) -> None:
         """Run one statement for each element of *bindings*."""
-        with self._translated():
+        try:
             self._main.executemany(sql, bindings)
+        except _EXPLAINED as error:
+            raise explained(error, self.path, read_only=self.read_only) from error
 
     def define(self, name: str, function: Callable[..., Any]) -> None:
         """Let statements of the writer call *function* as *name*."""
@@ -247,14 +250,6 @@ class Database:
         if self.path != MEMORY and self.write("pragma wal_checkpoint(truncate)")[0][0]:
             raise VaultLocked(self.path)
 
-    @cached_property
-    def has_vectors(self) -> bool:
-        """Whether the vector extension could be loaded."""
-        if not self.read_only:
-            return self._wants_vectors and load_vectors(self._main)
-        with self.connection() as reader:
-            return has_vector_extension(reader)
-
     def close(self) -> None:
         """
         Close every connection; further calls do nothing. A reader that another thread uses is closed by that
@@ -272,7 +267,7 @@ class Database:
     def _read(self, ask: Callable[[apsw.Connection], Made]) -> Made:
         try:
             return ask(self._main) if self._reads_what_it_writes() else self._readers.lend(ask)
-        except (apsw.Error, UnicodeError, OverflowError) as error:
+        except _EXPLAINED as error:
             raise explained(error, self.path, read_only=self.read_only) from error
 
     def _snapshot(self) -> ReadSnapshot | None:
@@ -293,7 +288,7 @@ class Database:
     @cached_property
     def _main(self) -> apsw.Connection:
         """The writer connection. For a read-only vault it is a reader, on which every write fails with an error."""
-        return open_reader(self.path, vectors=False) if self.read_only else self._open()
+        return open_reader(self.path) if self.read_only else self._open()
 
     def _open(self) -> apsw.Connection:
         return open_writer(self.path)
@@ -302,7 +297,7 @@ class Database:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except (apsw.Error, UnicodeError, OverflowError) as error:
+        except _EXPLAINED as error:
             raise explained(error, self.path, read_only=self.read_only) from error
 
 

@@ -7,7 +7,15 @@ from typing import Any
 
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.keys import by_packed, pack, span, unpack
+from clawmem.adapters.sqlite.fragments import (
+    FRAGMENTS,
+    SAVE_FRAGMENT,
+    SPANS,
+    fragment_rows,
+    read_fragments,
+    read_span,
+)
+from clawmem.adapters.sqlite.keys import by_packed, span
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.adapters.sqlite.vocabulary import invalid_record
 from clawmem.ports.digests import sha256
@@ -15,17 +23,14 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import (
     EVERYTHING,
-    NEVER_EMBEDDED,
     Document,
     EmbedState,
     Fragment,
     FragmentKey,
-    FragmentKind,
     InactiveReason,
     Scope,
     SourceStamp,
     Span,
-    embedding_text,
 )
 
 _COLUMNS = tuple(name for name in Document._fields if name not in ("stamp", "id"))
@@ -64,17 +69,6 @@ on conflict (collection, path) do update set
     revision_count = revision_count + (documents.inactive is null and documents.hash <> excluded.hash)
 returning id
 """
-_SAVE_FRAGMENT = "insert into fragments values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_FRAGMENTS = """
-select key, kind, start_line, end_line, start, "end", label, heading, context, own_text
-  from fragments where key between ? and ? order by key
-"""
-_SPANS = """
-select fragments.key, kind, start_line, end_line, start, "end", label, heading
-  from json_each(?) as asked
-  join fragments on fragments.key = asked.value
-  join documents on documents.id = fragments.key >> 20 and inactive is null
-"""
 _MANY = f"{_SELECT} where id in (select value from json_each(?))"
 _BODIES = (
     "select id, body from documents join content using (hash) where id in (select value from json_each(?))"
@@ -91,8 +85,6 @@ select fragments.key, label
     on fragments.key = asked.value and kind = 'line' and label <> ''
   join documents on documents.id = fragments.key >> 20 and inactive is null
 """
-# A dictionary, because a query looks up hundreds of spans and calling the enum takes five times as long.
-_KINDS = {kind.value: kind for kind in FragmentKind}
 _COMPLETE = """
 update documents set embed_state = 'synced'
  where id = :id and not exists (
@@ -194,7 +186,7 @@ class SqliteDocuments:
     def _replace_fragments(self, document_id: int, fragments: Sequence[Fragment]) -> None:
         first, last = span(document_id)
         self._db.write("delete from fragments where key between ? and ?", (first, last))
-        self._db.write_many(_SAVE_FRAGMENT, [_fragment_row(document_id, part) for part in fragments])
+        self._db.write_many(SAVE_FRAGMENT, fragment_rows(document_id, fragments))
         self._db.write(_COMPLETE, {"id": document_id, "first": first, "last": last})
 
     def _drop_body(self, body_hash: str) -> None:
@@ -299,26 +291,16 @@ class SqliteDocuments:
         return self._db.records(_BODIES, document_ids, itemgetter(1))
 
     def fragments(self, document_id: int) -> list[Fragment]:
-        rows = self._db.rows(_FRAGMENTS, span(document_id))
-        body = self.body(document_id) or ""
-        return [_fragment(row, body) for row in rows]
+        return read_fragments(self._db.rows(FRAGMENTS, span(document_id)), self.body(document_id) or "")
 
     def spans(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, Span]:
         packed = by_packed(keys)
-        found = self._db.records(_SPANS, packed, _span)
+        found = self._db.records(SPANS, packed, read_span)
         return {packed[key]: span for key, span in found.items()}
 
     def labels(self, keys: Iterable[FragmentKey]) -> dict[FragmentKey, str]:
         packed = by_packed(keys)
         return {packed[key]: label for key, label in self._db.rows(_LABELS, (json.dumps(sorted(packed)),))}
-
-
-def text_hash(part: Fragment) -> bytes | None:
-    """Return the hash under which the vector of *part* is stored, or ``None`` if *part* is never embedded."""
-    text = embedding_text(part.context, part.text)
-    if part.kind in NEVER_EMBEDDED or not text:
-        return None
-    return sha256(text.encode("utf-8", "surrogatepass")).digest()
 
 
 def _values(document: Document) -> dict[str, Any]:
@@ -349,33 +331,6 @@ def _document(row: Row) -> Document:
 
 def _first(rows: list[Row]) -> Document | None:
     return _document(rows[0]) if rows else None
-
-
-def _fragment_row(document_id: int, part: Fragment) -> Row:
-    own = part.text if part.kind is FragmentKind.FRONT_MATTER else None
-    key = pack(FragmentKey(document_id, part.seq))
-    place = (part.start_line, part.end_line, part.start, part.end)
-    return (key, part.kind.value, *place, part.label, part.heading, part.context, own, text_hash(part))
-
-
-def _fragment(row: Row, body: str) -> Fragment:
-    key, kind, start_line, end_line, start, end, label, heading, context, own = row
-    text = body[start:end] if own is None else own
-    return Fragment(
-        unpack(key).seq, _kind(kind), start_line, end_line, start, end, text, label, heading, context
-    )
-
-
-def _span(row: Row) -> Span:
-    key, kind, start_line, end_line, start, end, label, heading = row
-    return Span(unpack(key), _kind(kind), start_line, end_line, start, end, label, heading)
-
-
-def _kind(word: str) -> FragmentKind:
-    try:
-        return _KINDS[word]
-    except KeyError as error:
-        raise invalid_record() from error
 
 
 def _kinds(

@@ -8,8 +8,9 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
 from clawmem.adapters.sqlite.keys import span, unpack
-from clawmem.adapters.sqlite.short_vectors import BYTES, lengthened, shortened
+from clawmem.adapters.sqlite.short_vectors import BYTES, all_lengthened, all_shortened, lengthened
 from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, EmbeddingSpace, EmbeddingSpaces
 from clawmem.adapters.sqlite.vector_scan import RECORDED, RowFilter, nearest, ranked
 from clawmem.ports.errors import BadVector, ModelMismatch
@@ -129,6 +130,7 @@ class SqliteEmbeddings:
     def store(
         self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
     ) -> list[VectorEntry]:
+        vectors = {short_name(name): vector for name, vector in vectors.items()}
         hashes = json.dumps(list(vectors))
         with self._db.atomic():
             space = self._building(fingerprint) if beside else self._serving(fingerprint, bool(vectors))
@@ -142,13 +144,14 @@ class SqliteEmbeddings:
         return [VectorEntry(unpack(key), kept[name.hex()], *of_document) for key, name, *of_document in rows]
 
     def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
+        names = [*map(short_name, text_hashes)]
         with self._db.atomic():
             self._db.write_many(
                 _FAIL.format_map(_BESIDE if beside else _SERVING),
-                [(bytes.fromhex(name), error) for name in text_hashes],
+                [(bytes.fromhex(name), error) for name in names],
             )
             if not beside:
-                self._db.write(_STATE_OF, (json.dumps(list(text_hashes)),))
+                self._db.write(_STATE_OF, (json.dumps(names),))
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
         sql = """
@@ -243,7 +246,11 @@ class SqliteEmbeddings:
             first.setdefault(row[1], row[0])
         del rows  # an unfinished query would keep its read snapshot open
         texts = _fragment_texts(self._db, first.values())
-        return [PendingText(text_hash.hex(), texts[key]) for text_hash, key in first.items() if key in texts]
+        return [
+            PendingText(whole_name(stored, texts[key]), texts[key])
+            for stored, key in first.items()
+            if key in texts
+        ]
 
     def _serving(self, fingerprint: str, has_vectors: bool) -> EmbeddingSpace | None:
         """Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store."""
@@ -264,13 +271,13 @@ class SqliteEmbeddings:
             return {}
         first = next(iter(vectors.values()), b"")
         known = self._db.value("select length(vector) from space_vectors where space = ? limit 1", space[:1])
-        for vector in vectors.values():
-            check_vector(vector, 4 // BYTES * known if known else len(first))
-        stored = {name: shortened(vector) for name, vector in vectors.items()}
+        check_vectors(vectors.values(), 4 // BYTES * known if known else len(first))
+        stored = all_shortened(vectors.values())
         self._db.write_many(
-            _STORE, [(space.number, bytes.fromhex(name), vector) for name, vector in stored.items()]
+            _STORE,
+            [(space.number, bytes.fromhex(name), short) for name, short in zip(vectors, stored, strict=True)],
         )
-        return {name: lengthened(vector) for name, vector in stored.items()}
+        return dict(zip(vectors, all_lengthened(stored), strict=True))
 
 
 def check_vector(vector: Vector, length: int) -> None:
@@ -285,6 +292,19 @@ def check_vector(vector: Vector, length: int) -> None:
     norm = math.hypot(*array("f", vector))
     if not math.isfinite(norm) or abs(norm - 1) > _UNIT_TOLERANCE:
         raise BadVector(f"its length is {norm:.3g} instead of 1")
+
+
+def check_vectors(vectors: Collection[Vector], length: int) -> None:
+    """Raise the error of `check_vector` for the first of *vectors* that an index cannot store."""
+    import numpy as np
+
+    if length and length % 4 == 0 and {*map(len, vectors)} == {length}:
+        numbers = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
+        norms = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))  # shape (n,)
+        if (abs(norms - 1) < _UNIT_TOLERANCE / 2).all():
+            return
+    for vector in vectors:
+        check_vector(vector, length)
 
 
 def invalid_vectors(db: Database) -> list[int]:
@@ -305,8 +325,9 @@ def invalid_vectors(db: Database) -> list[int]:
 
 def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
     """Return the texts of fragments. Each body is read once: SQLite's substr scans it from its start each time."""
-    sql = """
-    select fragments.key, start, "end", context, own_text from json_each(?) as asked
+    sql = f"""
+    select fragments.key, start, "end", {from_first("context")}, own_text
+      from json_each(?) as asked
       join fragments on fragments.key = asked.value
     """
     rows = db.rows(sql, (json.dumps([*keys]),))
@@ -317,5 +338,5 @@ def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:
             or ""
         )
         for key, start, end, context, own in several:
-            texts[key] = embedding_text(context, body[start:end] if own is None else own)
+            texts[key] = embedding_text(stored_text(context), body[start:end] if own is None else own)
     return texts

@@ -15,9 +15,10 @@ from clawmem.ports.errors import (
 from clawmem.ports.records import Grain
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
-LATEST = 32
+LATEST = 33
 _VECTORS_ONCE = 30
 _SHORT_VECTORS = 32
+_SHORT_FRAGMENTS = 33
 APPLICATION_ID = 0x434C414D  # "CLAM": distinguishes a vault from other SQLite files
 
 
@@ -70,8 +71,8 @@ def _step(db: Database, number: int, script: str) -> None:
         if number == _SHORT_VECTORS:
             db.define("shortened", shortened)
         db.write(script)
-        if number == _SHORT_VECTORS:
-            db.has_lost_pages = True  # those of the longer vectors
+        if number in (_SHORT_VECTORS, _SHORT_FRAGMENTS):
+            db.has_lost_pages = True  # those of the longer tables
         if number == _VECTORS_ONCE:
             _renew_indexes(db)
         if number == 1:

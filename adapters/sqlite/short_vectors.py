@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from clawmem.ports.records import Vector
@@ -34,6 +35,21 @@ def lengthened(stored: bytes) -> Vector:
     numbers = np.frombuffer(stored, "<i2", len(stored) // BYTES)
     vector: Vector = (numbers.astype("<f4") / np.float32(STEPS)).tobytes()
     return vector
+
+
+def all_shortened(vectors: Collection[Vector]) -> list[bytes]:
+    """Return the results of `shortened` for *vectors* of one length, in one calculation."""
+    return _parts(shortened(b"".join(vectors)), len(vectors))
+
+
+def all_lengthened(stored: Collection[bytes]) -> list[Vector]:
+    """Return the results of `lengthened` for vectors of one length, in one calculation."""
+    return _parts(lengthened(b"".join(stored)), len(stored))
+
+
+def _parts(joined: bytes, number: int) -> list[bytes]:
+    size = len(joined) // max(number, 1)
+    return [joined[size * nth : size * (nth + 1)] for nth in range(number)]
 
 
 def as_matrix(stored: bytes, dimensions: int) -> npt.NDArray[np.int16]:

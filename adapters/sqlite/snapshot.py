@@ -24,7 +24,7 @@ def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:
         VaultError: *source* cannot be read, or *target* cannot be written.
     """
     try:
-        reader, writer = open_reader(source, vectors=False), open_writer(target)
+        reader, writer = open_reader(source), open_writer(target)
         try:
             with writer.backup("main", reader, "main") as backup:
                 backup.step()

@@ -1,4 +1,4 @@
-"""Translation of the errors of SQLite, FTS5 and sqlite-vec."""
+"""Translation of the errors of SQLite and FTS5."""
 
 from __future__ import annotations
 
@@ -20,17 +20,10 @@ from clawmem.ports.errors import (
 )
 from clawmem.ports.vault_errors import NotAVault
 
-# sqlite-vec and FTS5 raise errors of their own for errors of SQLite, at best with the same text.
-_FULL = ("disk is full", "Could not insert a new vector chunk")
-_BROKEN = (
-    "Internal sqlite-vec error",
-    "vectors blob read error",
-    "chunks iter error",
-    "Could not fetch vector",
-    "invalid fts5 file format",
-)
-# Texts of errors about the schema, and about vectors that are stored as records.
-_RECORDS_BROKEN = ("vec0 constructor error", "vtable constructor failed", "vector BLOB length")
+# FTS5 raises errors of its own for errors of SQLite, at best with the same text.
+_FULL = ("disk is full",)
+_BROKEN = ("invalid fts5 file format",)
+_SCHEMA_BROKEN = ("vtable constructor failed",)
 
 _REFUSED = (apsw.SQLITE_IOERR_WRITE, apsw.SQLITE_IOERR_FSYNC, apsw.SQLITE_IOERR_TRUNCATE)
 
@@ -41,7 +34,7 @@ _EFFECTIVE = os.access in os.supports_effective_ids
 
 
 class VirtualTableDamaged(VaultDamaged):
-    """FTS5 or sqlite-vec cannot read its own shadow tables."""
+    """FTS5 cannot read its own shadow tables."""
 
 
 def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
@@ -61,7 +54,7 @@ def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB or _says(error, _BROKEN):
         return VirtualTableDamaged(path, "one of its virtual tables is broken")
     corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
-    broken = corrupt or _says(error, _RECORDS_BROKEN)
+    broken = corrupt or _says(error, _SCHEMA_BROKEN)
     if broken and _is_other_file(path):
         was_one = "If it was a vault before, it is damaged. Run: clawmem repair"
         return NotAVault(path, "it is not a SQLite database", was_one)

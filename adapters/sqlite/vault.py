@@ -54,11 +54,11 @@ class SqliteVault:
         VaultReadOnly, VaultLocked, VaultTooNew, VaultDamaged, VaultError: see `clawmem.ports.errors`.
     """
 
-    def __init__(self, path: str, *, read_only: bool = False, vector_extension: bool = True) -> None:
+    def __init__(self, path: str, *, read_only: bool = False) -> None:
         refuse_empty(path)
         if not read_only and path != MEMORY:
             _make_folder(path)
-        self._db = Database(path, read_only=read_only, vector_extension=vector_extension)
+        self._db = Database(path, read_only=read_only)
         try:
             migrate(self._db)
             if not read_only:

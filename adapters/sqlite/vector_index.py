@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from clawmem.adapters.sqlite.abandoning import broken_tables, empty_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
-from clawmem.adapters.sqlite.embeddings import check_vector
+from clawmem.adapters.sqlite.embeddings import check_vectors
 from clawmem.adapters.sqlite.keys import pack, span
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.adapters.sqlite.short_vectors import BYTES, lengthened, shortened
+from clawmem.adapters.sqlite.short_vectors import BYTES, all_shortened, lengthened
 from clawmem.adapters.sqlite.vector_scan import RowFilter, batches, cosines, nearest, ranked
 from clawmem.ports.errors import VaultDamaged
 from clawmem.ports.records import EVERYTHING, Hit, Scope, Vector, VectorEntry
@@ -76,12 +76,11 @@ class SqliteVectorIndex(Commits):
     def put(self, entries: Iterable[VectorEntry]) -> None:
         rows = {pack(entry.key): entry.vector for entry in entries}
         length = 4 // BYTES * self._size() or len(next(iter(rows.values()), b""))
-        for vector in rows.values():
-            check_vector(vector, length)
         if rows:
+            check_vectors(rows.values(), length)
+            stored = zip(rows, all_shortened(rows.values()), strict=True)
             with self._db.atomic():
-                stored = [{"key": key, "vector": shortened(vector)} for key, vector in rows.items()]
-                self._db.write_many(_PUT, stored)
+                self._db.write_many(_PUT, [{"key": key, "vector": vector} for key, vector in stored])
                 self._rename()
 
     @blames_index

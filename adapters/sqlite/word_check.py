@@ -31,7 +31,7 @@ def wrong_words(db: Database, entries: Iterable[Sequence[LexicalEntry]]) -> list
 
 def wrong_names(db: Database) -> list[str]:
     """Return how the words of the names of entities differ from these names."""
-    with closing(Database(MEMORY, vector_extension=False)) as memory:
+    with closing(Database(MEMORY)) as memory:
         memory.write(db.value("select sql from sqlite_schema where name = ?", (_NAMES,)))
         with memory.atomic():
             names = db.stream("select key, name from entities")
@@ -72,7 +72,7 @@ class ScratchLexicalIndex(SqliteLexicalIndex):
         Args:
             vault: Database whose lexical tables are recreated in memory.
         """
-        memory = Database(MEMORY, vector_extension=False)
+        memory = Database(MEMORY)
         memory.write(_TABLES)
         for (sql,) in vault.rows(_LEXICAL):
             memory.write(sql)

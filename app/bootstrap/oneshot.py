@@ -51,7 +51,7 @@ def writable_records(environ: Mapping[str, str]) -> Iterator[RecordVault]:
     """Yield the records of an existing vault for small writes, without the vector extension."""
     from clawmem.adapters.sqlite.vault import SqliteVault
 
-    vault = SqliteVault(vault_place(environ), vector_extension=False)
+    vault = SqliteVault(vault_place(environ))
     try:
         yield vault
     finally:

@@ -23,21 +23,21 @@ TECHNICAL_PROPERTIES = frozenset(
     id uid uuid position order weight banner icon kanban-plugin excalidraw-plugin linter-yaml-title-alias
     """.split()
 )
+TAG_PROPERTIES = frozenset({"tag", TAGS})
 _KEY = re.compile(r"\A(?P<key>[^\s:#-][^:\n]{0,200}):(?:\s|$)")
 
 
-def without_technical(front_matter: str) -> str:
-    """Return *front_matter* with the lines of technical properties blanked; line numbers do not change."""
+def without_properties(front_matter: str, names: frozenset[str]) -> str:
+    """Return *front_matter* with the lines of the properties *names* blanked; line numbers do not change."""
     kept: list[str] = []
-    is_technical = False
+    is_left_out = False
     for line in front_matter.split("\n"):
         if found := _KEY.match(line):
-            is_technical = found["key"].strip(" \t\"'").casefold() in TECHNICAL_PROPERTIES
-        kept.append("" if is_technical else line)
+            is_left_out = found["key"].strip(" \t\"'").casefold() in names
+        kept.append("" if is_left_out else line)
     return "\n".join(kept)
 
 
-_TAG_NAMES = frozenset({"tag", TAGS})
 _ALIAS_NAMES = frozenset({"alias", "aliases"})
 # They style a page, or are written by a program for itself.
 _OMITTED = frozenset({"cssclass", "cssclasses", "css-class", "id", "collapsed"})
@@ -73,9 +73,9 @@ def inline_fields(body: str) -> InlineFields:
     aliases: list[str] = []
     for match in _FIELD.finditer(blanked(body, NOT_PROSE)):
         name, value = (match["name"] or match["inner"]).strip(), (match["value"] or match["part"]).strip()
-        if name.casefold() in _TAG_NAMES | _ALIAS_NAMES:
+        if name.casefold() in TAG_PROPERTIES | _ALIAS_NAMES:
             words = [_unlinked(word.strip()) for word in value.split(",")]
-            (tags if name.casefold() in _TAG_NAMES else aliases).extend(filter(None, words))
+            (tags if name.casefold() in TAG_PROPERTIES else aliases).extend(filter(None, words))
         elif name.casefold() not in _OMITTED and len(fields) < MAX_FIELDS:
             fields.append((name, value))
     return InlineFields(tuple(fields), tuple(tags), tuple(aliases))
@@ -94,7 +94,7 @@ def note_properties(
     found = [
         pair
         for pair in (*found, *inline.fields)
-        if pair[0].casefold() not in _TAG_NAMES | _ALIAS_NAMES | _OMITTED
+        if pair[0].casefold() not in TAG_PROPERTIES | _ALIAS_NAMES | _OMITTED
     ]
     found += [("aliases", alias) for alias in aliases]
     found += [(TAGS, above) for tag in tags for above in with_tags_above(tag)]

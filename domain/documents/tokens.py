@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 # Scripts written without spaces (Han, Kana, Hangul syllables, Thai, Lao, Khmer, Burmese): their words are indexed
 # as overlapping pairs of characters, which needs no dictionary and is exact for two-character words.
@@ -15,6 +15,9 @@ _RANGES = (
 ).split()
 _UNSPACED = "".join(_RANGES)
 _FIRST_UNSPACED = _UNSPACED[0]
+_FROM_FIRST_UNSPACED = re.compile(
+    f"[{_FIRST_UNSPACED}-\U0010ffff]"
+)  # also the dashes and quotes of other scripts
 _SPACED_WORD = re.compile("[^\\W_]+")
 _LOOSE_MARKS = re.compile("[\u0300-\u036f]+")  # diacritics without a composed form, as in ọ̀
 _CHARACTERS_A_TOKEN = 4
@@ -31,10 +34,14 @@ def normalise(text: str) -> str:
 
     A diacritic without a composed form is dropped, because some indexes would end the word there.
     """
-    if text.isascii() and "\0" not in text:
+    if "\0" not in text and (text.isascii() or _is_normal(text)):
         return text
     bare = _LOOSE_MARKS.sub("", unicodedata.normalize("NFKC", text).replace("\0", " "))
     return unicodedata.normalize("NFKC", bare)  # characters that a dropped mark had separated may now compose
+
+
+def _is_normal(text: str) -> bool:
+    return unicodedata.is_normalized("NFKC", text) and not _LOOSE_MARKS.search(text)
 
 
 def index_text(text: str) -> str:
@@ -69,10 +76,12 @@ def is_unspaced(word: str) -> bool:
 
 
 def _holds_unspaced(text: str) -> bool:
-    # A text contains few distinct non-ASCII characters, so testing each distinct one is fast.
-    return not text.isascii() and any(map(_is_unspaced_sign, set(text)))
+    if text.isascii():
+        return False
+    return any(_is_unspaced_sign(sign[0]) for sign in _FROM_FIRST_UNSPACED.finditer(text))
 
 
+@lru_cache(4096)  # a language has few distinct characters, and these are tested for each text
 def _is_unspaced_sign(sign: str) -> bool:
     return sign >= _FIRST_UNSPACED and any(one[0] <= sign <= one[-1] for one in _RANGES)
 

@@ -20,6 +20,7 @@ from clawmem.domain.retrieval.temporal import TimeRange, temporal_range
 
 if TYPE_CHECKING:
     from clawmem.domain.retrieval.by_date import NewestQuestion
+    from clawmem.domain.retrieval.requested import QuestionDemands
     from clawmem.domain.retrieval.versions import WantedVersion
 
 
@@ -83,7 +84,15 @@ class QueryAnalysis:
         """Names that may be speakers in the text."""
         return named_speakers(words(self.text))
 
-    # The modules of the next four are imported only for questions that reach the stages which need them.
+    # The modules of the next five are imported only for questions that reach the stages which need them.
+
+    @cached_property
+    def demands(self) -> QuestionDemands:
+        """Contents that a text must have to answer."""
+        from clawmem.domain.retrieval.requested import requested
+
+        time = self.text[self.named_time.start : self.named_time.end] if self.named_time else ""
+        return requested(self.text, self.forms.words, time)
 
     @cached_property
     def newest(self) -> NewestQuestion | None:

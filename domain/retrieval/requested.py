@@ -15,6 +15,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
+from clawmem.domain.retrieval.answer_slots import COUNT, NUMBER_WORDS, SLOTS, Slot
 from clawmem.domain.security.patterns import AnyCase, Pattern
 
 STEM = 4  # letters that two forms of a word share at least
@@ -27,17 +28,6 @@ LONGEST_NUMBER = 40  # characters
 # Not fitted, as few of the judged questions ask for a telephone number, an address, a code or a colour.
 NOTHING_ELSE = 4.0
 
-_MONTHS = (
-    r"(?:jan|feb|m[aä]r|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|févr|avril|juin|juil|août)[a-zäéû]{0,7}"
-)
-_NUMBERS = frozenset(
-    """
-    one two three four five six seven eight nine ten eleven twelve dozen hundred thousand million once twice couple
-    half third none no every both ein eine zwei drei vier fünf sechs sieben acht neun zehn elf zwölf deux trois quatre
-    cinq dois três quatro cinco dos tres cuatro
-    """.split()
-)
-# A text in a language seldom names it.
 _LANGUAGES = frozenset(
     "english german french spanish portuguese italian dutch japanese chinese korean deutsch français español".split()
 )
@@ -48,8 +38,12 @@ _TIMES = frozenset(
     montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag januar februar märz juni juli oktober dezember
     """.split()
 )
+_IDENTIFIER = Pattern(
+    r"[A-Za-z]{1,9}[-_./]?\d[\w./-]*|(?!(?:19|20)\d\d-(?:19|20)\d\d$|\d{4}-\d\d(?:-\d\d)?$)\d{4,12}-\d{3,12}[\w-]{0,20}"
+)
 # Capitalised after another word, or with a genitive ("Priya's number").
 _NAME = Pattern(r"(?<=[^\s.?!:]\s)[A-ZÀ-Þ](?:-?\w)[\w'’-]{0,40}|(?<!\S)[A-ZÀ-Þ][a-zà-ÿ]{1,30}(?=['’]s\b)")
+_POSSESSOR = Pattern(r"(?<!\S)[a-zà-ÿ]{3,30}(?=['’]s\b)")  # of a question without capitals
 _NO_NAMES = frozenset(
     "what who where when why how it that this there here he she let today tomorrow yesterday everyone someone".split()
 )
@@ -64,104 +58,6 @@ _LEAST_ASKED = 3  # words that ask for something
 _COUNTED = AnyCase(r"\b(?:how many|wie ?viele|combien de|combien d|quant[oa]s|cuánt[oa]s)\s+(\w+)")
 
 
-class Slot(NamedTuple):
-    """
-    Kind of answer that a question asks for.
-
-    Attributes:
-        cues: Words and phrases of a question that ask for it.
-        stands_for: Words of the question that a filler replaces.
-        filler: Pattern of an answer.
-        beside: Pattern of a word that must stand near the filler: not every amount is a rent. Then, and for a count, no
-            filler of another slot will do.
-        is_contact: Whether nothing else than this filler can answer.
-    """
-
-    cues: tuple[str, ...]
-    stands_for: frozenset[str]
-    filler: Pattern
-    beside: Pattern | None = None
-    is_contact: bool = False
-
-
-def _slot(cues: str, stands_for: str, filler: str, *, beside: str = "", is_contact: bool = False) -> Slot:
-    named = tuple(cue.strip() for cue in cues.split("|"))
-    replaced = frozenset(f"{cues.replace('|', ' ')} {stands_for}".split())
-    return Slot(named, replaced, AnyCase(filler), AnyCase(beside) if beside else None, is_contact)
-
-
-# A number that may be an amount of money: no part of a date or time, no year, no length, weight, power or share.
-_AMOUNT = (
-    r"[€$£] ?\d|\d ?(?:[€$£]|eur\b|euros?\b|chf\b|francs?\b)|\dk\b|(?<![\w.:/-])(?!(?:19|20)\d\d\b)\d{2,9}(?![\d:/°%-])"
-    rf"(?! ?(?:%|mm|cm|km|kg|ml|min|kwh?|am|pm|[mglkwvh°]|hours?|minutes?|days?|weeks?|years?|pages?|degrees?)\b|[.]? ?{_MONTHS}\b)"
-)
-_COUNT = _slot(
-    "how many|how old|how often|how long|how big|how large|how fast|wie viele|wie oft|wie lange|combien|quantos|quantas",
-    "",
-    rf"\d|\b(?:{'|'.join(sorted(_NUMBERS))})\b",
-)
-SLOTS = (
-    _slot(
-        "phone|telephone|mobile|telefon|telefonnummer|téléphone|telefone|teléfono",
-        "number nummer",
-        r"(?<![\d-])(?!\d{4}-\d\d)\+?\d{2,5}[ /-]?\d{2,4}(?:[ -]?\d{2,4}){1,3}(?!\d)",
-        is_contact=True,
-    ),
-    _slot("e mail|email|mail address", "", r"\w@\w", is_contact=True),
-    _slot("iban", "", r"\biban\b|\b[a-z]{2}\d{2} ?\d{4}", is_contact=True),
-    _slot("serial number|seriennummer", "", r"\bserial|\bserien|\bs/?n\b", is_contact=True),
-    _slot(
-        "licence plate|license plate|number plate|kennzeichen",
-        "",
-        r"\bplates?\b|\bkennzeichen",
-        is_contact=True,
-    ),
-    _slot(
-        "colour|color|farbe|couleur|cor",
-        "",
-        r"\b(?:red|blue|green|yellow|black|white|gr[ea]y|brown|orange|pink|purple|violet|beige|navy|cream|rot|blau|grün"
-        r"|gelb|schwarz|weiß|grau|braun|rouge|bleue?|verte?|jaune|noire?|blanche?|vermelh[oa]|azul|verde|amarel[oa])\b",
-        is_contact=True,
-    ),
-    _slot(
-        "how much|price|cost|costs|charge|charges|charged|charging|bill|billing|pay|pays|paid|owe|owes|owed|fee|euro"
-        "|euros|franc|francs|kostet|kosten|preis|amount|rate|wie viel|wie hoch|damage",
-        "wants",
-        _AMOUNT,
-    ),
-    _slot(
-        "rent|miete|kaltmiete|loyer|renda|alquiler|pacht",
-        "",
-        _AMOUNT,
-        beside=r"\b(?:rent\b|rents|rented|rental|kaltmiet|warmmiet|miete|loyer|renda\b|alquiler|lease|pacht)",
-    ),
-    _slot(
-        "salary|earn|earns|wage|gehalt|lohn|salaire",
-        "",
-        _AMOUNT,
-        beside=r"\b(?:salar|earn|wage|gehalt|lohn|a month|a year|gross|net\b|brutto|netto)",
-    ),
-    _slot(
-        "weigh|weighs|weight|how heavy|gewicht|wiegt|wie schwer",
-        "",
-        r"\d\s?(?:kg|g|kilos?|grams?|tons?)\b|\bweigh",
-    ),
-    _slot(
-        "how tall|how high|how deep|how wide|how far|height|depth",
-        "",
-        r"\d\s?(?:mm|cm|m|km|metres?|meters?|miles?)\b",
-    ),
-    _COUNT,
-    _slot(
-        "when|which day|what day|what date|what time|what year|date|birthday|how long ago|wann|quand|quando|cuándo",
-        "run runs out ends end begin begins start time",
-        rf"\b(?:{_MONTHS}|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?"
-        r"|mittwochs?|(?:19|20)\d\d|\d{1,2}[:.]\d\d|\d{1,2}\.|spring|summer|autumn|winter|christmas|easter|yesterday|today"
-        r"|tomorrow|weeks?|days|months?|years?|noon|evening|morning|night)\b|\d\.",
-    ),
-)
-
-
 class QuestionDemands(NamedTuple):
     """
     Demands of a question.
@@ -174,6 +70,7 @@ class QuestionDemands(NamedTuple):
         slots: Kinds of answer that it asks for.
         every: All of its words.
         counted: The noun that "how many" asks for; empty if none.
+        has_identifier: Whether one of the numbers is an identifier, such as 2026-014 or MP-40.
     """
 
     words: tuple[str, ...]
@@ -183,6 +80,25 @@ class QuestionDemands(NamedTuple):
     slots: tuple[Slot, ...]
     every: frozenset[str]
     counted: str = ""
+    has_identifier: bool = False
+
+    def of_first(self, count: int) -> QuestionDemands:
+        """Return the demands with the first *count* searched words alone."""
+        return self._replace(words=self.words[:count])
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether only a text with an identifier, or with a contact of a named person, can answer."""
+        return self.has_identifier or self._asks_contact
+
+    @property
+    def _asks_contact(self) -> bool:
+        is_asked = len(self.every) <= SHORT and any(slot.is_contact for slot in self.slots)
+        return is_asked and bool(self._searched_names)
+
+    def is_exactly_met(self, lacks: Shortfall) -> bool:
+        """Whether a text with this shortfall has the identifier, and the contact next to the name."""
+        return lacks.number == 0 and not (self._asks_contact and (lacks.slot or lacks.names))
 
     @property
     def is_specific(self) -> bool:
@@ -245,7 +161,7 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
         tuple(map(_plain, searched)),
         frozenset(
             _plain(word)
-            for name in _NAME.compiled.findall(text)
+            for name in (_NAME if text != text.lower() else _POSSESSOR).compiled.findall(text)
             for word in words(name)
             if len(word) > 1
             and word.isalpha()
@@ -257,6 +173,7 @@ def requested(text: str, searched: Sequence[str], named_time: str = "") -> Quest
         tuple(slot for slot in SLOTS if any(f" {cue} " in spoken for cue in slot.cues)),
         frozenset(map(_plain, every)),
         _plain(counted[1].lower()) if counted else "",
+        any(map(_is_identifier, text.split())),
     )
 
 
@@ -275,6 +192,11 @@ def _numbers(text: str) -> Iterator[tuple[str, ...]]:
     for part in text.split():
         if len(part) <= LONGEST_NUMBER and any(map(str.isdigit, part)):
             yield tuple(map(_plain, words(part)))
+
+
+def _is_identifier(part: str) -> bool:
+    """Whether *part* is a code of digits and letters or of two long numbers; no date, time, range or amount."""
+    return _IDENTIFIER.compiled.fullmatch(part.strip("?!.,;:()\"'")) is not None
 
 
 def unmet(
@@ -325,7 +247,7 @@ def _empty_slot(asked: QuestionDemands, filled: Sequence[Slot]) -> float:
     slots = asked.slots
     if len(asked.every) <= SHORT and any(slot.is_contact and slot not in filled for slot in slots):
         return NOTHING_ELSE
-    decisive = [slot for slot in slots if slot.beside or slot is _COUNT]
+    decisive = [slot for slot in slots if slot.beside or slot is COUNT]
     return float(bool(slots) and not (filled and all(slot in filled for slot in decisive)))
 
 
@@ -350,7 +272,7 @@ def _is_form_of_name(name: str, other: str) -> bool:
 
 
 def _is_filled(asked: QuestionDemands, slot: Slot, near: str) -> bool:
-    if slot is _COUNT and asked.counted:
+    if slot is COUNT and asked.counted:
         spoken = [_plain(word) for word in words(near)]
         places = [at for at, word in enumerate(spoken) if is_same_word(word, asked.counted)]
         if places:
@@ -383,7 +305,7 @@ def _is_going_on(first: str) -> Callable[[str], bool]:
 
 
 def _is_number(word: str) -> bool:
-    return word in _NUMBERS or any(map(str.isdigit, word))
+    return word in NUMBER_WORDS or any(map(str.isdigit, word))
 
 
 def _plain(word: str) -> str:

@@ -64,12 +64,15 @@ def best_spelling(word: str, stem: str, alike: Mapping[str, Spelling]) -> str | 
     Return the stored word that *word* probably means, or ``None``.
 
     The fewest edits win, then the most documents. A word of four letters may only lack one letter, and a word that begins
-    with the stored word is another one ("printf", "print").
+    with the stored word is another one ("printf", "print"). A short stem must differ by one edit only: "subag" of
+    "subagent" is not "sugar".
     """
     fits = [
         one
         for one in alike.values()
-        if (len(word) >= SHORT or len(one.word) == len(stem) + 1) and not word.startswith(one.word)
+        if (len(word) >= SHORT or len(one.word) == len(stem) + 1)
+        and not word.startswith(one.word)
+        and (one.edits == 1 or len(stem) > SHORT)
     ]
     best = min(fits, key=lambda one: (one.edits, -one.documents, one.word), default=None)
     return best.word if best else None

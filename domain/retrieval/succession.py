@@ -18,12 +18,12 @@ from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.domain.retrieval.requested import QuestionDemands, unmet
 
 # Burden (see `Shortfall`) by which a newer note must be worse than a passage not to replace it; not fitted.
-LEAST_LACK = 0.3
+LEAST_LACK = 0.5
 # Difference of the shares of words by which a newer note must be closer to another passage; not fitted.
 CLEARLY_MORE = 0.2
 
 _ITEM = re.compile(r"(?:[-*+]|\d{1,9}[.)])[ \t]")
-_SENTENCE_END = (".", "!", "?")
+_NEXT_SENTENCE = re.compile(r"(?<=[.!?])(?:\n|[ \t]+(?=[^\W\d_a-z]))")
 Key = TypeVar("Key", int, str)
 _DAY = len("2026-03-31")
 
@@ -99,22 +99,18 @@ def passages_of(body: str) -> list[str]:
     """
     Return the passages of a note whose facts are replaced separately, each with the heading above it.
 
-    A passage is a list item, or the lines of a paragraph up to one that ends a sentence.
+    A passage is a sentence of a paragraph or of a list item.
     """
     passages: list[str] = []
-    heading = ""
-    is_open = False  # whether the next line continues the last passage
-    for line in map(str.strip, body.split("\n")):
+    heading = block = ""
+    for line in [*map(str.strip, body.split("\n")), ""]:
+        if block and (not line or HEADING.match(line) or _ITEM.match(line)):
+            passages += (f"{heading}\n{one}" if heading else one for one in _NEXT_SENTENCE.split(block))
+            block = ""
         if HEADING.match(line):
-            heading, is_open = line, False
-        elif not line:
-            is_open = False
-        elif is_open and not _ITEM.match(line):
-            passages[-1] += f"\n{line}"
-            is_open = not line.endswith(_SENTENCE_END)
-        else:
-            passages.append(f"{heading}\n{line}" if heading else line)
-            is_open = not line.endswith(_SENTENCE_END)
+            heading = line
+        elif line:
+            block = f"{block}\n{line}" if block else line
     return passages
 
 
@@ -122,8 +118,8 @@ def is_replaced(asked: QuestionDemands, passages: Sequence[str], newer: str) -> 
     """
     Whether a newer note replaces the passage of an older note that answers a question.
 
-    It does not if it lacks what the passage has of the question, and has clearly more words of another passage: then it
-    replaces that one.
+    It does not if it lacks what the passage has of the question, and is about another passage: it has clearly more of the
+    words of that one, or has distinctive words of that one only.
 
     Args:
         asked: Demands of the question.
@@ -135,14 +131,13 @@ def is_replaced(asked: QuestionDemands, passages: Sequence[str], newer: str) -> 
     answering = lacks.index(min(lacks))
     if unmet(asked, rarities, newer, newer).burden - lacks[answering] < LEAST_LACK:
         return True
-    shared = [_share(one, newer) for one in passages]
-    return max(shared) - shared[answering] < CLEARLY_MORE
-
-
-def _share(passage: str, text: str) -> float:
-    """Return the share of the content words of *passage* that *text* has."""
-    content = set(words(passage)) - STOP_WORDS
-    return len(content.intersection(words(text))) / len(content) if content else 0.0
+    content = [frozenset(words(one)) - STOP_WORDS for one in passages]
+    shared = [one.intersection(words(newer)) for one in content]
+    shares = [len(one) / max(1, len(all_words)) for one, all_words in zip(shared, content, strict=True)]
+    common = frozenset.intersection(*content)
+    if not shared[answering] - common and any(one - common for one in shared):
+        return False
+    return max(shares) - shares[answering] < CLEARLY_MORE
 
 
 def _reached(start: Key, direct: Mapping[Key, set[Key]]) -> set[Key]:

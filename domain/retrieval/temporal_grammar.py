@@ -183,6 +183,11 @@ def _last_weekday(match: re.Match[str], calendar: Calendar) -> Days:
     return days.one_day(days.weekday_by(calendar.day - ONE_DAY, weekday_of(match)))
 
 
+def _weekday_of_last_week(match: re.Match[str], calendar: Calendar) -> Days:
+    saturday = days.week_of(calendar.day).first - ONE_DAY
+    return days.one_day(days.weekday_by(saturday, weekday_of(match)))
+
+
 def _weekend(_: re.Match[str], calendar: Calendar) -> Days:
     return days.weekend_by(calendar.day)
 
@@ -212,6 +217,8 @@ STANDING = (
     TimePhrase(phrase("this(?: past)? weekend"), _weekend),
     TimePhrase(phrase("last weekend"), _last_weekend),
     TimePhrase(phrase("(?:last|this past) {weekday}"), _last_weekday),
+    TimePhrase(phrase("{weekday} (?:of |in )?(?:the )?last week"), _weekday_of_last_week),
+    TimePhrase(phrase("last week(?:'s)? (?:on )?{weekday}"), _weekday_of_last_week),
     TimePhrase(phrase("this {month}" + CLEARLY_A_MONTH), _this_month),
     TimePhrase(phrase("last {month}" + CLEARLY_A_MONTH), _last_month),
     TimePhrase(phrase("{month}{of_year}"), _month),

@@ -338,7 +338,7 @@ DECISIVE = (
         Form("```", r"```(?:system|instructions?|prompt)\b"),
         Form(
             "===|---",
-            r"={3,} ?system ?={3,}|-{3,} ?end of (?:the )?(?:notes?|context|document|memor\w+) ?-{3,}",
+            r"(?<!=)={3,} ?system ?={3,}|(?<!-)-{3,} ?end of (?:the )?(?:notes?|context|document|memor\w+) ?-{3,}",
         ),
         Form("###", r"^###? (?:instruction|system(?: prompt| message)?) ?:"),
         Form("assistant:", r"^(?:human|user) ?:[^\n]*\n+(?:assistant|ai) ?:"),

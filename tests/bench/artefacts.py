@@ -102,8 +102,7 @@ def read_table(path: Path) -> Table:
 
 def read_facts(path: Path) -> dict[str, Any]:
     """What is known about a run besides its tables; nothing where there was none."""
-    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
-    return found
+    return json.loads(path.read_text("utf-8")) if path.exists() else {}
 
 
 def write_facts(path: Path, facts: Mapping[str, Any]) -> None:

@@ -138,13 +138,8 @@ def server(folder: Path) -> Iterator[str]:
 def surfacing(folder: Path) -> Iterator[str]:
     """What prompts carry, by collection and profile; and how often nothing is said where nothing answers."""
     known = read_facts(folder / "surfacing.json").get("collections", {})
-    heads = (
-        "a gold turn is quoted",
-        "nearly whole",
-        "all of them",
-        "a gold file is named",
-        "silent",
-        "tokens",
+    heads = "a gold turn is quoted, nearly whole, all of them, a gold file is named, silent, tokens".split(
+        ", "
     )
     yield _row(("", "n", *heads, "silent where nothing answers"))
     yield _rule(3 + len(heads))

@@ -63,7 +63,6 @@ KINDS = (
     Kind("balanced", HOOK, PROMPTS, "balanced", 28),
 )
 
-
 SERVED = Kind("through a server", HOOK, PROMPTS, target=3)
 FIRST, ENDED = Kind("first prompt of a session, served", HOOK), Kind("Stop, served", HOOK)
 PLAIN, STARTING = Kind("balanced, in pairs", HOOK), Kind("balanced, starts a server", HOOK)

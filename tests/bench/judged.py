@@ -34,12 +34,8 @@ def _code_hash() -> str:
     """SHA-256 over the modules that rank."""
     root = Path(__file__).parents[2]
     rooms = (
-        "domain/retrieval",
-        "domain/documents",
-        "app/services/retrieval",
-        "adapters/sqlite",
-        "adapters/models",
-    )
+        "domain/retrieval domain/documents app/services/retrieval adapters/sqlite adapters/models"
+    ).split()
     digest = sha256()
     for path in sorted(path for room in rooms for path in (root / room).rglob("*.py")):
         digest.update(f"{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
@@ -157,7 +153,7 @@ def surroundings() -> dict[str, Any]:
         except PackageNotFoundError:
             return "not installed"
 
-    packages = ("sqlite-vec", "wordllama", "tokenizers", "numpy", "onnxruntime")
+    packages = ("wordllama", "tokenizers", "numpy", "onnxruntime")
     return {
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "python": platform.python_version(),

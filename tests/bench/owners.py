@@ -25,17 +25,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from judged import EMBEDDERS, settings_for
-from owner_questions import (
-    BEST,
-    DATA,
-    KINDS,
-    VAULTS,
-    Question,
-    broken_traps,
-    now_ms,
-    paths_of,
-    questions,
-)
+from owner_questions import BEST, DATA, KINDS, VAULTS, Question, broken_traps, now_ms, paths_of, questions
 from surfacing import Prompts, plain
 
 from clawmem.adapters.system.clock import SystemClock

@@ -43,13 +43,9 @@ FACTS = FOLDER / "server.json"
 CLIENTS, WARM_UP = 16, 12
 TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 QUESTIONS = (
-    "retention of backups",
-    "deploy of the billing service",
-    "moving the sessions to Postgres",
-    "login sessions",
-    "ticket machines",
-    "restore drill",
-)
+    "retention of backups, deploy of the billing service, moving the sessions to Postgres, "
+    "login sessions, ticket machines, restore drill"
+).split(", ")
 
 
 class Endpoint(NamedTuple):
@@ -102,8 +98,7 @@ class Client:
         self._connection.request("POST", "/mcp", json.dumps(message), {**self._said, **accept})
         told = self._connection.getresponse().read().splitlines()
         [line] = [one for one in told if one.startswith((b"data: {", b"{"))]
-        found: dict[str, Any] = json.loads(line.removeprefix(b"data: "))["result"]
-        return found
+        return json.loads(line.removeprefix(b"data: "))["result"]
 
     def close(self) -> None:
         """Hang up."""

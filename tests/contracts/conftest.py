@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.ports.backend import IndexPlace
 
 
 @pytest.fixture
@@ -20,9 +19,3 @@ def vault(path: Path) -> Iterator[SqliteVault]:
     vault = SqliteVault(str(path))
     yield vault
     vault.close()
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> IndexPlace:
-    """A folder that is not there yet."""
-    return IndexPlace(str(tmp_path / "index"), "generation-1")

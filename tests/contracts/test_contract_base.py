@@ -174,7 +174,6 @@ class TestFence(LeaseFenceContract):
         return ParrotLeases()
 '''
 
-
 pytest_plugins = ["pytester"]
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 import tiny_minilm as tiny
+from programs import run_program
 
 from clawmem.adapters.models.minilm.build import build, write
 from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
@@ -138,11 +137,7 @@ def test_another_process_gives_the_same_bytes(embedder: MiniLmEmbedder, stored: 
         "print(MiniLmEmbedder(Path(sys.argv[1])).embed_query(sys.argv[2]).hex())"
     )
 
-    said = subprocess.run(
-        [sys.executable, "-c", code, str(stored), BEES], check=True, capture_output=True, text=True
-    ).stdout
-
-    assert bytes.fromhex(said) == embedder.embed_query(BEES)
+    assert bytes.fromhex(run_program(code, stored, BEES).stdout) == embedder.embed_query(BEES)
 
 
 def test_the_fingerprint_follows_weights_and_words(tmp_path: Path) -> None:

@@ -56,11 +56,9 @@ from clawmem.ports.vault import Vault
 class InSqlite:
     """What the vault suites are supplied with: a file of its own for every test."""
 
-    vector_extension = True
-
     @pytest.fixture
     def vault(self, tmp_path: Path) -> Iterator[Vault]:
-        vault = SqliteVault(str(tmp_path / "vault.sqlite"), vector_extension=self.vector_extension)
+        vault = SqliteVault(str(tmp_path / "vault.sqlite"))
         yield vault
         vault.close()
 
@@ -69,7 +67,7 @@ class InSqlite:
         opened: list[Vault] = []
 
         def reopen() -> Vault:
-            opened.append(SqliteVault(str(tmp_path / "vault.sqlite"), vector_extension=self.vector_extension))
+            opened.append(SqliteVault(str(tmp_path / "vault.sqlite")))
             return opened[-1]
 
         yield reopen
@@ -79,12 +77,6 @@ class InSqlite:
     @pytest.fixture
     def leases(self, vault: Vault) -> LeaseStore:
         return vault.leases
-
-
-class WithoutExtension(InSqlite):
-    """The same where sqlite-vec cannot be loaded."""
-
-    vector_extension = False
 
 
 class TestDocuments(
@@ -118,12 +110,6 @@ class TestVectors(InSqlite, VectorSuites): ...
 
 
 class TestVectorCommit(InSqlite, VectorCommitContract): ...
-
-
-class TestVectorsByScan(WithoutExtension, VectorSuites): ...
-
-
-class TestVectorCommitByScan(WithoutExtension, VectorCommitContract): ...
 
 
 class TestEmbeddings(
@@ -174,9 +160,6 @@ class TestVault(
 ): ...
 
 
-class TestVaultByScan(WithoutExtension, VaultTransactionContract): ...
-
-
 class TestLeases(
     InSqlite, LeaseAcquireContract, LeaseRenewContract, LeaseFenceContract, LeaseReleaseContract
 ): ...
@@ -184,9 +167,8 @@ class TestLeases(
 
 def test_sqlite_is_canonical() -> None:
     """The SQLite vault lacks no capability in any suite."""
-    for suite in [*InSqlite.__subclasses__(), *WithoutExtension.__subclasses__()]:
-        if suite is not WithoutExtension:
-            assert_canonical(suite)
+    for suite in InSqlite.__subclasses__():
+        assert_canonical(suite)
 
 
 @pytest.mark.parametrize("token", ["0" * 31 + "7", "1e" + "0" * 30])

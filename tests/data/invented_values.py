@@ -151,8 +151,7 @@ def _number(chance: Random) -> str:
         return _digits(chance, 3, 3)
     if draw < 0.93:
         return _digits(chance, 7, 8)
-    gap = chance.choice("- ")
-    return gap.join(_digits(chance, 2, 2) for _ in range(3))
+    return chance.choice("- ").join(_digits(chance, 2, 2) for _ in range(3))
 
 
 def _token(chance: Random) -> str:
@@ -207,7 +206,6 @@ _KINDS = {
     "device": lambda chance: chance.choice(_DEVICES),
     "name": lambda chance: chance.choice(_NAMES),
 }
-
 
 _KIND = re.compile(r"(?<!\{)\{(" + "|".join(_KINDS) + r"|device\.[a-z]{2})\}")
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import random
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
 
 from command_process import start_process
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
+from fault_worlds import World
+from killed_notes import configure_notes
+from programs import finish, start_program, wait_until_ready
 
 SECONDS = 3.0
 NOTES = 40
@@ -32,16 +30,16 @@ def test_four_updaters_and_two_searchers(
     world.embed()
 
     roles = ["update"] * 4 + ["search"] * 2
-    processes = [start(world, role, environ) for role in roles]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
+    processes = [
+        start_program(WORKER, role, world.vault_file, world.root, SECONDS, environ=environ) for role in roles
+    ]
+    wait_until_ready(*processes)
     until = monotonic() + SECONDS
     while monotonic() < until:
         scribble(world, chance.randrange(NOTES), chance)
         (world.root / f"n{chance.randrange(NOTES)}.md").unlink(missing_ok=True)
         sleep(0.02)
-    reports = [finished(process) for process in processes]
+    reports = [json.loads(finish(process)) for process in processes]
 
     assert all(report["rounds"] > 0 for report in reports)
     assert [report["bad"] for report in reports] == [[]] * len(roles)
@@ -62,9 +60,7 @@ def test_two_updates_at_once(
     """Two commands over a new vault both succeed; each note is taken in once, by one of them."""
     for number in range(NOTES):
         scribble(world, number, random.Random(number))
-    config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"collections:\n  notes:\n    path: {world.root}\n", "utf-8")
+    configure_notes(environ, world.root)
     command = ("update", "--no-embed", "--json")
     env = {**environ, "INDEX_PATH": str(tmp_path / "new.sqlite")}
 
@@ -72,7 +68,7 @@ def test_two_updates_at_once(
         start_process(*command, environ=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    reports = [finished(process)["collections"][0] for process in processes]
+    reports = [json.loads(finish(process))["collections"][0] for process in processes]
 
     assert sum(report["added"] for report in reports) == NOTES
     assert [report["added"] + report["unchanged"] for report in reports] == [NOTES, NOTES]
@@ -84,20 +80,6 @@ def scribble(world: World, number: int, chance: random.Random) -> None:
     """A note with something new to say."""
     text = " ".join(f"word{chance.randrange(200)}" for _ in range(40))
     world.write(f"n{number}.md", f"# Note {number}\n\n{text}\n", hours_ago=1 + chance.random())
-
-
-def start(world: World, role: str, environ: dict[str, str]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", WORKER, role, str(world.vault_file), str(world.root), str(SECONDS)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environ)
-
-
-def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a process reported at its end."""
-    said, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    assert not errors
-    report: dict[str, Any] = json.loads(said)
-    return report
 
 
 WORKER = """

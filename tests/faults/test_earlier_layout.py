@@ -20,6 +20,7 @@ from notes_vault import NotesVault
 
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.fragments import from_first
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.sqlite.migrations import LATEST, bring_to, version
 from clawmem.adapters.sqlite.short_vectors import lengthened
@@ -30,9 +31,17 @@ from clawmem.ports.records import Grain
 
 BEFORE = 29
 SHORTER = 32  # the version with vectors of 16 bits
+SHORT_FRAGMENTS = 33  # the version with one heading for several fragments
 QUESTIONS = ("kettle", "harbour master", "line12", "tea at noon")
 # Columns that had another form.
-CHANGED = {"text_hash": "nullif(lower(hex(text_hash)), '')", "vector": "lengthened(vector)"}
+CHANGED = {
+    "text_hash": "nullif(lower(hex(text_hash)), '')",
+    "vector": "lengthened(vector)",
+    **{
+        one: from_first(one).replace("from fragments", "from present.fragments")
+        for one in ("heading", "context")
+    },
+}
 COPIED = ("content", "documents", "fragments", "spaces", "space_vectors")
 NOTES = {
     "kettle.md": "# Kettle\n\nDescale the kettle with vinegar.\n\n## Noon\n\nTea at noon, never before.\n",
@@ -119,16 +128,16 @@ def answers(vault: SqliteVault, world: NotesVault) -> Sequence[object]:
         *(vault.lexical.count(grain) for grain in Grain),
         vault.vectors.count(),
         vault.embeddings.counts(),
+        *(vault.documents.fragments(one.id) for one in vault.documents.latest()),
         [one.path for one in vault.documents.latest(active=False)],
     ]
 
 
-@pytest.mark.parametrize("extension", [True, False])
-def test_answers_stay(copy: Path, world: NotesVault, extension: bool) -> None:
-    """With the earlier tables of words and after their renewal, with and without the extension of the dropped table."""
-    with closing(SqliteVault(str(world.vault_file), read_only=True, vector_extension=extension)) as present:
+def test_answers_stay(copy: Path, world: NotesVault) -> None:
+    """With the earlier tables of words and after their renewal."""
+    with closing(SqliteVault(str(world.vault_file), read_only=True)) as present:
         expected = answers(present, world)
-    with closing(SqliteVault(str(copy), vector_extension=extension)) as vault:
+    with closing(SqliteVault(str(copy))) as vault:
         kept = answers(vault, world), vault.lexical.is_outdated, vault.check(), vault.vectors.faults()
         vault.lexical.clear()
         vault.lexical.put([e for one in vault.documents.latest() for e in entries_of(world, one)])
@@ -176,6 +185,31 @@ def test_killed_in_the_middle(copy: Path, world: NotesVault, statement: int) -> 
         assert answers(vault, world) == answers(world.vault, world)
         assert vault.check() == []
     assert not os.path.exists(f"{copy}-journal")  # noqa: PTH110
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "insert into shorter_fragments",
+        "drop table fragments",
+        "insert or ignore into shorter_vectors",
+        "update or ignore embed_failures",
+        "pragma user_version = 33",
+    ],
+)
+def test_killed_while_fragments_are_shortened(copy: Path, world: NotesVault, statement: str) -> None:
+    """Every heading, context and hash is there, and opening the vault again shortens each of them once."""
+    with closing(Database(str(copy))) as db:
+        bring_to(db, SHORT_FRAGMENTS - 1)
+    done = subprocess.run([sys.executable, "-c", KILLED, str(copy), statement], check=False)
+    assert done.returncode == -signal.SIGKILL
+    with closing(Database(str(copy))) as db:
+        assert version(db) == SHORT_FRAGMENTS - 1
+
+    with closing(SqliteVault(str(copy))) as vault:
+        assert answers(vault, world) == answers(world.vault, world)
+        assert vault.check() == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from pathlib import Path
 
 import pytest
 import tiny_minilm as tiny
+from fault_worlds import World
+from programs import finish, kill, let_go, start_program
 
 from clawmem.adapters.models.catalogue import embedder_of
 from clawmem.adapters.models.minilm import weights
@@ -22,7 +23,6 @@ from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.embedder import Embedder
-from tests.faults.conftest import World
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
@@ -50,18 +50,8 @@ def embedding(environ: dict[str, str]) -> Callable[[Path], subprocess.Popen[str]
     """Starts ``clawmem embed`` on a vault, in a process that has imported everything when it is given."""
 
     def start(vault: Path) -> subprocess.Popen[str]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", EMBEDDING],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**environ, "INDEX_PATH": str(vault)},
-        )
-        assert process.stdin and process.stdout
-        assert process.stdout.readline() == "ready\n"
-        process.stdin.write("go\n")
-        process.stdin.flush()
+        process = start_program(EMBEDDING, environ={**environ, "INDEX_PATH": str(vault)})
+        let_go(process)
         return process
 
     return start
@@ -84,8 +74,7 @@ def test_killed_again_and_again(
     for turn in range(kills):
         process = embedding(world.vault_file)
         time.sleep(seconds * (0.25 + 0.5 * chance.random()) / kills * (turn + 1))
-        process.send_signal(signal.SIGKILL)
-        assert not process.communicate(timeout=60)[1]
+        kill(process)
         shares.append(share(world))
         assert_whole(world, [static, minilm], models)
         stored.append(world.vault.embeddings.counts())
@@ -117,8 +106,7 @@ def fill(world: World, model: Embedder) -> None:
 def ended(process: subprocess.Popen[str]) -> float:
     """The seconds until a process ended well."""
     began = time.monotonic()
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
+    finish(process)
     return time.monotonic() - began
 
 

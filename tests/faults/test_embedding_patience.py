@@ -9,22 +9,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from email.utils import formatdate
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from command_line import Invoke
+from fault_worlds import World
 from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, scripted, well_behaved
 
 from clawmem.adapters.http.embedder import BATCH_TIMEOUT_S, HttpEmbedder
 from clawmem.adapters.http.retry import EMBEDDING, JITTER
 from clawmem.adapters.http.transport import Transport
 
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
-
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
-
-
 QUESTION_S = 0.4  # instead of three seconds
 SLOW_S = 1.2
 MODEL_FAILED = 6
@@ -68,8 +64,7 @@ def busy(tries: int, **headers: str) -> Callable[[ReceivedRequest], ScriptedRepl
 
 def counts(invoke: Invoke) -> dict[str, Any]:
     """How many texts have a vector, and how many wait for one."""
-    found: dict[str, Any] = json.loads(invoke("--json", "status").stdout)["embeddings"]
-    return found
+    return json.loads(invoke("--json", "status").stdout)["embeddings"]
 
 
 def test_the_limits() -> None:

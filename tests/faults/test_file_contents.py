@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from fault_worlds import World
+from programs import run_program
 
 from clawmem.adapters.files import disk
 from clawmem.app.services.indexing import source
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 
 class TestContent:
@@ -91,16 +87,8 @@ class TestContent:
         row = "many words in a row " * 50_000
         (tmp_path / "notes/long.md").write_text(row * megabytes + "xylophone", "utf-8")
 
-        done = subprocess.run(
-            [sys.executable, "-c", ONE_LINE, str(tmp_path)],
-            check=False,
-            capture_output=True,
-            text=True,
-            env=environ,
-        )
+        added, found, peak_mb = run_program(ONE_LINE, tmp_path, env=environ).stdout.split()
 
-        assert done.returncode == 0, done.stderr
-        added, found, peak_mb = done.stdout.split()
         assert (added, found) == ("1", "long.md")
         assert float(peak_mb) < most_mb
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
+from fault_worlds import World
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.services.documents.lookup import Lookup
@@ -17,9 +16,6 @@ from clawmem.app.services.indexing.collections import nested
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import Ambiguous, SourceMissing
 from clawmem.ports.records import InactiveReason, Scan
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 needs_posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other names and permissions")
 
@@ -300,7 +296,7 @@ class TestWithheld:
         world.embed()
         assert world.verify() == []
 
-    def test_reindex_by_force_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
+    def test_reindex_by_force_at_the_command_line(self, world: World, invoke: Invoke) -> None:
         """``reindex --force`` reads everything again and revives nothing."""
         world.write("a.md", "Zebra.")
         world.write("b.md", "Yak.")
@@ -324,9 +320,7 @@ class TestWithheld:
         (world.root / "a.md").unlink()
         assert world.update().removed == 1
         assert world.paths() == ["notes/told.md"]
-        document = world.vault.documents.get(told)
-        assert document is not None
-        assert document.inactive is None
+        assert world.vault.documents.get(told).inactive is None
 
 
 def withhold(world: World, reason: InactiveReason) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
+from programs import run_program
 
 NOTE = "# Harbour\n\nThe Harbour ferry leaves at nine.\n"
 READING = (("search", "ferry"), ("query", "ferry"), ("list",), ("status",), ("get", "notes/harbour.md"))
@@ -110,14 +111,8 @@ def test_no_room_for_a_byte(
         "sys.argv = ['clawmem', *sys.argv[1:]]; runpy.run_module('clawmem', run_name='__main__')"
     )
 
-    done = subprocess.run(
-        [sys.executable, "-P", "-c", limited, *verb],
-        capture_output=True,
-        text=True,
-        env={**environ, "CLAWMEM_NO_LOCAL_MODELS": "true"},
-        cwd=tmp_path / "home",
-        check=False,
-    )
+    variables = {**environ, "CLAWMEM_NO_LOCAL_MODELS": "true"}
+    done = run_program(limited, *verb, env=variables, cwd=tmp_path / "home", check=False)
 
     if verb in READING:
         assert done.returncode == 0, done.stderr

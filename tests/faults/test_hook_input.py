@@ -74,9 +74,7 @@ def test_a_transcript_that_cannot_be_read_is_reported_once(client: Client, name:
     elif kind == "folder":
         place.mkdir()
 
-    told = client.ask(name, transcript_path=str(place))
-
-    assert told.log.count(str(place)) == 1
+    assert client.ask(name, transcript_path=str(place)).log.count(str(place)) == 1
     (line,) = (state_folder(client.vault) / "errors.log").read_text("utf-8").splitlines()
     assert line.count(str(place)) == 1
     assert client.waiting() == []

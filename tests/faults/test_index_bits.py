@@ -14,7 +14,6 @@ from pathlib import Path
 
 import apsw
 import pytest
-import sqlite_vec
 from command_line import Invoke
 
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
@@ -116,10 +115,8 @@ class Home:
 
     @contextmanager
     def connected(self) -> Iterator[apsw.Connection]:
-        """A connection that knows all index tables."""
+        """A connection that knows the words of all index tables."""
         with closing(apsw.Connection(str(self.vault))) as connection:
-            connection.enable_load_extension(True)
-            connection.load_extension(sqlite_vec.loadable_path())
             for table in TABLES:
                 connection.execute(
                     f"create virtual table temp.{table}_places using fts5vocab (main, {table}, instance)"

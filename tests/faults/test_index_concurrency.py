@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
+from fault_worlds import ServedWorld
 
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
@@ -15,21 +16,18 @@ from clawmem.contracts.samples import any_of
 from clawmem.ports.errors import IndexBusy, LeaseLost
 from clawmem.ports.records import Grain, InactiveReason, Lease, Marker, Role, Scope
 
-if TYPE_CHECKING:
-    from tests.faults.conftest import ServedWorld
-
 HOUR_MS = 3_600_000
 VERBS = ("search", "vsearch", "query")
 TOPICS = "harvest orchard vineyard meadow granary cellar pasture hayloft stable barnyard".split()
 
 
 @pytest.fixture
-def another(served: ServedWorld, served_world: type[ServedWorld]) -> Iterator[Callable[[], ServedWorld]]:
+def another(served: ServedWorld) -> Iterator[Callable[[], ServedWorld]]:
     """Opens the same vault as another process would."""
     made: list[ServedWorld] = []
 
     def open_it() -> ServedWorld:
-        made.append(served_world(served.root.parent))
+        made.append(ServedWorld(served.root.parent))
         return made[-1]
 
     yield open_it
@@ -342,10 +340,7 @@ def assert_current(world: ServedWorld) -> None:
 
 
 def during(
-    monkeypatch: pytest.MonkeyPatch,
-    kind: type,
-    happening: Callable[[], None],
-    method: str = "search",
+    monkeypatch: pytest.MonkeyPatch, kind: type, happening: Callable[[], None], method: str = "search"
 ) -> None:
     """Let something happen once, as soon as *method* is called."""
     real = getattr(kind, method)

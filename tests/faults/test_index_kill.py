@@ -5,29 +5,23 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
+from fault_worlds import ServedWorld
+from killed_notes import answers, change_notes, configure_notes, write_notes
+from programs import kill, start_program
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.ports.records import Role
 
-if TYPE_CHECKING:
-    from tests.faults.conftest import ServedWorld
-
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 
 NOTES = 30
-WORDS = (
-    "zebra yak gnu ibex lynx otter heron crane falcon badger river valley harbour forest glacier desert "
-    "budget invoice meeting deadline release server database migration queue cache token session payment"
-).split()
 ELSEWHERE = {"sqlite": "tantivy", "tantivy": "sqlite", "lancedb": "sqlite"}  # where a migration comes from
 COMMANDS = {
     "update": ["update", "--embed"],
@@ -57,18 +51,10 @@ class Worker:
     """A process that has imported everything and runs commands on vaults, until it is killed."""
 
     def __init__(self, environ: dict[str, str], backend: str) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", WORKER, backend],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env=environ,
-        )
+        self._process = start_program(WORKER, backend, environ=environ)
 
     def begin(self, vault: Path, command: list[str]) -> None:
         """Let it run a command; an empty one optimizes both indexes."""
-        assert self._process.stdin is not None
         self._process.stdin.write(json.dumps([str(vault), command]) + "\n")
         self._process.stdin.flush()
         assert self._line() == "begun\n", self._process.communicate(timeout=60)[1]
@@ -84,13 +70,9 @@ class Worker:
         """Kill it on the spot, if it is alive; what it had said by then."""
         if self._process.returncode is not None:
             return ""
-        self._process.send_signal(signal.SIGKILL)
-        said, errors = self._process.communicate(timeout=60)
-        assert not errors
-        return said
+        return kill(self._process)
 
     def _line(self) -> str:
-        assert self._process.stdout is not None
         return self._process.stdout.readline()
 
 
@@ -134,16 +116,16 @@ class Prepared:
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory, served_world: type[ServedWorld]) -> Iterator[Prepared]:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Prepared]:
     """The vaults that everything begins with, made without any disturbance."""
-    world = served_world(tmp_path_factory.mktemp("kill"))
+    world = ServedWorld(tmp_path_factory.mktemp("kill"))
     world.embedder = StaticEmbedder()
-    write_notes(world, random.Random(1))
+    write_notes(world, NOTES, random.Random(1))
     world.update()
     world.embed()
     before = world.copy("before")
     before.embedder = StaticEmbedder()
-    change_notes(world, random.Random(2))
+    change_notes(world, NOTES, random.Random(2))
     world.update()
     world.embed()
     made = Prepared(before, world)
@@ -154,9 +136,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, served_world: type[Served
 @pytest.fixture
 def worker(prepared: Prepared, environ: dict[str, str]) -> Iterator[Callable[[str], Worker]]:
     """Starts a process that can use a backend, over the prepared notes."""
-    config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"collections:\n  notes:\n    path: {prepared.root}\n", "utf-8")
+    configure_notes(environ, prepared.root)
     started: list[Worker] = []
 
     def start(backend: str) -> Worker:
@@ -200,7 +180,7 @@ def test_killed(
         assert world.vault.backend == backend
         assert world.verify() == []
         assert world.state() == reference.state
-        assert answers(world) == reference.answers
+        assert settled_answers(world) == reference.answers
         discard(world)
 
 
@@ -208,32 +188,6 @@ def are_whole(found: Bodies, allowed: Sequence[Bodies]) -> bool:
     """Whether each note is one of its allowed versions: a command that is killed keeps the notes that it committed."""
     paths = {path for one in (found, *allowed) for path in one}
     return all(found.get(path) in [one.get(path) for one in allowed] for path in paths)
-
-
-def write_notes(world: ServedWorld, chance: random.Random) -> None:
-    """Notes of every length, some of them alike."""
-    for number in range(NOTES):
-        world.write(f"{chance.choice(WORDS)}/n{number:02}.md", note(number, chance), hours_ago=2 + number)
-
-
-def change_notes(world: ServedWorld, chance: random.Random) -> None:
-    """A third of the notes edited, some deleted, and some new ones."""
-    files = sorted(world.root.rglob("*.md"))
-    chance.shuffle(files)
-    for file in files[:10]:
-        world.write(str(file.relative_to(world.root)), note(int(file.stem[1:]), chance), hours_ago=1)
-    for file in files[10:14]:
-        file.unlink()
-    for number in range(NOTES, NOTES + 6):
-        world.write(f"late/n{number}.md", note(number, chance), hours_ago=1)
-
-
-def note(number: int, chance: random.Random) -> str:
-    sections = [
-        f"## {' '.join(chance.choices(WORDS, k=2))}\n\n{' '.join(chance.choices(WORDS, k=50))}.\n"
-        for _ in range(chance.randint(1, 3))
-    ]
-    return f"# Note {number}\n\n" + "\n".join(sections)
 
 
 def moved(world: ServedWorld, backend: str, name: str) -> ServedWorld:
@@ -253,7 +207,7 @@ def undisturbed(process: Worker, beginning: ServedWorld, command: list[str]) -> 
     process.begin(world.vault_file, command)
     seconds = process.end()
     world.open()
-    made = Undisturbed(seconds, bodies(world), vectors(world), world.state(), answers(world))
+    made = Undisturbed(seconds, bodies(world), vectors(world), world.state(), settled_answers(world))
     discard(world)
     return made
 
@@ -291,15 +245,10 @@ def vectors(world: ServedWorld) -> set[tuple[str, str]]:
     return set(world.records._db.rows("select text_hash, hex(vector) from vectors"))
 
 
-def answers(world: ServedWorld) -> list[object]:
-    """The ten best answers of twenty questions, with their places and scores."""
-    world.vault.lexical.optimize()  # forgets what was removed, which engines may still count until then
-    chance = random.Random(6)
-    questions = [" ".join(chance.choices(WORDS, k=chance.randint(1, 5))) for _ in range(20)]
-    return [
-        [(r.document.path, round(r.score, 4), r.start_line) for r in world.ask(question, "query").results]
-        for question in questions
-    ]
+def settled_answers(world: ServedWorld) -> list[object]:
+    """Answers of indexes that have forgotten what was removed, which engines may still count until then."""
+    world.vault.lexical.optimize()
+    return answers(world)
 
 
 def discard(world: ServedWorld) -> None:

@@ -6,17 +6,15 @@ import shutil
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
+from fault_worlds import ServedWorld
 
 from clawmem.app.services.indexes.indexer import LEASE_MS
 from clawmem.domain.maintenance import index_choice
 from clawmem.ports.errors import IndexUnavailable
 from clawmem.ports.records import InactiveReason, IndexState, Role
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import ServedWorld
 
 ANIMALS = "zebra yak gnu ibex lynx otter heron crane falcon badger marmot weasel".split()
 WITHDRAWN, EDITED, KEPT = ANIMALS[:3]
@@ -80,13 +78,13 @@ one_of_each_role = pytest.mark.parametrize(
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory, served_world: type[ServedWorld]) -> Prepare:
+def prepared(tmp_path_factory: pytest.TempPathFactory) -> Prepare:
     """Return a function that builds the vault of a backend, once, and returns its folder."""
 
     @cache
     def prepare(backend: str) -> Path:
         place = tmp_path_factory.mktemp(backend)
-        world = served_world(place)
+        world = ServedWorld(place)
         for animal in ANIMALS:
             world.write(f"{animal}.md", about(animal))
         world.update()
@@ -102,7 +100,6 @@ def prepared(tmp_path_factory: pytest.TempPathFactory, served_world: type[Served
 @pytest.fixture(params=KEEPERS)
 def kept(
     prepared: Prepare,
-    served_world: type[ServedWorld],
     tmp_path: Path,
     request: pytest.FixtureRequest,
     monkeypatch: pytest.MonkeyPatch,
@@ -114,7 +111,7 @@ def kept(
         monkeypatch.setattr(index_choice, "SIDECAR_UNTIL", 1)
     place = tmp_path / "world"
     shutil.copytree(prepared(backend), place)
-    world = served_world(place)
+    world = ServedWorld(place)
     yield IndexedVault(world, backend, role)
     world.vault.close()
 
@@ -140,13 +137,11 @@ class TestOnTheDisk:
         assert_clean(kept.world)
         assert kept.found(KEPT)[0] == f"{KEPT}.md"
 
-    def test_another_vaults_index(
-        self, kept: IndexedVault, tmp_path: Path, served_world: type[ServedWorld]
-    ) -> None:
+    def test_another_vaults_index(self, kept: IndexedVault, tmp_path: Path) -> None:
         """An index that belongs to other records is not asked, though it would have an answer."""
         elsewhere = tmp_path / "elsewhere"
         elsewhere.mkdir()
-        other = served_world(elsewhere)
+        other = ServedWorld(elsewhere)
         for number in range(30):
             other.write(f"{number}.md", about("unicorn"))
         other.update()

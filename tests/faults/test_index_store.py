@@ -12,7 +12,7 @@ from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 from typer.testing import Result
 
 from clawmem.app.services.retrieval.scheduling import DEADLINE_S
@@ -109,8 +109,7 @@ class RemoteVault:
     def write(self, animal: str) -> None:
         """A note."""
         file = self._place / f"notes/{animal}.md"
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(f"# The {animal}\n\nThe {animal} eats grass.\n", "utf-8")
+        write_file(file, f"# The {animal}\n\nThe {animal} eats grass.\n")
 
     def delete(self, animal: str) -> None:
         """A note less."""

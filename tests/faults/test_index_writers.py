@@ -6,16 +6,15 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 from command_process import run_process
+from fault_worlds import ServedWorld
+from killed_notes import configure_notes
+from programs import finish, let_go, start_program
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.ports.records import Grain
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import ServedWorld
 
 LATEST_S = 3.0  # for 99 of 100 writes
 NOTES = 30
@@ -44,7 +43,7 @@ class TestWriters:
         """Each takes in what it wrote and finds it at once; nobody is turned away, nothing is there twice."""
         write_vault(served, backend, tmp_path)
 
-        reports = [finished(process) for process in writing(environ, number, seconds)]
+        reports = [json.loads(finish(process)) for process in writing(environ, number, seconds)]
 
         took = sorted(second for report in reports for second in report["took"])
         late = took[len(took) * 99 // 100]
@@ -85,18 +84,11 @@ class TestWriters:
             done = run_process("rebuild", environ=environ)
             assert (done.returncode, done.stderr) == (0, "")
 
-        reports = [finished(process) for process in writers]
+        reports = [json.loads(finish(process)) for process in writers]
         assert [report["bad"] for report in reports] == [[]] * 3
         served.open()
         served.vault.keep_up()
         assert served.verify() == []
-
-
-def configure(place: Path) -> None:
-    """Write down the collection for the processes that are to come."""
-    config = place / "home/.config/clawmem/config.yaml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"collections:\n  notes:\n    path: {place / 'notes'}\n", "utf-8")
 
 
 def write_vault(world: ServedWorld, backend: str, place: Path) -> None:
@@ -108,40 +100,14 @@ def write_vault(world: ServedWorld, backend: str, place: Path) -> None:
     world.embed()
     world.vault.move(backend)
     world.vault.close()
-    configure(place)
+    configure_notes({"HOME": str(place / "home")}, place / "notes")
 
 
 def writing(environ: dict[str, str], number: int, seconds: int) -> list[subprocess.Popen[str]]:
     """Processes that have begun to write at the same moment."""
-    writers = [writer(environ, one, seconds) for one in range(number)]
-    for process in writers:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in writers:
-        assert process.stdin is not None
-        process.stdin.write("go\n")
-        process.stdin.flush()
+    writers = [start_program(WRITER, one, seconds, environ=environ) for one in range(number)]
+    let_go(*writers)
     return writers
-
-
-def writer(environ: dict[str, str], number: int, seconds: int) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", WRITER, str(number), str(seconds)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environ,
-    )
-
-
-def finished(process: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a process reported at its end."""
-    said, errors = process.communicate(timeout=180)
-    assert process.returncode == 0, errors
-    assert not errors
-    report: dict[str, Any] = json.loads(said)
-    return report
 
 
 WRITER = """

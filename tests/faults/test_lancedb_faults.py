@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -15,6 +13,7 @@ from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
+from programs import kill, run_program, start_program, wait_until_ready
 
 from clawmem.adapters.lancedb.derived_index import MOST_FRAGMENTS
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
@@ -166,9 +165,7 @@ class TestUnreachable:
             "except IndexUnavailable as error: print(began, time.time(), error)\n"
         )
 
-        told = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-        )
+        told = run_program(program, timeout=60)
 
         began, gave_up, error = told.stdout.split(maxsplit=2)
         assert "within 3 seconds" in error
@@ -209,7 +206,6 @@ class TestChecksums:
         """No file is missed that compacting deleted, and the next commit writes all checksums again."""
         index = LanceLexicalIndex(at(tmp_path, "words"))
         index.put([entry(1, "budget")])
-        assert index._checksums is not None
         index._checksums.withdraw()
         assert index.faults() == []
 
@@ -236,18 +232,10 @@ class TestKill:
         chance = random.Random(8)
         seen = 0
         for _ in range(kills):
-            process = subprocess.Popen(
-                [sys.executable, "-c", WRITER, str(tmp_path)],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-            )
-            assert process.stdout is not None
-            assert process.stdout.readline() == "ready\n"
+            process = start_program(WRITER, tmp_path, environ=None)
+            wait_until_ready(process)
             time.sleep(0.2 + chance.random())
-            process.send_signal(signal.SIGKILL)
-            said, errors = process.communicate(timeout=60)
-            assert not errors
+            said = kill(process)
 
             indexes = [LanceLexicalIndex(at(tmp_path, "words")), LanceVectorIndex(at(tmp_path, "vectors"))]
             for index in indexes:

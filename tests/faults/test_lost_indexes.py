@@ -8,19 +8,16 @@ import shutil
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import apsw
 import pytest
 from command_line import Invoke
+from fault_worlds import World
 from hook_process import ask
 from rest_world import world_at
 
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.app.services.maintenance.doctor import REBUILD
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 Ruin = Callable[[Path], None]
 
@@ -166,9 +163,7 @@ def test_a_hook(world: World, invoke: Invoke, environ: dict[str, str], tmp_path:
     shutil.rmtree(folder)
     event = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": PROMPT}
 
-    done = ask(environ, tmp_path / "home", "context-surfacing", event)
-
-    assert KNOWN in done.context
+    assert KNOWN in ask(environ, tmp_path / "home", "context-surfacing", event).context
 
 
 def test_the_vaults_own_index(world: World, invoke: Invoke) -> None:
@@ -229,7 +224,6 @@ OWN_TABLES = [
     for grain in ("line", "passage", "section", "document")
     for part in ("data", "idx", "docsize", "config")
 ] + ["vector_entries"]
-
 
 DAMAGES = {"zeros": bytes, "noise": lambda size: random.Random(size).randbytes(size)}
 BROKEN = [(table, damage) for table in OWN_TABLES for damage in DAMAGES]

@@ -14,9 +14,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from command_line import Invoke
 from llama_server import Role, write_model
 from scripted_server import ReceivedRequest, ScriptedReply, ScriptedServer, scripted
-from typer.testing import Result
 
 from clawmem.adapters.llama import download as downloading
 from clawmem.adapters.llama import published
@@ -266,9 +266,7 @@ class TestModels:
         embedder = local_embedder(tmp_path / "models", may_download=True)
         assert server.asked == []
 
-        vector = embedder.embed_query("bees")
-
-        assert len(vector) == 4 * 64
+        assert len(embedder.embed_query("bees")) == 4 * 64
         assert len(server.asked) == 2
         embedder.close()
 
@@ -280,7 +278,7 @@ class TestModels:
         assert server.asked == []
 
     def test_it_is_added_by_command_used_and_removed(
-        self, server: ScriptedServer, tiny: Path, invoke: Callable[..., Result], tmp_path: Path
+        self, server: ScriptedServer, tiny: Path, invoke: Invoke, tmp_path: Path
     ) -> None:
         """``models add`` says how much it is, ``use`` makes it the vault's, ``remove`` takes it away."""
         notes = tmp_path / "notes"
@@ -307,7 +305,7 @@ class TestModels:
         assert not _state(invoke)["there"]
 
     def test_a_file_of_ones_own_is_taken_offline(
-        self, server: ScriptedServer, invoke: Callable[..., Result], tiny: Path
+        self, server: ScriptedServer, invoke: Invoke, tiny: Path
     ) -> None:
         """With ``--file`` nothing is asked of anybody; a file that changes afterwards fails its check."""
         changed = bytearray(tiny.read_bytes())
@@ -322,7 +320,7 @@ class TestModels:
 
     @pytest.mark.parametrize("kind", ["missing", "no model", "cut off", "another kind", "weights cut off"])
     def test_what_is_no_such_model_is_refused(
-        self, invoke: Callable[..., Result], tiny: Path, tmp_path: Path, kind: str
+        self, invoke: Invoke, tiny: Path, tmp_path: Path, kind: str
     ) -> None:
         """One sentence, and what was there before stays."""
         assert invoke("models", "add", "embeddinggemma", "--file", tiny).exit_code == 0
@@ -343,9 +341,7 @@ class TestModels:
     @pytest.mark.parametrize(
         ("name", "role"), [("qmd-query-expansion", Role.GENERATE), ("qwen3-reranker", Role.RERANK)]
     )
-    def test_models_of_the_other_roles(
-        self, invoke: Callable[..., Result], tmp_path: Path, name: str, role: Role
-    ) -> None:
+    def test_models_of_the_other_roles(self, invoke: Invoke, tmp_path: Path, name: str, role: Role) -> None:
         """They are added, checked and removed alike, and cannot be chosen for vectors."""
         write_model(role, tmp_path / "m.gguf")
 
@@ -371,14 +367,13 @@ class TestModels:
         assert len(model.faults()) == 1
 
     @pytest.mark.slow
-    def test_the_published_models(self, invoke: Callable[..., Result]) -> None:
+    def test_the_published_models(self, invoke: Invoke) -> None:
         """The real ones are fetched, have their hashes, and do what they are for: two gigabytes."""
         for model in published.ALL:
             assert invoke("models", "add", model.name).exit_code == 0
             assert invoke("models", "check", model.name).exit_code == 0
 
 
-def _state(invoke: Callable[..., Result]) -> dict[str, object]:
+def _state(invoke: Invoke) -> dict[str, object]:
     rows = json.loads(invoke("--json", "models", "list").stdout)["models"]
-    found: dict[str, object] = next(row for row in rows if row["name"] == "embeddinggemma")
-    return found
+    return next(row for row in rows if row["name"] == "embeddinggemma")

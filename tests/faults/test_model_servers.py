@@ -69,11 +69,7 @@ class Bad:
     def embedder(self) -> HttpEmbedder:
         """Of a server of one's own."""
         return HttpEmbedder(
-            self.transport(),
-            LLAMA_SERVER,
-            model="tiny",
-            query_timeout_s=TIMEOUT_S,
-            batch_timeout_s=TIMEOUT_S,
+            self.transport(), LLAMA_SERVER, model="tiny", query_timeout_s=TIMEOUT_S, batch_timeout_s=TIMEOUT_S
         )
 
     def asking(self) -> dict[str, Callable[[], Any]]:

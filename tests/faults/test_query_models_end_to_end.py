@@ -7,24 +7,26 @@ import json
 import math
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.util import find_spec
 from threading import enumerate as enumerate_threads
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from bad_servers import EVERYWHERE
 from command_line import Invoke
 from command_process import run_process
+from fault_worlds import World
 from scripted_server import (
     Answer,
     ReceivedRequest,
     ScriptedReply,
     ScriptedServer,
-    message,
     said,
+    scoring,
     scripted,
     well_behaved,
+    writing,
 )
 
 from clawmem.adapters.http import generator as generator_module
@@ -32,12 +34,7 @@ from clawmem.adapters.http import reranker as reranker_module
 from clawmem.app.services.retrieval.stages.expand import DEADLINE_S, EXPANSION, expand
 from clawmem.app.services.retrieval.stages.rerank import PURPOSE, RERANKER, rerank
 
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
-
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
-
-
 TIMEOUT_S = 0.6
 SLACK_S = 15.0  # a command has more to do than to ask, and the machine may be busy
 QUESTION = "which beast lives in the mountains or on the plain"
@@ -50,38 +47,9 @@ NOTES = {
 }
 
 MOODS = (
-    "slow",
-    "dripping",
-    "closed mid-stream",
-    "hangs up",
-    "500",
-    "503 loading",
-    "429 seconds",
-    "429 nonsense",
-    "401",
-    "HTML",
-    "empty",
-    "truncated JSON",
-    "no field of it",
-    "error in a success",
-)
-
-
-def scoring(scores: Callable[[list[str]], list[Any]]) -> Answer:
-    """A reranker that gives its documents these scores, numbered from 0."""
-
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.path != "/v1/rerank":
-            return well_behaved(asked)
-        given = scores(asked.body["documents"])
-        return said({"results": [{"index": n, "relevance_score": one} for n, one in enumerate(given)]})
-
-    return answer
-
-
-def writing(text: Any) -> Answer:
-    """A generator that always writes the same."""
-    return lambda asked: said(message(text)) if asked.path == "/v1/chat/completions" else well_behaved(asked)
+    "slow, dripping, closed mid-stream, hangs up, 500, 503 loading, 429 seconds, 429 nonsense, 401, "
+    "HTML, empty, truncated JSON, no field of it, error in a success"
+).split(", ")
 
 
 def numbered_twice(asked: ReceivedRequest) -> ScriptedReply:

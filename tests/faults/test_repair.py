@@ -241,9 +241,7 @@ class TestTheCommand:
         content = home.content.replace(b"zebrafish queue", b"zebrafish \xff\xff\xff\xff\xff")
         home.put(content)
 
-        said = home.done("repair", "--yes").stdout
-
-        assert "Text lost, in no file (1): _clawmem/decisions/queue.md" in said
+        assert "Text lost, in no file (1): _clawmem/decisions/queue.md" in home.done("repair", "--yes").stdout
         home.assert_whole(lost=("_clawmem/decisions/queue.md",))
 
     def test_lost_texts_are_given_up_one_by_one(self, home: Home) -> None:
@@ -307,9 +305,7 @@ class TestTheCommand:
         home.spoil(schema_leaves(home)[0], noise, random.Random(6))
 
         assert home.advice() == "repair"
-        said = home.done("repair", "--yes").stdout
-
-        assert "Nothing was lost." in said
+        assert "Nothing was lost." in home.done("repair", "--yes").stdout
         assert home.done("diary", "read").stdout == before
         home.assert_whole()
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from command_process import start_process
+from fault_worlds import World
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -23,9 +24,6 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport, UpdateCollection
 from clawmem.ports.records import InactiveReason, Scan
 from clawmem.ports.vault import DelegatingVault
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 
 class TestTwoPassesAtOnce:
@@ -45,9 +43,7 @@ class TestTwoPassesAtOnce:
             world.write("late.md", "Latecomer.")
             assert other.update().added == 1
 
-        report = disturbed(world, moment, meanwhile)
-
-        assert report.removed == 0
+        assert disturbed(world, moment, meanwhile).removed == 0
         assert (world.update().unchanged, world.found("latecomer")) == (2, ["late.md"])
         assert world.at("a.md").revision_count == 2
 
@@ -103,9 +99,7 @@ class TestTwoPassesAtOnce:
         (world.root / "b.md").unlink()
         world.write("a.md", "Zebra and yak.", hours_ago=1)
 
-        report = disturbed(world, "read", lambda: world.write("b.md", "Yak."))
-
-        assert report.removed == 0
+        assert disturbed(world, "read", lambda: world.write("b.md", "Yak.")).removed == 0
         assert world.paths() == ["notes/a.md", "notes/b.md"]
 
     def test_a_pin_during_the_pass(self, world: World, worlds: Callable[..., World]) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from programs import finish, kill, start_program, wait_until_ready
 
 from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
 from clawmem.contracts.samples import unit_vector
@@ -90,11 +90,10 @@ class TestWriters:
     def test_competing(self, folder: str, environ: dict[str, str]) -> None:
         """Four processes commit at the same time; every commit of each is there, once."""
         SidecarVectorIndex(folder)
-        rivals = [
-            subprocess.Popen([sys.executable, "-c", RIVAL, folder, str(rival), str(COMMITS)], env=environ)
-            for rival in range(WRITERS)
-        ]
-        assert [rival.wait(timeout=60) for rival in rivals] == [0] * WRITERS
+        for one in [
+            start_program(RIVAL, folder, rival, COMMITS, environ=environ) for rival in range(WRITERS)
+        ]:
+            finish(one)
 
         last = [1000 * rival + COMMITS - 1 for rival in range(WRITERS)]
         assert found(SidecarVectorIndex(folder)) == {(document, seq) for document in last for seq in range(3)}
@@ -225,23 +224,13 @@ class TestDamage:
 
 def kill_writer(folder: str, environ: dict[str, str], dice: random.Random) -> int:
     """Let a writer commit some times and kill it within the next commits; the last one that it told of."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", WRITER, folder],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environ,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    process = start_program(WRITER, folder, environ=environ)
+    wait_until_ready(process)
     began = time.monotonic()
     commits = dice.randint(1, 4)
     told = [process.stdout.readline() for _ in range(commits)]
     time.sleep(dice.uniform(0, 2) * (time.monotonic() - began) / commits)
-    process.kill()
-    rest, errors = process.communicate(timeout=60)
-    assert not errors
-    return int([*told, *rest.split()][-1])
+    return int([*told, *kill(process).split()][-1])
 
 
 def expected(marker: Marker) -> set[tuple[int, int]]:

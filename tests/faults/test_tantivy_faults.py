@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import random
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from programs import finish, kill, start_program, wait_until_ready
 from tantivy import Index, IndexWriter, SchemaBuilder
 
 from clawmem.adapters.tantivy.entries import open_index
@@ -111,9 +111,7 @@ class TestDamage:
         content[len(content) // 8] ^= 1
         file.write_bytes(content)
 
-        index = TantivyLexicalIndex(str(folder))
-
-        assert index.faults() == [f"passage/{file.name} is not as it was written"]
+        assert TantivyLexicalIndex(str(folder)).faults() == [f"passage/{file.name} is not as it was written"]
 
     @pytest.mark.parametrize("text", ["", "{", "[]", '{"marker": {}}', '{"marker": {"a": 1}, "commits": {}}'])
     def test_a_marker_that_is_none(self, folder: Path, text: str) -> None:
@@ -225,9 +223,9 @@ class TestLock:
         TantivyLexicalIndex(place).close()
 
         processes = [started(place, environ, first, last) for first, last in ((1, 6), (1001, 1006))]
-        ends = [process.communicate(timeout=60) for process in processes]
+        for process in processes:
+            finish(process)
 
-        assert [process.returncode for process in processes] == [0, 0], ends
         index = TantivyLexicalIndex(place)
         for grain in Grain:
             held = {batch: found(index, f"batch{batch}", grain) for batch in (5, 1005)}
@@ -271,28 +269,17 @@ def killed(place: str, environ: dict[str, str], batches: int, share: float) -> i
     """Kill a process when it has committed *batches* and done a *share* of the next; the last it acknowledged."""
     process = started(place, environ, 0, 1_000_000)
     with process:
-        assert process.stdout is not None
-        assert process.stderr is not None
         began = time.monotonic()
         said = [process.stdout.readline() for _ in range(batches)]
         time.sleep(share * (time.monotonic() - began) / batches)
-        process.send_signal(signal.SIGKILL)
-        said += process.stdout.readlines()
-        assert not process.stderr.read()
+        said += kill(process).splitlines()
     return int(said[-1])
 
 
 def started(place: str, environ: dict[str, str], first: int, last: int) -> subprocess.Popen[str]:
     """A process that commits batches from *first* on, or from where the index stands; it has begun when it is given."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, place, str(first), str(last)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environ,
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    process = start_program(PROGRAM, place, first, last, environ=environ)
+    wait_until_ready(process)
     return process
 
 

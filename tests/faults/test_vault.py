@@ -10,36 +10,17 @@ import sys
 import threading
 from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
-from command_line import Invoke
-from typer.testing import Result
+from command_line import Invoke, assert_refused
+from fault_worlds import World
 
 from clawmem.adapters.sqlite.migrations import LATEST
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.ports.errors import (
-    ClawmemError,
-    InvalidInput,
-    VaultDamaged,
-    VaultError,
-    VaultReadOnly,
-)
+from clawmem.ports.errors import ClawmemError, InvalidInput, VaultDamaged, VaultError, VaultReadOnly
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
-
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
-
-
-def refused(result: Result, said: str, code: int = 5) -> bool:
-    """Whether a command left with one sentence on stderr, and with nothing else."""
-    assert result.exit_code == code, result.output
-    assert result.stderr.startswith("clawmem: ")
-    assert result.stderr.count("\n") == 1
-    assert said in result.stderr
-    return not result.stdout
 
 
 def empty(file: Path) -> None:
@@ -48,24 +29,16 @@ def empty(file: Path) -> None:
     os.utime(file, (1_700_000_000, 1_700_000_000))
 
 
-def fill(world: World, notes: int = 12) -> None:
-    """Some notes, indexed, with vectors."""
-    for number in range(notes):
-        world.write(f"n{number}.md", f"# Note {number}\n\n" + f"Words of animal{number} in the zoo.\n\n" * 20)
-    world.update()
-    world.embed()
-
-
 class TestNotAVault:
     @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("verify",)])
     def test_a_newer_schema(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
         """It is left alone to the byte; the way out is an upgrade."""
-        fill(world, 1)
+        world.fill(1)
         world.vault._db.write(f"pragma user_version = {LATEST + 1}")
         world.vault.close()
         before = world.vault_file.read_bytes()
 
-        assert refused(invoke(*verb), "pip install --upgrade clawmem")
+        assert_refused(invoke(*verb), "pip install --upgrade clawmem")
 
         with pytest.raises(VaultTooNew) as caught:
             SqliteVault(str(world.vault_file))
@@ -109,7 +82,7 @@ class TestNotAVault:
     @pytest.mark.parametrize("read_only", [False, True])
     def test_truncated(self, world: World, share: float, read_only: bool) -> None:
         """Damage comes out as `VaultDamaged`, on opening or on use, and is not written over."""
-        fill(world)
+        world.fill()
         world.vault.close()
         content = world.vault_file.read_bytes()
         cut = content[: int(len(content) * share)]
@@ -127,11 +100,11 @@ class TestNotAVault:
     @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("doctor",), ("init",)])
     def test_truncated_to_nothing(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
         """Nothing makes a new vault of it in silence: the advised command does, and says what is lost."""
-        fill(world, 3)
+        world.fill(3)
         world.vault.close()
         empty(world.vault_file)
 
-        assert refused(
+        assert_refused(
             invoke(*verb), "the file is empty, so its pins, its diary and captured memories are lost"
         )
         assert "Run: clawmem repair" in invoke(*verb).stderr
@@ -145,7 +118,7 @@ class TestNotAVault:
 
     def test_truncated_to_nothing_beside_a_log(self, world: World, invoke: Invoke) -> None:
         """SQLite would delete the log; the repair keeps it."""
-        fill(world, 3)
+        world.fill(3)
         log = Path(f"{world.vault_file}-wal")
         content = log.read_bytes()
         world.vault.close()
@@ -153,7 +126,7 @@ class TestNotAVault:
         empty(world.vault_file)
 
         for verb in (("search", "animal2"), ("update",)):
-            assert refused(invoke(*verb), "the file is empty")
+            assert_refused(invoke(*verb), "the file is empty")
             assert log.read_bytes() == content
         assert invoke("repair", "--yes").exit_code == 0
         (kept,) = world.vault_file.parent.glob("*.damaged-*-wal")
@@ -172,7 +145,7 @@ class TestNotAVault:
 
     def test_bytes_gone_bad(self, world: World) -> None:
         """Whatever byte of a vault is wrong, every use of it ends with an answer or an error of ours."""
-        fill(world, 4)
+        world.fill(4)
         world.vault.close()
         content = world.vault_file.read_bytes()
         chance = random.Random(7)
@@ -218,13 +191,13 @@ class TestPlaces:
 
     def test_a_folder_instead_of_a_vault(self, tmp_path: Path, invoke: Invoke) -> None:
         """Reading it names it, with another choice."""
-        assert refused(invoke("search", "x", "--vault", tmp_path), "choose another --vault")
+        assert_refused(invoke("search", "x", "--vault", tmp_path), "choose another --vault")
 
     @pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs a /proc")
     @pytest.mark.parametrize("path", ["/proc/nowhere/vault.sqlite", "/proc/vault.sqlite"])
     def test_where_nobody_may_write(self, invoke: Invoke, path: str) -> None:
         """Not even a superuser makes a vault there; the command says what to look at."""
-        assert refused(invoke("update", "--vault", path), "Check the permissions")
+        assert_refused(invoke("update", "--vault", path), "Check the permissions")
 
     @posix
     def test_a_folder_without_permission(self, unprivileged: Path) -> None:
@@ -248,7 +221,7 @@ class TestPlaces:
         world.vault.close()
         world.vault_file.chmod(0o400)
 
-        world.open(extension=False)
+        world.open()
         assert world.found("zebra") == ["a.md"]
         world.write("b.md", "Yak.")
         for write in (world.update, world.embed):

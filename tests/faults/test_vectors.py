@@ -1,19 +1,16 @@
-"""Vectors with the extension and without it, and vectors of another model."""
+"""Vectors after changes of notes, and vectors of another model."""
 
 from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import pytest
-from typer.testing import Result
+from command_line import Invoke
+from fault_worlds import World
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.ports.records import Vector
-
-if TYPE_CHECKING:
-    from tests.faults.conftest import World
 
 QUESTIONS = ("zebra stripes", "yak of the mountains", "gnu", "herd animals of the plain")
 NOTES = {
@@ -21,8 +18,6 @@ NOTES = {
     "yak.md": "# Yak\n\nA yak of the mountains.\n",
     "gnu.md": "# Gnu\n\nHerd animals, gnu after gnu.\n",
 }
-
-both_ways = pytest.mark.parametrize("first", [True, False], ids=["extension first", "extension later"])
 
 
 def filled(world: World) -> World:
@@ -55,107 +50,55 @@ class Flat(HashingEmbedder):
         return [self.embed_query(text) for text in texts]
 
 
-class TestWithoutTheExtension:
-    def test_the_whole_flow(self, worlds: Callable[..., World]) -> None:
-        """Update, embed, query and verify give the same without the extension as with it."""
-        with_it, without = filled(worlds("with")), filled(worlds("without", extension=False))
-
-        assert answers(with_it) == answers(without)
-        assert with_it.state() == without.state()
-        assert without.verify() == []
-
-    @both_ways
-    @pytest.mark.parametrize("read_only", [True, False])
-    def test_a_vault_that_the_other_kind_made(self, world: World, first: bool, read_only: bool) -> None:
-        """Every vector is found at once, also when nothing may be written."""
-        world.open(extension=first)
-        filled(world)
-        before, count = answers(world), world.vault.vectors.count()
-
-        world.open(extension=not first, read_only=read_only)
-
-        assert world.vault.vectors.count() == count > 0
-        assert answers(world) == before
-        assert world.verify() == []
-
-    @both_ways
-    def test_taking_turns(self, world: World, first: bool) -> None:
-        """What one kind adds, changes and removes the other sees, over and over."""
-        world.open(extension=first)
+class TestChanges:
+    def test_taking_turns(self, world: World) -> None:
+        """What one opening adds, changes and removes the next one sees, over and over."""
         filled(world)
         for turn in range(4):
-            world.open(extension=first if turn % 2 else not first)
+            world.open()
             world.write(f"new{turn}.md", f"Newcomer number{turn}.")
             world.write("yak.md", f"Changed to llama{turn}.", hours_ago=1 - turn / 10)
             if turn:
                 (world.root / f"new{turn - 1}.md").unlink()
             world.update()
             world.embed()
+            world.open(read_only=True)
 
             assert world.found(f"newcomer number{turn}", "vsearch")[0] == f"new{turn}.md"
             assert world.found(f"changed to llama{turn}", "vsearch")[0] == "yak.md"
             assert f"new{turn - 1}.md" not in world.found("newcomer", "vsearch")
             assert world.verify() == []
-            world.open(extension=first if (turn + 1) % 2 else not first, read_only=True)
-            assert world.found(f"newcomer number{turn}", "vsearch")[0] == f"new{turn}.md"
-            assert world.verify() == []
 
-    @both_ways
-    def test_embedding_alone(self, world: World, first: bool) -> None:
-        """Vectors that the other kind made of what the first took in are found by both."""
-        world.open(extension=first)
-        filled(world)
-        world.write("ox.md", "An ox, alone.")
-        world.update()
-        world.open(extension=not first)
-
-        assert world.embed().embedded > 0
-
-        for extension in (not first, first):
-            world.open(extension=extension, read_only=True)
-            assert world.found("ox alone", "vsearch")[0] == "ox.md"
-            assert world.verify() == []
-
-    @both_ways
-    def test_beginning_anew_with_the_other_kind(self, world: World, first: bool) -> None:
-        """``embed --force`` leaves nothing of the old table to be found."""
-        world.open(extension=first)
+    def test_beginning_anew(self, world: World) -> None:
+        """``embed --force`` leaves nothing of the former vectors to be found."""
         filled(world)
         count = world.vault.vectors.count()
-        world.open(extension=not first)
         world.embedder = Flat()
 
         assert world.embed(force=True).failed == 0
 
-        for extension in (not first, first, not first):
-            world.open(extension=extension)
-            assert world.vault.vectors.count() == count
-            assert world.vault.embeddings.fingerprint() == "flat-2"
-            assert len(world.found("zebra", "vsearch")) == 3
-            assert world.verify() == []
+        assert world.vault.vectors.count() == count
+        assert world.vault.embeddings.fingerprint() == "flat-2"
+        assert len(world.found("zebra", "vsearch")) == 3
+        assert world.verify() == []
 
-    @both_ways
-    def test_an_aborted_turn(self, world: World, first: bool) -> None:
-        """A transaction that is rolled back takes the rebuilding of the table with it."""
-        world.open(extension=first)
+    def test_an_aborted_turn(self, world: World) -> None:
+        """A transaction that is rolled back changes no answer."""
         filled(world)
         before = answers(world)
-        world.open(extension=not first)
         with pytest.raises(KeyboardInterrupt), world.vault.writing():
             world.vault.vectors.remove(world.at("yak.md").id)
             raise KeyboardInterrupt
 
         assert answers(world) == before
-        world.open(extension=first)
+        world.open()
         assert answers(world) == before
         assert world.verify() == []
 
-    @both_ways
-    def test_both_at_once(self, world: World, worlds: Callable[..., World], first: bool) -> None:
-        """Two open vaults of different kind never show each other something stale."""
-        world.open(extension=first)
+    def test_two_vaults_at_once(self, world: World, worlds: Callable[..., World]) -> None:
+        """Two open vaults over one file never show each other something stale."""
         filled(world)
-        other = worlds("vault", extension=not first)
+        other = worlds("vault")
         for turn in range(3):
             writer, reader = (world, other) if turn % 2 else (other, world)
             writer.write("gnu.md", f"Gnu and turn{turn} turn{turn}.", hours_ago=1 - turn / 10)
@@ -168,7 +111,7 @@ class TestWithoutTheExtension:
 
 
 class TestAnotherModel:
-    def test_at_the_command_line(self, world: World, invoke: Callable[..., Result]) -> None:
+    def test_at_the_command_line(self, world: World, invoke: Invoke) -> None:
         """A model that nobody chose, over a vault of one that is not here: both verbs refuse, then everything anew."""
         filled(world)
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
@@ -11,14 +10,15 @@ from typing import Any
 import addressed_notes
 import pytest
 from client_files import SOMEBODY
-from command_line import Invoke, write_notes
-from command_process import run_process, write_program
+from command_line import Invoke, invoke_in, write_file, write_notes
+from command_process import Run, run_process, write_program
 from embedding_shelf import Shelf
-from hook_process import Answered, ask
+from graph_vault import Remembering
+from hook_process import Answered, Hook, ask
+from interface_world import InterfaceWorld, interface_world
 from notes_vault import STORIES, VECTORS, NotesVault
 from process_environ import process_environ
 from scripted_server import Models
-from typer.testing import CliRunner, Result
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
@@ -27,10 +27,6 @@ from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing import embed
 from clawmem.app.settings.model import load_settings
-
-Process = subprocess.CompletedProcess[str]
-Run = Callable[..., Process]
-Hook = Callable[..., Answered]
 
 NOTES = {
     "decisions/2026-02-11-redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
@@ -79,8 +75,7 @@ def home(tmp_path: Path) -> Path:
 def settings(home: Path) -> Path:
     """The settings of somebody who has some."""
     file = home / ".claude" / "settings.json"
-    file.parent.mkdir()
-    file.write_text(SOMEBODY, "utf-8")
+    write_file(file, SOMEBODY)
     return file
 
 
@@ -102,7 +97,7 @@ def environ(home: Path) -> dict[str, str]:
 def run(home: Path, environ: dict[str, str]) -> Run:
     """Run ``clawmem`` as a process of its own, in the empty home."""
 
-    def start(*args: object, fresh: bool = False, **extra: str) -> Process:
+    def start(*args: object, fresh: bool = False, **extra: str) -> subprocess.CompletedProcess[str]:
         return run_process(*args, environ={**environ, **extra}, cwd=home, fresh=fresh)
 
     return start
@@ -111,18 +106,15 @@ def run(home: Path, environ: dict[str, str]) -> Run:
 @pytest.fixture
 def invoke(home: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Invoke:
     """Run ``clawmem`` inside of this process, in the empty home; quicker, where the process is no matter."""
-    from clawmem.app.interfaces.cli.command_line import cli
+    return invoke_in(home, environ, monkeypatch)
 
-    for name in ("INDEX_PATH", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", *_ours()):
-        monkeypatch.delenv(name, raising=False)
-    for name, value in environ.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.chdir(home)
 
-    def call(*args: object) -> Result:
-        return CliRunner().invoke(cli, list(map(str, args)))
-
-    return call
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[Remembering]:
+    """A vault whose graphs can be made and asked."""
+    made = Remembering(tmp_path)
+    yield made
+    made.vault.close()
 
 
 @pytest.fixture
@@ -186,6 +178,25 @@ def remembered(bootstrapped: Path, invoke: Invoke) -> Invoke:
 
 
 @pytest.fixture
+def indexed(request: pytest.FixtureRequest, invoke: Invoke, tmp_path: Path) -> Invoke:
+    """``invoke`` over a vault with vectors of the `NOTES` of the module, in the collection ``notes``."""
+    write_notes(tmp_path / "notes", request.module.NOTES)
+    assert invoke("bootstrap", tmp_path / "notes").exit_code == 0
+    return invoke
+
+
+@pytest.fixture(scope="module")
+def world(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[InterfaceWorld]:
+    """The same notes in a home of their own, asked through every interface."""
+    home = tmp_path_factory.mktemp("world")
+    write_notes(home / "notes", request.module.NOTES)
+    with interface_world(home) as made:
+        yield made
+
+
+@pytest.fixture
 def addressed(invoke: Invoke, tmp_path: Path) -> Invoke:
     """``invoke`` over a vault that holds the notes of `addressed_notes`."""
     write_notes(tmp_path, addressed_notes.NOTES)
@@ -230,15 +241,8 @@ def hook(environ: dict[str, str], home: Path) -> Hook:
 def many(notes: Path, remembered: Invoke) -> Invoke:
     """``invoke`` over a vault of seventeen notes, fourteen of which are about the same."""
     for number in range(ALIKE):
-        name = f"meetings/2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
-        (notes / name).parent.mkdir(exist_ok=True)
-        text = (
-            f"# Review {number}\n\nRedis sessions, point {number}: {'the store is slow. ' * (number + 1)}\n"
-        )
-        (notes / name).write_text(text, "utf-8")
+        name = f"2026-{number % 12 + 1:02}-07-review-of-the-session-store-{number}.md"
+        text = f"Redis sessions, point {number}: {'the store is slow. ' * (number + 1)}"
+        write_file(notes / "meetings" / name, f"# Review {number}\n\n{text}\n")
     assert remembered("update").exit_code == 0
     return remembered
-
-
-def _ours() -> list[str]:
-    return [name for name in os.environ if name.startswith("CLAWMEM_")]

@@ -37,7 +37,6 @@ NO_ADDRESS = (
     "~/work/queue.md", "[[nobody]]", "[[queue.md.md]]", "queue.md work/handoff.md", "% _ *", "**/*.md", "2026-04-18",
 )  # fmt: skip
 
-
 REFUSED = (
     "",
     "   ",
@@ -154,10 +153,7 @@ def test_candidates_for_people_and_programs(addressed: Invoke) -> None:
 
     told = json.loads(addressed("pin", "kick-off", "--json").stdout)
     assert [one["file"] for one in told["candidates"]] == [ACME, BETA]
-    for heard in (
-        by_tool("memory_pin", query="kick-off"),
-        by_route("POST", "/documents/kick-off/pin"),
-    ):
+    for heard in (by_tool("memory_pin", query="kick-off"), by_route("POST", "/documents/kick-off/pin")):
         assert heard.code == "AMBIGUOUS"
         assert [one["file"] for one in heard.details["candidates"]] == [ACME, BETA]
         assert addressed("pin", heard.details["candidates"][0]["docid"]).exit_code == 0
@@ -178,7 +174,6 @@ _PIECES = st.sampled_from(
     ["work", "/", "queue", "Queue", "depth", "pricing", ".md", "-", "2026", "#", ":", "7", "[[", "]]", "|", "..", " ",
      '"', "the", "clients", "Kick-off", "leaks", "é", "%", "*", "\\", "\n", "Ω", "handoff"]
 )  # fmt: skip
-
 
 _TEXTS = st.one_of(st.text(max_size=40), st.lists(_PIECES, min_size=1, max_size=7).map("".join))
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, configure
 from hook_process import ask
 
 from clawmem.adapters.memory.clock import ManualClock
@@ -177,15 +177,11 @@ def test_the_hook(
     old = notes / "decisions/2026-02-11-redis.md"
     os.utime(old, (1_600_000_000, 1_600_000_000))
     assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
-    config = home / ".config/clawmem/config.yaml"
-    config.write_text(
-        f"{config.read_text('utf-8')}lifecycle:\n  archive_after_days: 30\n  dry_run: {dry_run}\n"
-    )
+    configure(home, f"lifecycle: {{archive_after_days: 30, dry_run: {dry_run}}}")
     told = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
 
     done = ask(environ, home, "staleness-check", told)
 
     assert (done.code, done.log) == (0, "")
     assert "decisions/2026-02-11-redis.md" in done.context
-    counted = json.loads(invoke("status", "--json").stdout)
-    assert counted["documents"] == left
+    assert json.loads(invoke("status", "--json").stdout)["documents"] == left

@@ -134,9 +134,7 @@ def test_a_server_that_was_killed_is_replaced(here: Home) -> None:
     os.kill(first.pid, signal.SIGKILL)
     eventually(lambda: not is_running(here.vault))
 
-    cold = here.prompt("context-surfacing")
-
-    assert "Redis for 14 days" in cold.context
+    assert "Redis for 14 days" in here.prompt("context-surfacing").context
     assert here.server().pid != first.pid
     eventually(lambda: here.starts() == 2)
 

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, configure
+from command_process import Run
 from typer.testing import Result
 
 from clawmem.app.bootstrap.backends import backend_named, known_backends
 from clawmem.ports.backend import Backend
 from clawmem.ports.errors import ConfigError
-
-from .conftest import Run
 
 # What a package brings along: an engine of its own would do, here it is one that is at hand.
 ACME = """
@@ -55,20 +54,11 @@ def vault(home: Path) -> Path:
     return home / ".cache/clawmem/index.sqlite"
 
 
-def configure(home: Path, text: str) -> None:
-    """Add lines to the config file."""
-    config = home / ".config/clawmem/config.yaml"
-    config.parent.mkdir(parents=True, exist_ok=True)
-    with config.open("a", encoding="utf-8") as file:
-        file.write(text)
-
-
 def info(invoke: Invoke, *options: str) -> dict[str, Any]:
     """What ``status`` says of the vault."""
     done = invoke("--json", *options, "status")
     assert done.exit_code == 0, done.output
-    said: dict[str, Any] = json.loads(done.stdout)["info"]
-    return said
+    return json.loads(done.stdout)["info"]
 
 
 def refused(done: Result) -> str:
@@ -140,10 +130,7 @@ class TestANewVault:
 
         told = Path(f"{vault}.indexes") / "lexical-1.json"
         assert done.exit_code == 0, done.output
-        assert json.loads(told.read_text("utf-8")) == {
-            "endpoint": "http://localhost:1",
-            "region": "nowhere",
-        }
+        assert json.loads(told.read_text("utf-8")) == {"endpoint": "http://localhost:1", "region": "nowhere"}
         assert info(invoke)["backend"] == "acme"
         assert "haruka.md" in invoke("search", "ticket machines").stdout
         assert invoke("verify").exit_code == 0

@@ -12,7 +12,7 @@ from typing import Any
 
 import apsw
 import pytest
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, write_file
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
@@ -52,8 +52,7 @@ def project(tmp_path: Path) -> Project:
 
     def write(*issues: dict[str, Any], more: str = "") -> Path:
         file = tmp_path / "pottery" / ".beads" / "issues.jsonl"
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text("".join(f"{json.dumps(one)}\n" for one in issues) + more, "utf-8")
+        write_file(file, "".join(f"{json.dumps(one)}\n" for one in issues) + more)
         return file.parent.parent
 
     return write
@@ -212,8 +211,7 @@ def test_the_command(
     """`bd` from a known place below the home folder; without a usable answer the files are read."""
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     program = home / ".local" / "bin" / "bd"
-    program.parent.mkdir(parents=True)
-    program.write_text(f"#!/bin/sh\n{script}\n")
+    write_file(program, f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)
     folder = project(KILN, CLAY)
     listed = {name: value for name, value in KILN.items() if name != "dependencies"}

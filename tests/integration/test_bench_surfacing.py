@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from surfacing import Gold, Prompts, gold_of, judged, sample
-from typer.testing import Result
+from command_line import Invoke
+from surfacing import Gold, Prompts, gold_of, judged
 
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery
 
@@ -44,18 +42,7 @@ def test_gold_is_spelt_as_blocks_spell_it(tmp_path: Path) -> None:
     assert gold_of(QUERY, collection) == Gold(("chat/may.md",), (SPELT, "Bob: Yes."))
 
 
-def test_a_sample_is_the_same_every_time() -> None:
-    """In the order of the questions; all of them where there are no more."""
-    queries = [replace(QUERY, qid=str(number)) for number in range(9)]
-
-    drawn = sample(queries, 4)
-
-    assert drawn == sample(queries, 4) == sorted(drawn, key=lambda query: query.qid)
-    assert len(drawn) == 4
-    assert sample(queries, 20) == queries
-
-
-def test_the_hook_is_asked(tmp_path: Path, invoke: Callable[..., Result], bootstrapped: Path) -> None:
+def test_the_hook_is_asked(tmp_path: Path, invoke: Invoke, bootstrapped: Path) -> None:
     """Over the vault that is named, in the profile that is named, and it writes nothing down."""
     prompts = Prompts(tmp_path / "home" / ".cache" / "clawmem" / "index.sqlite")
 

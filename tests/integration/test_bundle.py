@@ -13,7 +13,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 
 import apsw
 import pytest
-from command_line import Invoke, ask_json, read_json
+from command_line import Invoke, ask_json, read_json, write_file
 
 from clawmem.adapters.sqlite.migrations import LATEST
 
@@ -132,8 +132,7 @@ def test_a_lost_vault(used: Invoke, bundle: Path, vault_file: Path, home: Path) 
 def test_notes_that_were_forgotten_after_the_bundle(used: Invoke, bundle: Path, home: Path) -> None:
     """A restore elsewhere and a drill name them."""
     forgotten = ask_json(used, "--json", "get", REDIS)["docid"]
-    said = used("forget", f"{forgotten} {REDIS}", "--yes").stdout
-    assert "made before still have it" in said
+    assert "made before still have it" in used("forget", f"{forgotten} {REDIS}", "--yes").stdout
 
     for command in (("--vault", home / "new.sqlite", "restore", bundle), ("restore", bundle, "--drill")):
         done = used(*command, "--json")
@@ -168,8 +167,7 @@ def test_indexes_outside_of_the_vault(
     """A bundle of such a vault gives the same answers in a drill, and a vault with the indexes that the config names."""
     pytest.importorskip(backend)
     config = home / ".config/clawmem/config.yaml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"backend: {backend}\n", "utf-8")
+    write_file(config, f"backend: {backend}\n")
     assert invoke("bootstrap", notes).exit_code == 0
     answer = ask_json(invoke, "query", QUESTION)["results"]
     bundle = home / "all.zip"
@@ -191,8 +189,7 @@ def test_a_copy_beside_its_original(invoke: Invoke, notes: Path, home: Path, way
     """Where indexes have a common place, each vault has its own: a note that one forgets is still found in the other."""
     pytest.importorskip("lancedb")
     config, shared, other = home / ".config/clawmem/config.yaml", home / "shared", home / "other.sqlite"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"backend: lancedb\nbackend_options:\n  uri: {shared}\n", "utf-8")
+    write_file(config, f"backend: lancedb\nbackend_options:\n  uri: {shared}\n")
     assert invoke("bootstrap", notes).exit_code == 0
     answer = ask_json(invoke, "query", QUESTION)["results"]
     before = {one.name for one in shared.iterdir()}

@@ -13,14 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from llama_server import Role, running
-from scripted_server import (
-    Models,
-    ReceivedRequest,
-    ScriptedReply,
-    message,
-    said,
-    well_behaved,
-)
+from scripted_server import Models, ReceivedRequest, ScriptedReply, message, said, well_behaved
 
 from clawmem.adapters.http.embedder import http_embedder
 from clawmem.adapters.http.generator import http_generator

@@ -143,9 +143,7 @@ class TestDecisionExtractor:
         secret = "password" + "=hunter2Xk93Lmq"
         said = ("user", f"We'll use {secret} for the ledger database.")
 
-        world.extract(
-            world.session("s1", *GREETING, said, ("assistant", "Noted.")),
-        )
+        world.extract(world.session("s1", *GREETING, said, ("assistant", "Noted.")))
 
         [kept] = world.kept()
         [seen] = world.vault.captures.sightings(kept.id)

@@ -45,10 +45,8 @@ class TestHandoff:
             0.6,
             2,
         )
-        body = world.vault.documents.body(document.id) or ""
-        assert "- We'll keep closed ledgers for ten years." in body
+        assert "- We'll keep closed ledgers for ten years." in (world.vault.documents.body(document.id) or "")
         entry = world.vault.sessions.get("s1")
-        assert entry is not None
         assert entry.handoff_path == document.display_path
         assert entry.ended_at == iso_utc(world.clock.now_ms())
         assert entry.summary.startswith("We'll use Postgres")
@@ -62,7 +60,6 @@ class TestHandoff:
         assert hand_over(world.session("s2", *GREETING)).document_id == 0
 
         entry = world.vault.sessions.get("s1")
-        assert entry is not None
         assert (entry.ended_at, entry.handoff_path) == (iso_utc(world.clock.now_ms()), None)
         assert world.vault.sessions.get("s2") is None
         assert world.kept() == []

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, assert_refused, write_file
 from typer.main import get_command
 
 from clawmem.app.interfaces.cli.command_line import cli, hoisted
@@ -29,8 +29,7 @@ def test_every_command_has_help(invoke: Invoke, command: tuple[str, ...]) -> Non
     shown = invoke(*command, "--help")
 
     assert shown.exit_code == 0
-    first = shown.output.split("\n\n")[1].strip()
-    assert len(first) > 15
+    assert len(shown.output.split("\n\n")[1].strip()) > 15
     assert "--vault" in shown.output or len(command) == 2
 
 
@@ -74,13 +73,7 @@ def test_the_root_help_lists_verbs_and_exit_codes(invoke: Invoke) -> None:
 )
 def test_a_refusal_is_one_sentence(remembered: Invoke, args: tuple[str, ...], code: int, said: str) -> None:
     """Bad input leaves with its code, one line on stderr that names the way out, and nothing on stdout."""
-    done = remembered(*args)
-
-    assert done.exit_code == code, done.output
-    assert done.stderr.startswith("clawmem: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
-    assert not done.stdout
+    assert_refused(remembered(*args), said, code)
 
 
 def test_global_options_stand_anywhere(remembered: Invoke) -> None:
@@ -137,8 +130,7 @@ def test_nothing_found_is_no_error(remembered: Invoke) -> None:
 
 def test_collections_are_chosen_by_comma_or_repetition(remembered: Invoke, tmp_path: Path) -> None:
     """-c takes several, either way; the others are not seen."""
-    (tmp_path / "work").mkdir()
-    (tmp_path / "work" / "plan.md").write_text("# Plan\n\nSessions with the team.\n", "utf-8")
+    write_file(tmp_path / "work" / "plan.md", "# Plan\n\nSessions with the team.\n")
     remembered("bootstrap", tmp_path / "work")
 
     def collections(*args: str) -> set[str]:

@@ -99,7 +99,6 @@ def test_a_file_of_the_earlier_program_is_read(config: Path) -> None:
 
     settings = load(config)
 
-    assert settings.lifecycle is not None
     assert settings.lifecycle.archive_after_days == 90
     assert settings.collections["a"].update == "git pull"
     assert settings.context_of("a", "sub/n.md") == "my life\n\nx"
@@ -248,10 +247,7 @@ def test_a_linked_config_stays_a_link(config: Path, tmp_path: Path) -> None:
 
 def test_a_missing_extra_names_what_to_install() -> None:
     """A backend whose package is not there is a sentence with the command; our own bugs are not hidden."""
-    with (
-        pytest.raises(ExtraMissing, match=r"pip install '.\[lancedb\]'"),
-        needs_extra("lancedb", "lancedb"),
-    ):
+    with pytest.raises(ExtraMissing, match=r"pip install '.\[lancedb\]'"), needs_extra("lancedb", "lancedb"):
         import_module("no_such_package")
     with pytest.raises(ModuleNotFoundError), needs_extra("lancedb", "lancedb"):
         import_module("clawmem.adapters.nothing")

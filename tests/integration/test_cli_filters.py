@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke, write_file, write_notes
 
 from clawmem.app.services.indexing import folders
 
@@ -55,10 +55,7 @@ def test_kinds_and_tags_limit_what_is_seen(invoke: Invoke, tmp_path: Path, verb:
 def test_a_purpose_steers_what_is_shown(invoke: Invoke, tmp_path: Path) -> None:
     """Of lines that answer alike the one that serves the purpose is shown; nothing is looked for by it."""
     notes = tmp_path / "notes"
-    notes.mkdir()
-    (notes / "press.md").write_text(
-        "The press: oil it weekly.\n\n\n\n\nThe press: sell it in May.\n", "utf-8"
-    )
+    write_file(notes / "press.md", "The press: oil it weekly.\n\n\n\n\nThe press: sell it in May.\n")
     (notes / "may.md").write_text("Nothing to sell is left.\n", "utf-8")
     assert invoke("init").exit_code == 0
     assert invoke("collection", "add", str(notes)).exit_code == 0

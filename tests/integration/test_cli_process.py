@@ -7,16 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from command_line import configure, write_file
+from command_process import Run
+from programs import run_program
 
 from clawmem.app.version import VERSION
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-HEAVY = {"numpy", "tokenizers", "lancedb", "tantivy", "duckdb", "rich", "wordllama", "sqlite_vec"}
+HEAVY = {"numpy", "tokenizers", "lancedb", "tantivy", "duckdb", "rich", "wordllama"}
 
 
 def modules_after(environ: dict[str, str], home: Path, *args: str) -> set[str]:
@@ -25,9 +25,7 @@ def modules_after(environ: dict[str, str], home: Path, *args: str) -> set[str]:
         "try: main()\n"
         "finally: print(*sys.modules, file=sys.stderr)"
     )
-    command = [sys.executable, "-c", code, *args]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=home, env=environ)
-    return set(done.stderr.split())
+    return set(run_program(code, *args, check=False, cwd=home, env=environ).stderr.split())
 
 
 def test_from_nothing_to_an_answer(run: Run, notes: Path) -> None:
@@ -127,8 +125,7 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
     """Ctrl-C is neither a traceback nor a success; the vault is usable afterwards."""
     run("bootstrap", notes)
     started = notes / "started"
-    config = home / ".config/clawmem/config.yaml"
-    config.write_text(config.read_text("utf-8") + "    update: touch started; sleep 60\n", "utf-8")
+    configure(home, "    update: touch started; sleep 60")
     command = [sys.executable, "-m", "clawmem", "update", "--pull"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=home, env=environ) as process:
         while not started.exists():
@@ -143,10 +140,7 @@ def test_an_interrupt_ends_with_130(run: Run, notes: Path, environ: dict[str, st
 
 def test_dotenv_of_the_config_folder_chooses_the_vault_and_the_shell_wins(run: Run, home: Path) -> None:
     """``.env`` beside the config file is read; a variable of the shell is stronger."""
-    (home / ".config" / "clawmem").mkdir(parents=True)
-    (home / ".config" / "clawmem" / ".env").write_text(
-        "# mine\nINDEX_PATH='elsewhere.sqlite'\nnot a key=1\n", "utf-8"
-    )
+    write_file(home / ".config" / "clawmem" / ".env", "# mine\nINDEX_PATH='elsewhere.sqlite'\nnot a key=1\n")
 
     assert run("path").stdout == "elsewhere.sqlite\n"
     assert run("path", INDEX_PATH="/from/shell").stdout == f"{Path('/from/shell')}\n"

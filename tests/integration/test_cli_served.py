@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from command_line import write_notes
+from command_line import configure, write_notes
 from command_process import run_process
+from programs import run_program
 from rest_world import POSTGRES, REDIS, World, world_at
 from server_process import ServerProcess, serving
 from typer.testing import CliRunner
@@ -113,8 +114,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     with world_at(tmp_path_factory.mktemp("served") / "home") as one:
         (one.home / "notes" / "odd.md").write_bytes(ODD.encode())
         one.cli("update", "--embed")
-        with (one.home / ".config" / "clawmem" / "config.yaml").open("a", encoding="utf-8") as config:
-            config.write("vaults: {work: ~/work.sqlite}\n")
+        configure(one.home, "vaults: {work: ~/work.sqlite}")
         write_notes(one.home / "desk", {"lamp.md": "# The lamp\n\nSessions at the desk need a lamp.\n"})
         one.cli("vault", "sync", "work", str(one.home / "desk"))
         one.cli("lanes", "run", "--lane", "light", "--now")
@@ -340,10 +340,7 @@ def test_what_a_question_loads(world: World) -> None:
         "finally: print(*({*sys.modules} - already), file=sys.stderr)\n"
     )
 
-    asked = subprocess.run(
-        [sys.executable, "-P", "-c", code, "query", *QUESTION],
-        check=False, capture_output=True, text=True, cwd=world.home, env=world.environ,
-    )  # fmt: skip
+    asked = run_program(code, "query", *QUESTION, check=False, cwd=world.home, env=world.environ)
     answered = _ran(world, "query", *QUESTION, "--alone")
 
     modules = asked.stderr.split()

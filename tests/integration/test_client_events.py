@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import Invoke
 from hook_process import AT_STOP, ONCE, Answered, Client
-from typer.testing import Result
 
 from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.environment.private_files import state_folder
@@ -24,9 +24,7 @@ LONG = "".join(
 
 
 @pytest.fixture
-def client(
-    notes: Path, invoke: Callable[..., Result], home: Path, environ: dict[str, str]
-) -> Iterator[Client]:
+def client(notes: Path, invoke: Invoke, home: Path, environ: dict[str, str]) -> Iterator[Client]:
     """A client over a vault with a lesson, and more about its question than any answer may hold."""
     (notes / "formatter.md").write_text(LESSON, "utf-8")
     (notes / "regions.md").write_text(f"---\npinned: true\n---\n# Regions\n\n{LONG}", "utf-8")

@@ -9,14 +9,13 @@ import shutil
 from pathlib import Path
 
 import pytest
-from command_line import ask_json, write_notes
+from command_line import Invoke, ask_json, write_file, write_notes
 from hook_process import ask
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import SourceUnreadable
-from tests.integration.conftest import Invoke
 
 
 @pytest.fixture
@@ -96,8 +95,7 @@ def test_notes_of_a_named_vault_are_no_leftovers(
     invoke: Invoke, many: Path, home: Path, config: Path
 ) -> None:
     """A folder that was synced into it was never configured."""
-    config.parent.mkdir(parents=True)
-    config.write_text("vaults: {cellar: ~/cellar.sqlite}\n", "utf-8")
+    write_file(config, "vaults: {cellar: ~/cellar.sqlite}\n")
     synced = many.rename(home / "synced")
     assert invoke("vault", "sync", "cellar", synced).exit_code == 0
 
@@ -166,8 +164,7 @@ def test_a_config_file_follows_the_rules_for_names(
     invoke: Invoke, config: Path, name: str, many: Path
 ) -> None:
     """A name that the command line refuses is refused there as well."""
-    config.parent.mkdir(parents=True)
-    config.write_text(f"collections:\n  {name}: {{path: {many}}}\n", "utf-8")
+    write_file(config, f"collections:\n  {name}: {{path: {many}}}\n")
 
     refused = invoke("update")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 
 from clawmem.app.client.tool_sets import ToolSet
 from clawmem.app.interfaces.mcp.server import make_server
@@ -127,8 +127,7 @@ def test_a_unique_word_of_a_large_vault_is_not_called_unlikely(invoke: Invoke, h
 def test_missing_vectors_are_reported_with_the_remedy(examples: Invoke, home: Path) -> None:
     """A note that was changed and not embedded again can be missed by meaning; the answer says so."""
     folder = home / "more"
-    folder.mkdir()
-    (folder / "a.md").write_text("# Elephants\n\nThe elephant is the largest animal on land.\n", "utf-8")
+    write_file(folder / "a.md", "# Elephants\n\nThe elephant is the largest animal on land.\n")
     assert examples("bootstrap", folder).exit_code == 0
     assert found(examples, "query", "largest animal")["degraded"] == {}
     (folder / "a.md").write_text(

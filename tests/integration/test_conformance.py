@@ -77,8 +77,7 @@ def slipping(write: Write) -> Callable[..., PortReport]:
     """Judge the port of "double" that does this when it is asked for the double of 3."""
 
     def judged(slip: str, *, timeout_s: float = 20.0) -> PortReport:
-        program = PortProgram(write(PORT.replace("__SLIP__", slip)), timeout_s)
-        return JudgePort(program)([DOUBLE])
+        return JudgePort(PortProgram(write(PORT.replace("__SLIP__", slip)), timeout_s))([DOUBLE])
 
     return judged
 
@@ -201,9 +200,7 @@ def test_the_last_case_answered_twice(write: Write) -> None:
     twice = write(PORT.replace("__SLIP__", "answer(output=6); time.sleep(.2); answer(output=6)"))
     file = VectorFile("double", 0.0, DOUBLE.cases[:3])
 
-    report = JudgePort(PortProgram(twice, 20.0))([file])
-
-    assert outcomes(report) == ["passed", "passed", "failed"]
+    assert outcomes(JudgePort(PortProgram(twice, 20.0))([file])) == ["passed", "passed", "failed"]
 
 
 def test_a_refusal_is_right_where_one_is_expected(write: Write) -> None:

@@ -28,8 +28,6 @@ from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Triple
 
 FRIDAY, AGAIN = "The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!"
-
-
 SHORT, LIKED = "Mira prefers short commit messages.", "Mira likes commit messages to be short."
 
 
@@ -46,8 +44,7 @@ def lumping(prompt: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
-    [("at -5 °C", "at 5 °C"), ("at +3 %", "at −3 %"), ("at –18 degrees", "at 18 degrees")],
+    ("one", "other"), [("at -5 °C", "at 5 °C"), ("at +3 %", "at −3 %"), ("at –18 degrees", "at 18 degrees")]
 )
 def test_observations_that_differ_in_a_sign_stay_apart(world: World, one: str, other: str) -> None:
     """The sign belongs to the number, whichever dash writes it."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Callable
 from contextlib import closing
 from functools import partial
 from importlib.util import find_spec
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_process import run_process
+from command_line import configure
+from command_process import Run, run_process
 from hook_process import ask, transcript
 from scripted_server import said, scripted, well_behaved
 
@@ -22,8 +22,6 @@ from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.plain import surfacing_settings
 from clawmem.domain.surfacing.profiles import ThresholdMode
 from clawmem.ports.errors import InvalidInput
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 QUESTION = "Where do login sessions live, and for how many days?"
 
@@ -36,7 +34,7 @@ SESSIONS = {
 
 
 @pytest.fixture
-def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+def hook(environ: dict[str, str], home: Path) -> Run:
     """Call the hook as a process of its own, with an event."""
 
     def call(prompt: str, session: str = "s1", **extra: Any) -> subprocess.CompletedProcess[str]:
@@ -51,14 +49,12 @@ def hook(environ: dict[str, str], home: Path) -> Callable[..., subprocess.Comple
 def context_of(done: subprocess.CompletedProcess[str]) -> str:
     """What a client adds to the prompt."""
     assert done.returncode == 0, done.stderr
-    context: str = json.loads(done.stdout)["hookSpecificOutput"].get("additionalContext", "")
-    return context
+    return json.loads(done.stdout)["hookSpecificOutput"].get("additionalContext", "")
 
 
 def spent(run: Run) -> list[dict[str, Any]]:
     """What ``budget`` says."""
-    found: list[dict[str, Any]] = json.loads(run("budget", "--json").stdout)
-    return found
+    return json.loads(run("budget", "--json").stdout)
 
 
 class TestAPrompt:
@@ -135,8 +131,7 @@ class TestAPrompt:
 
     def test_telemetry_off(self, run: Run, hook: Run, bootstrapped: Path, home: Path) -> None:
         """Who wants nothing written down gets the block all the same, and no row."""
-        with (home / ".config/clawmem/config.yaml").open("a", encoding="utf-8") as file:
-            file.write("telemetry: false  # mine\n")
+        configure(home, "telemetry: false  # mine")
 
         assert context_of(hook(QUESTION))
         hook("hi")

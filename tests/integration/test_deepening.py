@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +13,14 @@ from typing import Any
 
 import pytest
 from llama_server import Role, running, stopped
-from scripted_server import Answer, ReceivedRequest, ScriptedReply, message, said, well_behaved
+from scripted_server import (
+    Answer,
+    ReceivedRequest,
+    ScriptedReply,
+    said,
+    scoring_each,
+    writing,
+)
 from scripted_server import Models as Servers
 from surfacing_home import PROMPT, Home, places
 
@@ -61,22 +68,6 @@ def reading(servers: Servers, answer: Answer | str) -> Models:
     """The same with a reranker."""
     url = answer if isinstance(answer, str) else servers.serve(answer).url
     return Models(None, servers.factory(http_reranker, url), servers.clock)
-
-
-def writing(text: str) -> Answer:
-    return lambda asked: said(message(text)) if asked.path == "/v1/chat/completions" else well_behaved(asked)
-
-
-def scoring(score: Callable[[str], float]) -> Answer:
-    """A reranker whose scores follow from a text alone."""
-
-    def answer(asked: ReceivedRequest) -> ScriptedReply:
-        if asked.path != "/v1/rerank":
-            return well_behaved(asked)
-        found = enumerate(map(score, asked.body["documents"]))
-        return said({"results": [{"index": n, "relevance_score": value} for n, value in found]})
-
-    return answer
 
 
 def hanging(asked: ReceivedRequest) -> ScriptedReply:
@@ -135,7 +126,7 @@ class TestOtherWords:
 class TestASecondReading:
     def test_what_it_lifts_is_said(self, home: Home, servers: Servers) -> None:
         """A note that was too far behind the best is near enough when a reranker puts it first."""
-        models = reading(servers, scoring(lambda text: 6.0 if "on a disk" in text else -6.0))
+        models = reading(servers, scoring_each(lambda text: 6.0 if "on a disk" in text else -6.0))
 
         without, helped = deep(home, Models()), deep(home, models)
 
@@ -144,7 +135,7 @@ class TestASecondReading:
 
     def test_it_reads_the_prompt_alone_and_the_topic(self, home: Home, servers: Servers) -> None:
         """Fifteen texts of two thousand characters at most, beside the prompt without those before it."""
-        server = servers.serve(scoring(float_of_length))
+        server = servers.serve(scoring_each(float_of_length))
         models = Models(None, servers.factory(http_reranker, server.url), servers.clock)
         home.ask("Who keeps the key of the safe?", session="deep")
 
@@ -158,7 +149,9 @@ class TestASecondReading:
 
     def test_a_model_of_constants_changes_nothing(self, home: Home, servers: Servers) -> None:
         """One that tells nothing apart leaves the block as it was, to the byte."""
-        assert deep(home, reading(servers, scoring(lambda text: 1.0))).block == deep(home, Models()).block
+        assert (
+            deep(home, reading(servers, scoring_each(lambda text: 1.0))).block == deep(home, Models()).block
+        )
 
 
 def float_of_length(text: str) -> float:
@@ -250,7 +243,7 @@ class TestFaults:
     def test_a_generator_that_hangs_leaves_time_to_read(self, home: Home, servers: Servers) -> None:
         """Half of the time is the reranker's."""
         slow = generating(servers, hanging)
-        reader = reading(servers, scoring(lambda text: 6.0 if "ask Ann for the key" in text else -6.0))
+        reader = reading(servers, scoring_each(lambda text: 6.0 if "ask Ann for the key" in text else -6.0))
         both = Models(slow.generator, reader.reranker, servers.clock)
 
         answer = deep(home, both, profile=HASTY._replace(deadline_s=3.0))

@@ -83,8 +83,7 @@ class Memory:
     def conclude(self, services: Services) -> tuple[list[Document], Document]:
         """Two decisions and what a model concludes from them."""
         ids = [self.note(services, text, "decision") for text in (INVOICES, SLOW)]
-        stats = Synthesis(services.vault, self.clock, ScriptedGenerator(drafting))()
-        assert stats.created == 1
+        assert Synthesis(services.vault, self.clock, ScriptedGenerator(drafting))().created == 1
         [made] = [one for one in services.vault.documents.latest() if one.content_type == "deductive"]
         return [fetch(services.vault, one) for one in ids], made
 
@@ -108,8 +107,7 @@ def drafting(prompt: str) -> str:
 
 @pytest.fixture
 def memory(home: Path) -> Memory:
-    vault = home / ".cache/clawmem/index.sqlite"
-    return Memory(Settings(vault=vault, config_file=home / "none.yaml"))
+    return Memory(Settings(vault=home / ".cache/clawmem/index.sqlite", config_file=home / "none.yaml"))
 
 
 def forget(invoke: Invoke, document: Document) -> Any:
@@ -144,8 +142,7 @@ class TestConclusions:
             assert (act.act, act.why) == (Act.FORGET, f"derived from {source.display_path}")
             services.vault.answers.trim("9")
             memory.note(services, INVOICES.replace("zx81quartz", "ledger"), "decision")
-            again = Synthesis(services.vault, memory.clock, ScriptedGenerator(drafting))()
-            assert again.considered == 2
+            assert Synthesis(services.vault, memory.clock, ScriptedGenerator(drafting))().considered == 2
 
     def test_no_false_alarm_over_the_paths_that_it_cites(self, memory: Memory, invoke: Invoke) -> None:
         """Forgetting the conclusion alone is proved, though the hashes in cited paths stay with the notes."""
@@ -164,9 +161,7 @@ class TestConclusions:
         with memory.open() as services:
             (source, _), made = memory.conclude(services)
 
-            found = services.prove(ForgetReport((source,)))
-
-            assert found["derived"] == [made.display_path]
+            assert services.prove(ForgetReport((source,)))["derived"] == [made.display_path]
 
 
 class TestMergedObservations:
@@ -175,8 +170,7 @@ class TestMergedObservations:
         with memory.open() as services:
             ids, made = memory.merge(services, f"{FRIDAY}!", f"{FRIDAY}!!", FRIDAY)
             vault = services.vault
-            before = vault.documents.body(made) or ""
-            assert "It was noted 3 times" in before
+            assert "It was noted 3 times" in (vault.documents.body(made) or "")
             vault.entities.set_mentions(
                 made, [Entity(entity_id("Hartmann", "service"), "service", "Hartmann")]
             )
@@ -241,8 +235,7 @@ class TestConversations:
             said.extract(session)
             handed = HandoffGenerator(services.vault, DiskTranscripts(), memory.clock)(session).document_id
             [decision] = [one for one in said.kept() if one.content_type == "decision"]
-            before = services.vault.documents.body(handed) or ""
-            assert "qx77lantern" in before
+            assert "qx77lantern" in (services.vault.documents.body(handed) or "")
 
         said_of = forget(invoke, decision)
 
@@ -255,7 +248,6 @@ class TestConversations:
             assert "how long closed ledgers are kept" in body
             assert fetch(services.vault, handed).inactive is None
             kept = services.vault.sessions.get("0f3a2b1c-77")
-            assert kept is not None
             assert "qx77lantern" not in kept.summary
             assert kept.summary == "Let us look at the ledger."
 

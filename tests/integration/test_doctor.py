@@ -22,22 +22,10 @@ from clawmem.app.services.maintenance.model_checks import Models
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import Scan, Vector
 
-CHECKS = [
-    "storage",
-    "forgotten notes",
-    "folder notes",
-    "collections",
-    "lexical index",
-    "vectors",
-    "model",
-    "model canary",
-    "stored vectors",
-    "generator",
-    "reranker",
-    "superseded notes",
-    "links",
-    "content types",
-]
+CHECKS = (
+    "storage, forgotten notes, folder notes, collections, lexical index, vectors, model, model canary, "
+    "stored vectors, generator, reranker, superseded notes, links, content types"
+).split(", ")
 
 
 class Degenerate(HashingEmbedder):
@@ -110,16 +98,50 @@ def test_words_alone_are_sound(vault: SqliteVault, folder: Folder) -> None:
     assert "words" in findings["model"].detail
 
 
-def test_damaged_storage_is_quoted(vault: SqliteVault, folder: Folder) -> None:
-    """What the storage says of itself is the finding, with what to do."""
+def dangle(vault: SqliteVault) -> None:
+    """Lose the text of a document."""
     vault._db.write("pragma foreign_keys = off")
     vault._db.write("delete from content where hash = (select hash from documents limit 1)")
 
-    finding = examine(vault, folder, None)["storage"]
+
+def give_up(vault: SqliteVault) -> None:
+    """Fail at every text."""
+    EmbedPending(vault, MuteEmbedder())()
+
+
+def exchange(vault: SqliteVault) -> None:
+    """Store other vectors than the model gives."""
+    EmbedPending(vault, HashingEmbedder())()
+    vault._db.write("update space_vectors set vector = ?", (HashingEmbedder().embed_query("something else"),))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "embedder", "check", "detail", "way_out"),
+    [
+        (dangle, None, "storage", "dangling reference in documents", ""),
+        (bool, HashingEmbedder(), "vectors", "", "Run: clawmem embed"),
+        (give_up, HashingEmbedder(), "vectors", "in notes/00.md, notes/01.md, notes/02.md and 27 more", "clawmem embed --force"),
+        (exchange, HashingEmbedder(), "stored vectors", "15 of 15 differ", ""),
+    ],
+    ids=["damaged storage", "backlog", "given up", "other vectors"],
+)  # fmt: skip
+def test_a_finding_and_its_way_out(
+    vault: SqliteVault,
+    folder: Folder,
+    spoil: Callable[[SqliteVault], object],
+    embedder: Embedder | None,
+    check: str,
+    detail: str,
+    way_out: str,
+) -> None:
+    """What is wrong is named, with what to do."""
+    spoil(vault)
+
+    finding = examine(vault, folder, embedder)[check]
 
     assert not finding.ok
-    assert "dangling reference in documents" in finding.detail
-    assert finding.way_out
+    assert detail in finding.detail
+    assert finding.way_out.endswith(way_out) and finding.way_out
 
 
 def test_a_folder_that_is_gone(vault: SqliteVault, folder: Folder) -> None:
@@ -141,25 +163,6 @@ def test_a_lost_entry_of_any_grain(vault: SqliteVault, folder: Folder, grain: st
     assert failed(findings) == ["lexical index"]
     assert findings["lexical index"].detail.startswith(f"{grain}: the index holds ")
     assert ";" not in findings["lexical index"].detail
-
-
-def test_a_backlog_of_vectors(vault: SqliteVault, folder: Folder) -> None:
-    """With a model configured, waiting texts are a finding whose way out is to embed them."""
-    findings = examine(vault, folder, HashingEmbedder())
-
-    assert failed(findings) == ["vectors"]
-    assert findings["vectors"].way_out == "Run: clawmem embed"
-
-
-def test_texts_that_were_given_up(vault: SqliteVault, folder: Folder) -> None:
-    """Failures are counted and the documents named, three of them at most."""
-    EmbedPending(vault, MuteEmbedder())()
-
-    finding = examine(vault, folder, HashingEmbedder())["vectors"]
-
-    assert not finding.ok
-    assert finding.detail.endswith("in notes/00.md, notes/01.md, notes/02.md and 27 more")
-    assert finding.way_out.endswith("clawmem embed --force")
 
 
 def test_vectors_of_another_model(vault: SqliteVault, folder: Folder) -> None:
@@ -213,18 +216,6 @@ def test_a_model_that_ranks_wrong_way_round(vault: SqliteVault, folder: Folder) 
 
     assert not finding.ok
     assert finding.detail.startswith("6 of 6 questions are not nearest to what they mean: ")
-
-
-def test_stored_vectors_that_the_model_no_longer_gives(vault: SqliteVault, folder: Folder) -> None:
-    """The same model name with other numbers behind it is found by computing a sample again."""
-    EmbedPending(vault, HashingEmbedder())()
-    vault._db.write("update space_vectors set vector = ?", (HashingEmbedder().embed_query("something else"),))
-
-    finding = examine(vault, folder, HashingEmbedder())["stored vectors"]
-
-    assert not finding.ok
-    assert finding.detail.startswith("15 of 15 differ")
-    assert "notes/00.md" in finding.detail
 
 
 def test_a_check_that_raises_is_a_finding(vault: SqliteVault, folder: Folder) -> None:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
 import pytest
+from programs import run_program
 from rest_world import POSTGRES, REDIS, Described, World, world_at
 
 from clawmem.app.operations.operation import Operation
@@ -63,8 +64,7 @@ class Client:
         [line] = [one for one in told.splitlines() if one.startswith((b"data: {", b"{"))]
         message = json.loads(line.removeprefix(b"data: "))
         assert "result" in message, message
-        found: dict[str, Any] = message["result"]
-        return found
+        return message["result"]
 
     def close(self) -> None:
         """Hang up."""
@@ -185,15 +185,7 @@ class Dice:
 
 CHANGES = ("/update", "/reindex", "/embed", "/enrich", "/graphs/build", "/doctor", "/verify", "/hooks/{name}", "/lifecycle/undo",
            "/lifecycle/restore", "/lifecycle/sweep", "/export", "/documents/{docid}/forget")  # fmt: skip
-SLOW_TOOLS = (
-    "reindex",
-    "embed",
-    "build_graphs",
-    "vault_sync",
-    "profile",
-    "lifecycle_sweep",
-    "lifecycle_restore",
-)
+SLOW_TOOLS = "reindex embed build_graphs vault_sync profile lifecycle_sweep lifecycle_restore".split()
 
 
 class TestAnything:
@@ -339,12 +331,7 @@ def _status(world: World, name: str) -> str:
 
 def test_what_is_imported_for_what(world: World) -> None:
     """Routes import neither the protocol of tools nor a model's runtime; these come with who asks for them."""
-    import subprocess
-
     heavy = "mcp", "onnxruntime", "lancedb", "duckdb", "tantivy"
     code = f"import clawmem.app.interfaces.rest.application, sys; print([one for one in {heavy} if one in sys.modules])"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=world.environ
-    )
 
-    assert done.stdout == "[]\n"
+    assert run_program(code, env=world.environ).stdout == "[]\n"

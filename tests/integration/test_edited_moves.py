@@ -44,8 +44,7 @@ def counts(updated: Result) -> str:
 
 
 def status(invoke: Invoke) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(invoke("lifecycle", "status", "--json").stdout)
-    return found
+    return json.loads(invoke("lifecycle", "status", "--json").stdout)
 
 
 def is_pinned(invoke: Invoke, note: str) -> bool:
@@ -58,9 +57,7 @@ def test_a_renamed_and_edited_note_keeps_its_pin_and_snooze(chosen: Invoke, fold
     (folder / "harbour.md").unlink()
     (folder / name).write_text(EDITED, "utf-8")
 
-    updated = chosen("update")
-
-    assert counts(updated) == COUNTS.format(0, 1, 0, 0)
+    assert counts(chosen("update")) == COUNTS.format(0, 1, 0, 0)
     assert (status(chosen)["pinned"], status(chosen)["snoozed"]) == (1, 1)
     assert "half past six" in chosen("get", f"desk/{name}").stdout
     assert is_pinned(chosen, f"desk/{name}")
@@ -84,9 +81,7 @@ def test_a_note_that_comes_back_edited_keeps_its_pin(chosen: Invoke, folder: Pat
     (folder / "pier.md").unlink()
     (folder / "harbour.md").write_text(TEXT, "utf-8")
 
-    updated = chosen("update")
-
-    assert counts(updated) == COUNTS.format(0, 1, 0, 0)
+    assert counts(chosen("update")) == COUNTS.format(0, 1, 0, 0)
     assert is_pinned(chosen, "desk/harbour.md")
 
 
@@ -139,9 +134,7 @@ def test_an_unchanged_copy_goes_before_an_edited_one(chosen: Invoke, folder: Pat
     (folder / "edited.md").write_text(EDITED, "utf-8")
     (folder / "same.md").write_text(TEXT, "utf-8")
 
-    updated = chosen("update")
-
-    assert counts(updated) == COUNTS.format(1, 1, 0, 0)
+    assert counts(chosen("update")) == COUNTS.format(1, 1, 0, 0)
     assert is_pinned(chosen, "desk/same.md")
     assert not is_pinned(chosen, "desk/edited.md")
 

@@ -43,9 +43,7 @@ def test_an_edited_note_is_found_at_once(remembered: Invoke, notes: Path, editor
     log = editor("file.write_text('# Sessions\\n\\nThe carousel keeps them.\\n')")
     (notes / "unread.md").write_text("# Unread\n\nOf the carousel.\n", "utf-8")
 
-    done = remembered("edit", f"{REDIS}:3")
-
-    assert done.stdout == f"Indexed: notes/{REDIS}\n"
+    assert remembered("edit", f"{REDIS}:3").stdout == f"Indexed: notes/{REDIS}\n"
     assert json.loads(log.read_text()) == ["+3", str(notes / REDIS)]
     for verb in ("search", "vsearch"):
         found = ask_json(remembered, verb, "carousel that keeps things")["results"]

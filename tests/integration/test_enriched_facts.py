@@ -64,8 +64,7 @@ class Enriched:
 
     def known(self, name: str) -> dict[str, Any]:
         """What the command says is known of a name."""
-        told: dict[str, Any] = json.loads(self.invoke("graph", "facts", name, "--json").stdout)
-        return told
+        return json.loads(self.invoke("graph", "facts", name, "--json").stdout)
 
     def _answer(self, prompt: str) -> str:
         self.asked += 1

@@ -21,9 +21,7 @@ from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import publish
-from clawmem.app.services.indexing.update import (
-    UpdateCollection,
-)
+from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport, enriching
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
 from clawmem.app.services.retrieval.request import read_request
@@ -169,9 +167,7 @@ class World:
         EmbedPending(self.vault, HashingEmbedder())()
 
     def id(self, path: str) -> int:
-        document = self.vault.documents.at("notes", path)
-        assert document is not None
-        return document.id
+        return self.vault.documents.at("notes", path).id
 
     def names(self, path: str) -> set[str]:
         return {one.name for one in self.vault.entities.mentions(self.id(path))}
@@ -189,7 +185,6 @@ def test_what_a_model_says_is_kept_where_the_text_proves_it() -> None:
 
     assert (report.by_rules, report.by_model, report.failed, report.waiting) == (3, 3, 0, 0)
     note = vault.notes.get(move)
-    assert note is not None
     assert (note.tags, note.origin) == (("infra",), ScriptedGenerator.fingerprint)
     assert world.names("move.md") == {"Postgres", "Redis", "Ann Lee", "Bo Dahl"}
     assert world.names("queue.md") >= {"Redis", "Ann Lee"}

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke, ask_json, write_notes
+from command_line import Invoke, ask_json
 
 NOTES = {
     "log/2025-03.md": "# March 2025\n\n## 2025-03-04\nBaked rye bread.\nThe kiln cracked.\n\n## 2025-03-05\n"
@@ -21,17 +20,9 @@ NOTES = {
 
 
 @pytest.fixture
-def first(invoke: Invoke, tmp_path: Path) -> Callable[[str], dict[str, Any]]:
+def first(indexed: Invoke) -> Callable[[str], dict[str, Any]]:
     """Ask a question; the first result."""
-    write_notes(tmp_path / "notes", NOTES)
-    invoke("collection", "add", tmp_path / "notes")
-    invoke("update", "--embed")
-
-    def asked(question: str) -> dict[str, Any]:
-        found: dict[str, Any] = ask_json(invoke, "query", question, "--all")["results"][0]
-        return found
-
-    return asked
+    return lambda question: ask_json(indexed, "query", question, "--all")["results"][0]
 
 
 def test_a_day_shows_its_entry(first: Callable[[str], dict[str, Any]]) -> None:

@@ -13,12 +13,7 @@ from command_line import Invoke, write_notes
 
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.environment.process_identity import holder_id
-from clawmem.app.operations.memory_graph import (
-    NamedRelations,
-    NewEntities,
-    create_entities,
-    create_relations,
-)
+from clawmem.app.operations.memory_graph import NamedRelations, NewEntities, create_entities, create_relations
 from clawmem.app.settings.model import load_settings
 
 POSTGRES, HARUKA = "notes/decisions/2026-06-09-postgres.md", "notes/people/haruka.md"

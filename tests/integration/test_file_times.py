@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import write_file
 from interface_world import InterfaceWorld, interface_world
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -103,8 +104,7 @@ def test_a_clone_has_the_same_profile(worlds: tuple[InterfaceWorld, InterfaceWor
 def test_a_copied_handoff_without_a_date_is_not_the_last(tmp_path: Path) -> None:
     """A session begins with the last dated handoff, though the file of one without a date was copied just now."""
     folder = tmp_path / "notes" / "handoffs"
-    folder.mkdir(parents=True)
-    (folder / "rota.md").write_text("# Rota\n\nLin swaps nights with Tomasz.\n", "utf-8")
+    write_file(folder / "rota.md", "# Rota\n\nLin swaps nights with Tomasz.\n")
     (folder / "2026-03-04-queue.md").write_text("# Queue\n\nThe queue waits for its tests.\n", "utf-8")
     with interface_world(tmp_path) as world:
         begun = ASKED["hook session-bootstrap"](world)
@@ -115,8 +115,7 @@ def test_a_copied_handoff_without_a_date_is_not_the_last(tmp_path: Path) -> None
 def test_a_touched_note_keeps_its_time(tmp_path: Path) -> None:
     """A note without a date of its own stays as old as it was when its file is touched, copied or indexed again."""
     note = tmp_path / "notes" / "rota.md"
-    note.parent.mkdir()
-    note.write_text("# Rota\n\nLin swaps nights with Tomasz.\n", "utf-8")
+    write_file(note, "# Rota\n\nLin swaps nights with Tomasz.\n")
     os.utime(note, (LONG_AGO, LONG_AGO))
     with interface_world(tmp_path) as world:
         os.utime(note)

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, configure
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -86,8 +86,7 @@ def test_what_must_stay_as_it_is(vault: Vault, enabled: bool) -> None:
 
 def test_settings_reach_the_answers(remembered: Invoke, home: Path) -> None:
     """What the config file says of days is what counts for the answers of models as well."""
-    with (home / ".config" / "clawmem" / "config.yaml").open("a", encoding="utf-8") as config:
-        config.write("\nretention_days: 10\n")
+    configure(home, "retention_days: 10")
     (file,) = home.rglob("index.sqlite")
     with closing(SqliteVault(str(file))) as vault:
         days_old(vault, 12, 5, now_ms=SystemClock().now_ms())
@@ -111,8 +110,7 @@ def test_relations_of_what_was_forgotten(vault: Vault, reason: InactiveReason) -
         assert withdraw(vault, [two], reason) == 1
 
     assert vault.relations.counts() == {RelationKind.CAUSAL: 1}
-    still_there = vault.relations.forget(two)
-    assert still_there == (0 if reason is InactiveReason.FORGOTTEN else 2)
+    assert vault.relations.forget(two) == (0 if reason is InactiveReason.FORGOTTEN else 2)
 
 
 def test_forgetting_can_be_taken_back(vault: Vault) -> None:

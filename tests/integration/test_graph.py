@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
 
@@ -18,13 +15,6 @@ from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import RelationKind
 
 TWINS = {"a.md": "Amber and resin from the north beach.", "b.md": "Amber and resin from the south beach."}
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Remembering]:
-    made = Remembering(tmp_path)
-    yield made
-    made.vault.close()
 
 
 class TestTemporal:

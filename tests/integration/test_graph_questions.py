@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -19,13 +18,6 @@ from clawmem.ports.errors import ModelUnavailable
 from clawmem.ports.relations import Relation, RelationKind
 
 WHY = "why did the sessions move to Postgres"
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Iterator[Remembering]:
-    made = Remembering(tmp_path)
-    yield made
-    made.vault.close()
 
 
 class TestIntentSearch:

@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 from hook_process import ask
 
 from clawmem.app.bootstrap.oneshot import searchable
@@ -31,14 +31,12 @@ def test_an_index_elsewhere(
 ) -> None:
     """The options say where it is; the hook asks it there, and not the vault in its place."""
     config = home / ".config/clawmem/config.yaml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f"backend_options:\n  uri: '{tmp_path}/elsewhere'\n", "utf-8")
+    write_file(config, f"backend_options:\n  uri: '{tmp_path}/elsewhere'\n")
     assert invoke("--backend", "lancedb", "bootstrap", notes).exit_code == 0
 
     assert served_by(environ) == ("lancedb", "lancedb exact scan")
     # In this process, which has loaded the engine: that alone may take a new one longer than an answer may.
-    told = context_surfacing(HookEvent(prompt=PROMPT), HookContext(environ))
-    assert "Redis for 14 days" in told.context
+    assert "Redis for 14 days" in context_surfacing(HookEvent(prompt=PROMPT), HookContext(environ)).context
 
     config.write_text("", "utf-8")
     assert "does not exist" in served_by(environ)[0]

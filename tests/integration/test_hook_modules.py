@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 from command_line import Invoke
+from programs import modules_of_hook
 from server_process import serving
 
 ROOT = Path(__file__).parents[2]
@@ -26,25 +24,8 @@ VAULT = {"clawmem.ports.errors", "clawmem.ports.records", "datetime"}
 
 def loaded(environ: dict[str, str], home: Path, prompt: str, profile: str) -> tuple[str, set[str]]:
     """The answer to *prompt*, and the modules that its process has loaded by then."""
-    code = (
-        "import os, sys\n"
-        "leave, already = os._exit, {*sys.modules}\n"  # what finds an editable installation is not ours
-        "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
-        "sys.argv = ['clawmem', 'hook', 'context-surfacing']\n"
-        "from clawmem.app.main import main\n"
-        "main()\n"
-    )
     event = {"hook_event_name": "UserPromptSubmit", "session_id": uuid4().hex, "prompt": prompt}
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        check=True,
-        input=json.dumps(event).encode(),
-        capture_output=True,
-        cwd=home,
-        env={**environ, "CLAWMEM_PROFILE": profile},
-    )
-    told = json.loads(done.stdout)["hookSpecificOutput"].get("additionalContext", "")
-    return told, set(done.stderr.decode().split())
+    return modules_of_hook("context-surfacing", event, cwd=home, env={**environ, "CLAWMEM_PROFILE": profile})
 
 
 def test_what_a_served_prompt_loads(embedded: None, environ: dict[str, str], home: Path) -> None:

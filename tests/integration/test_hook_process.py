@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from command_line import Invoke
 from hook_process import ask, command, transcript
+from programs import modules_of_hook, run_program
 
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
@@ -23,16 +23,7 @@ TURNS = (
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
     ("And the tests?", "I will run them against a real server."),
 )
-HEAVY = {
-    "typer",
-    "pydantic",
-    "numpy",
-    "rich",
-    "asyncio",
-    "yaml",
-    "ruamel",
-    "importlib.resources",
-}
+HEAVY = set("typer pydantic numpy rich asyncio yaml ruamel importlib.resources".split())
 
 
 def event(name: str, **fields: Any) -> dict[str, Any]:
@@ -84,12 +75,8 @@ process.run_process(["pretool-inject"])
         ("__import__('time').sleep(60)", "so far"),
         ("return None", ""),
     ):
-        done = subprocess.run(
-            [sys.executable, "-c", code.format(what)],
-            check=False, input=b"{}", capture_output=True, cwd=home, env=environ, timeout=30,
-        )  # fmt: skip
+        done = run_program(code.format(what), input="{}", cwd=home, env=environ, timeout=30)
         (line,) = done.stdout.splitlines()
-        assert done.returncode == 0
         assert json.loads(line)["hookSpecificOutput"].get("additionalContext", "") == context, what
 
 
@@ -188,43 +175,20 @@ def test_notes_that_are_due(notes: Path, invoke: Invoke, environ: dict[str, str]
     assert context.count("\n- ") == 5
 
 
-def loaded(environ: dict[str, str], home: Path, name: str, told: dict[str, Any]) -> set[str]:
-    """The modules that a hook's process has loaded when it answers."""
-    code = (
-        "import os, sys\n"
-        "leave, already = os._exit, {*sys.modules}\n"  # what finds an editable installation is not ours
-        "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
-        f"sys.argv = ['clawmem', 'hook', {name!r}]\n"
-        "from clawmem.app.main import main\n"
-        "main()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        check=True, input=json.dumps(told).encode(), capture_output=True, cwd=home, env=environ,
-    )  # fmt: skip
-    return set(done.stderr.decode().split())
-
-
 def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Path) -> None:
     """JSON, threads and a few modules of ours; not even paths."""
-    modules = loaded(environ, home, "no-such-hook", {})
+    _, modules = modules_of_hook("no-such-hook", {}, cwd=home, env=environ)
 
     assert not modules & (HEAVY | {"apsw", "dataclasses", "pathlib", "inspect", "subprocess", "socket"})
-    assert {name for name in modules if name.startswith("clawmem.app.")} == {
-        "clawmem.app.interfaces",
-        "clawmem.app.main",
-        "clawmem.app.environment",
-        "clawmem.app.environment.places",
-        "clawmem.app.version",
-        "clawmem.app.client",
-        "clawmem.app.client.announcement",
-        "clawmem.app.client.hook_registry",
-        "clawmem.app.client.request",
-        "clawmem.app.interfaces.hooks",
-        "clawmem.app.interfaces.hooks.process",
-        "clawmem.app.interfaces.hooks.protocol",
-        "clawmem.app.interfaces.hooks.runner",
-    }
+    assert {name for name in modules if name.startswith("clawmem.app.")} == set(
+        (
+            "clawmem.app.interfaces clawmem.app.main clawmem.app.environment "
+            "clawmem.app.environment.places clawmem.app.version clawmem.app.client "
+            "clawmem.app.client.announcement clawmem.app.client.hook_registry clawmem.app.client.request "
+            "clawmem.app.interfaces.hooks clawmem.app.interfaces.hooks.process "
+            "clawmem.app.interfaces.hooks.protocol clawmem.app.interfaces.hooks.runner"
+        ).split()
+    )
 
 
 @pytest.mark.parametrize(
@@ -241,7 +205,8 @@ def test_hooks_start_light(
     remembered: Invoke, environ: dict[str, str], home: Path, name: str, fields: dict[str, Any]
 ) -> None:
     """No framework and no model's library, over a vault that is there."""
-    modules = loaded(environ, home, name, event(HOOKS[name].event, source="", **fields))
+    told = event(HOOKS[name].event, source="", **fields)
+    _, modules = modules_of_hook(name, told, cwd=home, env=environ)
 
     assert not {module.split(".")[0] for module in modules} & HEAVY
 
@@ -253,7 +218,8 @@ def test_a_prompt_without_vectors_loads_neither_paths_nor_data_classes(
     """Whether it is searched or not; together they take 11 ms of 200."""
     told = event("UserPromptSubmit", prompt=prompt)
 
-    modules = loaded({**environ, "CLAWMEM_PROFILE": "speed"}, home, "context-surfacing", told)
+    variables = {**environ, "CLAWMEM_PROFILE": "speed"}
+    _, modules = modules_of_hook("context-surfacing", told, cwd=home, env=variables)
 
     assert ("clawmem.app.services.surfacing.surface" in modules) is (prompt != "hi")
     assert not modules & {"pathlib", "dataclasses", "inspect"}

@@ -189,8 +189,7 @@ class TestReranking:
         )
 
         def slowly(asked: ReceivedRequest) -> ScriptedReply:
-            reply = well_behaved(asked)
-            return ScriptedReply(reply.body, wait_s=0.2)
+            return ScriptedReply(well_behaved(asked).body, wait_s=0.2)
 
         reranker = models.factory(http_reranker, server.url)
         with pytest.raises(ModelUnavailable):

@@ -158,18 +158,7 @@ def test_a_changed_memory_and_a_forgotten_one(
     store = place("mem0")
     bring("mem0", store)
     with closing(apsw.Connection(str(store / "history.db"))) as history:
-        changed = (
-            "9",
-            "m1",
-            TEXT,
-            HOTTER,
-            "UPDATE",
-            OLD,
-            OLD,
-            0,
-            None,
-            "user",
-        )
+        changed = ("9", "m1", TEXT, HOTTER, "UPDATE", OLD, OLD, 0, None, "user")
         history.execute(f"insert into history values ({', '.join('?' * 10)})", changed)
     assert bring("mem0", store)["updated"] == 1
     (note,) = documents(vault_file)

@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 
 from clawmem.app.services.setup.service_units import (
     MANAGERS,
@@ -91,8 +91,7 @@ def test_the_command(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch
     assert words[0] == sys.executable
     assert words[-4:] == ["watch", "--vault", str(home / "my vault.sqlite"), "--embed"]
     assert "nothing to change" in invoke("install-service", "--embed").output
-    removed = invoke("install-service", "--remove")
-    assert "disable --now clawmem-watcher.service" in removed.output
+    assert "disable --now clawmem-watcher.service" in invoke("install-service", "--remove").output
     assert not file.exists()
 
 
@@ -116,10 +115,7 @@ def test_the_server(invoke: Invoke, home: Path) -> None:
 def test_enabling(invoke: Invoke, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The system is told, and an answer of its that is no is passed on."""
     heard, tool = tmp_path / "heard", tmp_path / "bin" / "systemctl"
-    tool.parent.mkdir()
-    tool.write_text(
-        f'#!/bin/sh\necho "$@" >> {shlex.quote(str(heard))}\necho no bus >&2\nexit $STATUS\n', "utf-8"
-    )
+    write_file(tool, f'#!/bin/sh\necho "$@" >> {shlex.quote(str(heard))}\necho no bus >&2\nexit $STATUS\n')
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tool.parent}:/usr/bin:/bin")
     monkeypatch.setenv("STATUS", "0")

@@ -46,8 +46,7 @@ def found(vault: SqliteVault) -> list[int]:
 
 def chunk(vectors: list[bytes], first: int) -> tuple[bytes, bytes]:
     """As the index reads them."""
-    keys = array("q", range(first, first + len(vectors)))
-    return keys.tobytes(), b"".join(vectors)
+    return array("q", range(first, first + len(vectors))).tobytes(), b"".join(vectors)
 
 
 MATCHES = st.lists(

@@ -80,9 +80,7 @@ class Writing:
         UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
 
     def id(self, path: str) -> int:
-        document = self.vault.documents.at("notes", path)
-        assert document is not None
-        return document.id
+        return self.vault.documents.at("notes", path).id
 
     def history(self) -> list[tuple[str, str, str, str]]:
         """What is known of the ledger, with its days."""
@@ -285,13 +283,7 @@ class TestExport:
 
         assert len(nodes) == len(set(nodes)) == 5
         assert {end for one in edges for end in (one.source, one.target)} == set(nodes)
-        assert sorted(one.kind for one in edges) == [
-            "causal",
-            "mentions",
-            "mentions",
-            "statement",
-            "statement",
-        ]
+        assert sorted(one.kind for one in edges) == "causal mentions mentions statement statement".split()
 
     def test_graphml(self, vault: Vault) -> None:
         """networkx reads every node and edge with typed attributes; what XML cannot hold is replaced."""

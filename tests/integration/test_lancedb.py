@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from index_vaults import truncate
+from programs import run_program
 
 from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
@@ -19,17 +20,9 @@ from clawmem.adapters.lancedb.vocabulary import BOUNDARY
 from clawmem.contracts.samples import all_of, any_of, entry, unit_vector
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BackendUnavailable, IndexDamaged, VaultReadOnly
-from clawmem.ports.records import (
-    FragmentKey,
-    Grain,
-    LexicalEntry,
-    LexicalQuery,
-    Term,
-    VectorEntry,
-)
+from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, LexicalQuery, Term, VectorEntry
 
 EAST = unit_vector(1, 0, 0)
-
 
 # Searches as a process of its own, and says whether the engine's package was imported for that.
 READ = """
@@ -51,12 +44,6 @@ print(*(hit.key.document_id for hit in vectors.search(unit_vector(1, 0, 0), 5)),
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> IndexPlace:
-    """A folder that is not there yet."""
-    return IndexPlace(str(tmp_path / "generation"), "generation-1")
-
-
-@pytest.fixture
 def lexical(place: IndexPlace) -> LanceLexicalIndex:
     """An empty lexical index."""
     return LanceLexicalIndex(place)
@@ -70,11 +57,8 @@ class TestOpening:
             "import clawmem.adapters.lancedb.lexical_index, clawmem.adapters.lancedb.vector_index\n"
             "print({'lancedb', 'pyarrow', 'numpy', 'pydantic'} & sys.modules.keys())"
         )
-        told = subprocess.run(
-            [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
-        )
 
-        assert told.stdout == "set()\n"
+        assert run_program(program, timeout=60).stdout == "set()\n"
 
     def test_a_missing_package_is_named(self, place: IndexPlace, monkeypatch: pytest.MonkeyPatch) -> None:
         """Without the package the backend says how to install it."""
@@ -119,14 +103,10 @@ class TestOpening:
         """A process that only searches imports none of the package, whoever scores, and finds what others find."""
         lexical.put([entry(1, "budget"), entry(2, "budget spring")])
         LanceVectorIndex(place).put([VectorEntry(FragmentKey(3, 0), EAST)])
-        told = subprocess.run(
-            [sys.executable, "-c", READ, place.folder, str(exact_below)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
 
-        assert told.stdout.splitlines() == ["1 2", "1 2", "2", "2 1", "3 False"]
+        told = run_program(READ, place.folder, exact_below).stdout
+
+        assert told.splitlines() == ["1 2", "1 2", "2", "2 1", "3 False"]
 
     def test_reading_without_the_compiled_module(
         self, place: IndexPlace, lexical: LanceLexicalIndex, monkeypatch: pytest.MonkeyPatch
@@ -287,11 +267,3 @@ def made_up(numbers: Sequence[int], seed: int) -> list[LexicalEntry]:
         entry(number, words(dice.randint(3, 30)), title=words(2), collection=f"c{number % 5}")
         for number in numbers
     ]
-
-
-def truncate(folder: Path, part: str) -> None:
-    """Cut the files that match off after ten bytes."""
-    files = [file for file in folder.glob(part) if file.is_file()]
-    assert files
-    for file in files:
-        file.write_bytes(file.read_bytes()[:10])

@@ -8,6 +8,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from index_vaults import truncate
 
 from clawmem.adapters.lancedb import derived_index
 from clawmem.adapters.lancedb.backend import BACKEND
@@ -16,27 +17,11 @@ from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, cosine, entry, unit_vector, vector_of
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BadVector, IndexDamaged
-from clawmem.ports.records import (
-    FragmentKey,
-    Grain,
-    Marker,
-    Scope,
-    VectorEntry,
-)
+from clawmem.ports.records import FragmentKey, Grain, Marker, Scope, VectorEntry
 
 HERE = Marker("vault-1", 7, "e7")
-
-
 EAST = unit_vector(1, 0, 0)
-
-
 DIMENSIONS = 16
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> IndexPlace:
-    """A folder that is not there yet."""
-    return IndexPlace(str(tmp_path / "generation"), "generation-1")
 
 
 @pytest.fixture
@@ -265,11 +250,3 @@ def put_one(index: LanceLexicalIndex | LanceVectorIndex, number: int) -> None:
         index.put([vector_of(number, 0, EAST)])
     else:
         index.put([entry(number, "budget")])
-
-
-def truncate(folder: Path, part: str) -> None:
-    """Cut the files that match off after ten bytes."""
-    files = [file for file in folder.glob(part) if file.is_file()]
-    assert files
-    for file in files:
-        file.write_bytes(file.read_bytes()[:10])

@@ -32,11 +32,7 @@ from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall, RecallHit
 
 NOW_MS = 1_700_000_000_000
-
-
 DAY_MS = 86_400_000
-
-
 TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 
 
@@ -197,9 +193,7 @@ def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:
 
 def test_a_lane_that_is_told_to_end_ends(world: World) -> None:
     """Between two effects; what was not begun is not done, and the lane is free for the next."""
-    ticked = world.lanes().tick(LaneName.LIGHT, told=lambda: True)
-
-    assert rows(ticked) == [("enrich", "failed", "stopped")]
+    assert rows(world.lanes().tick(LaneName.LIGHT, told=lambda: True)) == [("enrich", "failed", "stopped")]
     assert len(world.served()) == 2
     assert world.vault.leases.current(LaneName.LIGHT.lease, now_ms=world.clock.now_ms()) is None
 

@@ -28,8 +28,6 @@ from clawmem.app.settings.model import load_settings
 from clawmem.ports.journal import RunStatus
 
 NOW_MS = 1_700_000_000_000
-
-
 TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 
 
@@ -182,8 +180,7 @@ def test_of_two_processes_one_works(tmp_path: Path, invoke: Callable[..., Any]) 
         winner = running[entered.index("True")]
         winner.kill()
         winner.wait()
-        done = invoke("lanes", "run", "--lane", "light", "--json")["runs"][1]
-        assert done["status"] == "completed"
+        assert invoke("lanes", "run", "--lane", "light", "--json")["runs"][1]["status"] == "completed"
 
     vault = SqliteVault(str(path))
     lease = vault.leases.acquire("light-consolidation", "me", now_ms=NOW_MS, ttl_ms=1)

@@ -257,9 +257,7 @@ def test_it_is_not_captured_again(tmp_path: Path) -> None:
         decision = next(one for one in world.kept() if one.content_type == "decision")
         handoffs = [one for one in world.kept() if one.content_type == "handoff"]
 
-        done = services.forgetting([decision, *handoffs], "cli")
-
-        assert done.left == ""
+        assert services.forgetting([decision, *handoffs], "cli").left == ""
         page = services.vault.documents.at(COLLECTION, PATH)
         assert page is None or "Postgres" not in (services.vault.documents.body(page.id) or "")
         assert services.vault.sessions.get("s1") is None or services.vault.sessions.recent(1)[0].summary == ""
@@ -279,9 +277,7 @@ def test_what_keeps_the_vault_busy(
     reader.execute("begin")
     reader.execute("select count(*) from documents").fetchall()
 
-    done = services.forgetting([services.lookup.target("safe.md")], "cli")
-
-    assert "another process" in done.left
+    assert "another process" in services.forgetting([services.lookup.target("safe.md")], "cli").left
     assert services.pipelines.named("search")(read_request(SECRET, now_ms=0)).results == ()
     reader.execute("commit")
     reader.close()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, configure
 from typer.testing import CliRunner, Result
 
 from clawmem.app.interfaces.cli.command_line import cli
@@ -23,11 +23,6 @@ def done(result: Result) -> str:
 
 def read(invoke: Invoke, *args: object) -> Any:
     return json.loads(done(invoke(*args, "--json")))
-
-
-def configure(home: Path, text: str) -> None:
-    with (home / ".config/clawmem/config.yaml").open("a", encoding="utf-8") as config:
-        config.write(f"\n{text}\n")
 
 
 def test_pins_and_snoozes(remembered: Invoke) -> None:

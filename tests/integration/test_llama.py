@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from llama_server import Role, write_model
+from programs import run_program
 from waiting import eventually
 
 from clawmem.adapters.llama import model_file
@@ -203,7 +203,7 @@ class TestEmbedder:
             "made.embed_query('bees')\nassert made.engine.is_loaded"
         )
 
-        subprocess.run([sys.executable, "-c", code, str(folder)], check=True, env=_environ())
+        run_program(code, folder, env=_environ())
 
     def test_llama_says_nothing_of_its_own(self, folder: Path) -> None:
         """Neither output holds a word of the library, and no error either when the process ends."""
@@ -212,11 +212,9 @@ class TestEmbedder:
             "local_embedder(sys.argv[1]).embed_query('bees')"
         )
 
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(folder)], check=True, capture_output=True, env=_environ()
-        )
+        done = run_program(code, folder, env=_environ())
 
-        assert (done.stdout, done.stderr) == (b"", b"")
+        assert (done.stdout, done.stderr) == ("", "")
 
 
 class TestEngine:
@@ -330,14 +328,7 @@ class TestEngine:
             "except ModelUnavailable: print('late')"
         )
 
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(folder)],
-            check=False,
-            capture_output=True,
-            text=True,
-            env=_environ(),
-            timeout=30,
-        )
+        done = run_program(code, folder, check=False, env=_environ(), timeout=30)
 
         assert (done.returncode, done.stdout, done.stderr) == (0, "late\n", "")
 

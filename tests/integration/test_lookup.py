@@ -31,11 +31,6 @@ def put(vault: SqliteVault, name: str, source: str | None = None) -> Document:
     return saved
 
 
-def forget(vault: SqliteVault, document: Document) -> None:
-    with vault.writing():
-        withdraw(vault, [document.id], InactiveReason.FORGOTTEN)
-
-
 def shown(found: MultiGet) -> list[str]:
     return [excerpt.document.display_path for excerpt in found.excerpts]
 
@@ -51,14 +46,6 @@ class TestByDocid:
         put(vault, "notes/b.md")
 
         assert lookup.find(mark + document.hash[:length].upper()).id == document.id
-
-    def test_no_match_after_a_hash_sign_suggests_nothing(self, vault: SqliteVault, lookup: Lookup) -> None:
-        """A docid that is not there is not compared with paths, however near they are."""
-        put(vault, "notes/abcdef")
-
-        with pytest.raises(NotFound) as caught:
-            lookup.find("#abcdef")
-        assert caught.value.suggestions == ()
 
     def test_bare_digits_may_be_a_path(self, vault: SqliteVault, lookup: Lookup) -> None:
         """Hex digits that no hash begins with are read as the end of a path."""
@@ -80,13 +67,6 @@ class TestByDocid:
             (docid, "notes/b.md"),
         ]
         assert lookup.find(f"{docid} notes/a.md").id == first.id
-
-    def test_withdrawn_documents_have_no_docid(self, vault: SqliteVault, lookup: Lookup) -> None:
-        """A forgotten copy neither answers nor makes the other one ambiguous."""
-        kept = put(vault, "notes/a.md", "Same.")
-        forget(vault, put(vault, "notes/b.md", "Same."))
-
-        assert lookup.find(f"#{kept.hash[:6]}").id == kept.id
 
 
 class TestByPlace:
@@ -167,13 +147,18 @@ class TestByPlace:
             Lookup(vault, {"all": "/home/ada", "notes": "/home/ada/notes"}).find("/home/ada/notes/a.md")
 
     def test_forgotten_documents_are_not_found(self, vault: SqliteVault, lookup: Lookup) -> None:
-        """What is not served is found by none of its places, nor suggested."""
-        forget(vault, put(vault, "notes/a.md"))
+        """What is not served is found by none of its places, nor suggested, and makes no docid ambiguous."""
+        kept = put(vault, "notes/kept.md", "Same.")
+        forgotten = put(vault, "notes/a.md", "Same.")
+        with vault.writing():
+            withdraw(vault, [forgotten.id], InactiveReason.FORGOTTEN)
+
+        assert lookup.find(f"#{kept.hash[:6]}").id == kept.id
 
         for name in ("clawmem://notes/a.md", "notes/a.md", "/home/ada/notes/a.md"):
             with pytest.raises(NotFound) as caught:
                 lookup.find(name)
-            assert caught.value.suggestions == ()
+            assert "notes/a.md" not in caught.value.suggestions
 
 
 class TestSuggestions:
@@ -198,15 +183,16 @@ class TestSuggestions:
         expected = ["aaaaaaax", "aaaaaaaz", "aaaaaaxx", "aaaaaayy", "aaaaaxxx"]
         assert caught.value.suggestions == tuple(f"notes/{name}" for name in expected)
 
-    @pytest.mark.parametrize(("typed", "offered"), [("x" * 5, True), ("x" * 6, False)])
-    def test_five_edits_are_near_six_are_not(
-        self, vault: SqliteVault, lookup: Lookup, typed: str, offered: bool
-    ) -> None:
-        """The distance is cut exactly after five."""
+    @pytest.mark.parametrize(
+        ("typed", "offered"), [("meetingxxxxx", True), ("meetingxxxxxx", False), ("#abcdef", False)]
+    )
+    def test_what_is_near(self, vault: SqliteVault, lookup: Lookup, typed: str, offered: bool) -> None:
+        """Five edits are near, six are not; a docid is not compared with paths."""
         put(vault, "notes/meeting")
+        put(vault, "notes/abcdef")
 
         with pytest.raises(NotFound) as caught:
-            lookup.find(f"meeting{typed}")
+            lookup.find(typed)
         assert bool(caught.value.suggestions) is offered
 
 
@@ -215,7 +201,7 @@ SOURCE = "---\ntags: [one]\n---\nfirst\nsecond\n\u2028third\n"
 
 class TestGet:
     @pytest.mark.parametrize(
-        ("name", "from_line", "max_lines", "text", "start"),
+        ("name", "first", "most", "text", "start"),
         [
             ("a.md", None, None, "first\nsecond\n\u2028third\n", 4),
             ("a.md", 1, None, "first\nsecond\n\u2028third\n", 4),
@@ -224,6 +210,7 @@ class TestGet:
             ("a.md", 5, 1, "second\n", 5),
             ("a.md:5", None, None, "second\n\u2028third\n", 5),
             ("a.md:5", None, 1, "second\n", 5),
+            ("a.md:5-5", None, None, "second\n", 5),
             ("a.md:5", 6, None, "\u2028third\n", 6),
             ("a.md", 6, 99, "\u2028third\n", 6),
         ],
@@ -233,14 +220,14 @@ class TestGet:
         vault: SqliteVault,
         lookup: Lookup,
         name: str,
-        from_line: int | None,
-        max_lines: int | None,
+        first: int | None,
+        most: int | None,
         text: str,
         start: int,
     ) -> None:
         """Front matter counts, only line feeds break, a line before the body means its first."""
         document = put(vault, "notes/a.md", SOURCE)
-        excerpt = lookup.get(name, from_line=from_line, max_lines=max_lines)
+        excerpt = lookup.get(name, from_line=first, max_lines=most)
 
         assert (excerpt.text, excerpt.start_line, excerpt.total_lines) == (text, start, 6)
         assert (excerpt.document, excerpt.docid) == (document, document.hash[:6])
@@ -276,6 +263,14 @@ class TestGet:
             lookup.get(name, **numbers)
         assert caught.value.code == "OUT_OF_BOUNDS"
 
+    def test_what_is_changed_has_the_named_line(self, vault: SqliteVault, lookup: Lookup) -> None:
+        """A command that changes a note takes its last line, and none beyond."""
+        document = put(vault, "notes/a.md", SOURCE)
+
+        assert lookup.target("a.md:6") == document
+        with pytest.raises(InvalidInput, match="6 lines, no line 7"):
+            lookup.target("a.md:7")
+
 
 class TestMultiGet:
     def test_a_list_is_ordered_and_each_document_once(self, vault: SqliteVault, lookup: Lookup) -> None:
@@ -292,15 +287,8 @@ class TestMultiGet:
 
     def test_a_bad_name_spoils_nothing_else(self, vault: SqliteVault, lookup: Lookup) -> None:
         """Unknown, ambiguous and refused names become entries; at most three paths are suggested."""
-        for name in (
-            "notes/a1.md",
-            "notes/a2.md",
-            "notes/a3.md",
-            "notes/a4.md",
-            "notes/x/s.md",
-            "tasks/x/s.md",
-        ):
-            put(vault, name)
+        for name in ("notes/a1", "notes/a2", "notes/a3", "notes/a4", "notes/x/s", "tasks/x/s"):
+            put(vault, f"{name}.md")
 
         found = lookup.multi_get("a1.md,a9.md,s.md,../a1.md,a\0.md,#zz")
 

@@ -11,19 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command_line import write_file
 from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS
 from mcp_home import POSTGRES, QUESTION, REDIS, Home, bootstrapped_home, over_http, over_stdio, text_of
+from programs import run_program
 from server_process import ServerProcess, serving
 
 from clawmem.app.interfaces.mcp.calling import CODE
 from clawmem.domain.documents.identity import body_hash
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
-
-
 FERRY = f"#{body_hash('The ferry to Moss leaves at nine.')}"
-
 
 # Every tool of clawmem, and something that stands in its answer.
 CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
@@ -76,7 +75,6 @@ CALLS: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("lifecycle_sweep", {}, "0 notes would be archived"),
     ("lifecycle_restore", {"all": True}, "Nothing of that is archived"),
 )
-
 
 # What cannot be meant, and the code and the words of the refusal.
 REFUSED: tuple[tuple[str, dict[str, Any], str, str], ...] = (
@@ -198,8 +196,7 @@ class TestWays:
 
     def test_a_program_syncs_only_listed_folders(self, home: Home, server: ServerProcess) -> None:
         """Neither credentials nor notes that nobody listed, and no vault comes into being."""
-        (home.folder / "diary").mkdir(exist_ok=True)
-        (home.folder / "diary" / "day.md").write_text("# Monday\n\nRain.\n", "utf-8")
+        write_file(home.folder / "diary" / "day.md", "# Monday\n\nRain.\n")
         (home.folder / ".config" / "gcloud").mkdir(exist_ok=True)
         refused = {
             "diary": "sync_folders",
@@ -223,10 +220,7 @@ class TestWays:
         other = home.folder / "other.sqlite"
         named = {"CLAWMEM_VAULTS": json.dumps({"spare": str(other)})}
         mine = home._replace(environ={**home.environ, **named})
-        (home.folder / "other").mkdir(exist_ok=True)
-        (home.folder / "other" / "tide.md").write_text(
-            "# Tides\n\nThe ferry waits for high water.\n", "utf-8"
-        )
+        write_file(home.folder / "other" / "tide.md", "# Tides\n\nThe ferry waits for high water.\n")
         folder = {"vault": "spare", "content_root": str(home.folder / "other")}
 
         async def session() -> None:
@@ -281,10 +275,7 @@ class TestWays:
 
     def test_the_bridge_imports_nothing_heavy(self, home: Home, server: ServerProcess) -> None:
         code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.main import main; main(); print(*sys.modules)"
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", code], check=True, capture_output=True, text=True,
-            env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL,
-        )  # fmt: skip
+        done = run_program(code, env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL)
         loaded = {name.split(".")[0] for name in done.stderr.split()}
 
         assert "clawmem" in loaded and done.stdout == ""

@@ -23,7 +23,6 @@ from clawmem.app.interfaces.mcp.calling import UNEXPECTED
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
-
 STARTS_AND_STAYS = """
 import subprocess, sys, time
 started = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -9,11 +9,10 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from command_process import run_process
+from command_process import Run, run_process
 from server_process import serving
 
 from clawmem.app.interfaces.mcp.bridge import DRAIN_S
-from tests.integration.conftest import Run
 
 WRONG: list[tuple[bytes, Any, int]] = [
     (b'{"jsonrpc":"2.0","id":8,"method":"tools/call","params":"x"}', 8, -32602),

@@ -29,17 +29,12 @@ INTERRUPTED_AT = AT_ONCE
 TOP = 5
 # Questions whose fifth answer is clearly better than the sixth: which of two equals is shown differs by engine.
 QUESTIONS = (
-    "where do we keep login sessions",
-    "how long is a slot held during checkout",
-    "what does a workshop with 300 bookings a month pay",
-    "ERR_QUEUE_FULL",
-    "members were charged twice by Paylark",
-    "which grey did Haruka not want to ship",
-    "calendar feeds for volunteers",
-    "phone login for Nagoya",
-    "消息队列为什么改用 Postgres",
-    "how many no-shows were there in July",
-)
+    "where do we keep login sessions, how long is a slot held during checkout, "
+    "what does a workshop with 300 bookings a month pay, ERR_QUEUE_FULL, "
+    "members were charged twice by Paylark, which grey did Haruka not want to ship, "
+    "calendar feeds for volunteers, phone login for Nagoya, 消息队列为什么改用 Postgres, "
+    "how many no-shows were there in July"
+).split(", ")
 TIED = 1  # of the best, which another engine may rank just behind the next
 VERBS = ("search", "vsearch", "query")
 AGREED = "Files, records and indexes agree.\n"

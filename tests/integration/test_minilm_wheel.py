@@ -35,8 +35,7 @@ def builder() -> ModuleType:
 @pytest.fixture(scope="module")
 def wheel(builder: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The package of a small model."""
-    made: Path = builder.build_wheel(tiny.published(), tmp_path_factory.mktemp("dist"))
-    return made
+    return builder.build_wheel(tiny.published(), tmp_path_factory.mktemp("dist"))
 
 
 @pytest.fixture

@@ -38,8 +38,7 @@ def test_each_format_is_recognised_by_its_content(invoke: Invoke, tmp_path: Path
     assert "wait a whole day below ten degrees." in text
     assert "tool said" not in text
     assert ":** And how long does each coat" in text
-    days = {one["authored_at"][:10] for one in documents(invoke).values()}
-    assert days == {"2025-04-02", "2024-11-20"}
+    assert {one["authored_at"][:10] for one in documents(invoke).values()} == {"2025-04-02", "2024-11-20"}
     [counted] = ask_json(invoke, "sources")["sources"]
     assert (counted["source"], counted["first"][:10], counted["last"][:10]) == (
         source,
@@ -243,7 +242,5 @@ def test_sessions_of_agents_on_this_machine_are_the_default(invoke: Invoke, home
     assert "clawmem mine PATH" in refused.stderr
     write_notes(home / ".claude/projects/-home-me-ferry", {f"{BOAT.id}.jsonl": claude_code(BOAT)})
 
-    report = mined(invoke)
-
-    assert changes(report, "claude-code") == (1, 0, 0, 0)
+    assert changes(mined(invoke), "claude-code") == (1, 0, 0, 0)
     assert ask_json(invoke, "search", "varnish", "--where", "project=ferry")["results"]

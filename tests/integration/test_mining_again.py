@@ -7,11 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from chat_exports import (
-    FORMATS,
-    claude_code,
-    write_zip,
-)
+from chat_exports import FORMATS, claude_code, write_zip
 from command_line import Invoke, ask_json, write_notes
 from mined_talks import BOAT, BREAD, GROWN, changes, documents, longer, mined, text_of, write_export
 
@@ -47,10 +43,7 @@ def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: 
     assert documents(invoke).keys() == {"Painting the boat", "Painting the boat (2)"}
     known = {one["file"]: one["docid"] for one in documents(invoke).values()}
     edited = BOAT._replace(
-        turns=[
-            BOAT.turns[0],
-            BOAT.turns[1]._replace(text="Use tung oil instead, it is easier to repair."),
-        ],
+        turns=[BOAT.turns[0], BOAT.turns[1]._replace(text="Use tung oil instead, it is easier to repair.")],
         updated=BOAT.turns[-1].at + 60,
     )
 
@@ -135,9 +128,7 @@ def test_an_older_copy_deletes_nothing(invoke: Invoke, tmp_path: Path, source: s
     found = documents(invoke)
 
     write_zip(tmp_path / "older.zip", FORMATS[source]([BOAT]))
-    report = mined(invoke, tmp_path / "older.zip")
-
-    assert changes(report, source)[:3] == (0, 0, 0)
+    assert changes(mined(invoke, tmp_path / "older.zip"), source)[:3] == (0, 0, 0)
     assert documents(invoke) == found
     assert any("forms a skin" in text_of(invoke, one["file"]) for one in found.values())
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from chat_exports import (
-    chatgpt,
-)
+from chat_exports import chatgpt
 from command_line import Invoke, ask_json
 from mined_talks import BOAT, BREAD, GROWN, changes, documents, longer, mined, text_of, write_export
 

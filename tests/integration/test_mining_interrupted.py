@@ -8,9 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_exports import (
-    chatgpt,
-)
+from chat_exports import chatgpt
 from command_line import Invoke, ask_json, write_notes
 from mined_talks import BOAT, BREAD, PLANS, documents, mined, write_export
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
+from programs import run_program
 from scripted_server import ReceivedRequest, ScriptedReply, scripted, well_behaved
 
 from clawmem.app.bootstrap.opening import open_services
@@ -24,8 +23,6 @@ from clawmem.ports.reranker import Reranker
 from clawmem.ports.status import ModelFailure
 
 PLACE = "http://localhost:8088"
-
-
 needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
 
 
@@ -128,14 +125,7 @@ class TestCommands:
             "print(*(name for name in sys.modules if name.startswith('clawmem.')))"
         )
         named = {f"CLAWMEM_{name}_URL": PLACE for name in ("LLM", "RERANK", "EMBED")}
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            check=True,
-            capture_output=True,
-            text=True,
-            cwd=home,
-            env={**environ, **named, "CLAWMEM_DOWNLOAD_MODELS": "1"},
-        )
+        done = run_program(code, cwd=home, env={**environ, **named, "CLAWMEM_DOWNLOAD_MODELS": "1"})
 
         loaded = done.stdout.splitlines()[-1].split()
         makers = ("http", "llama", "models")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
@@ -12,19 +11,12 @@ from typing import Any
 import pytest
 from llama_server import Role, running
 from notes_vault import NotesVault
-from scripted_server import Models, ReceivedRequest, ScriptedReply, listing, message, said
-from staged_models import (
-    LONGEST_S,
-    NOTES,
-    QUESTION,
-    names,
-    paths,
-    perfect,
-    request,
-    reranking,
-    run,
-    scoring,
+from scripted_server import (
+    Models,
+    scoring_each,
+    writing,
 )
+from staged_models import LONGEST_S, NOTES, QUESTION, names, paths, perfect, request, reranking, run
 
 from clawmem.adapters.http.generator import http_generator
 from clawmem.adapters.http.reranker import http_reranker
@@ -38,9 +30,7 @@ from clawmem.app.services.retrieval.models import (
     reformulation_retrievers,
     reranking_stages,
 )
-from clawmem.app.services.retrieval.models import (
-    Models as RetrievalModels,
-)
+from clawmem.app.services.retrieval.models import Models as RetrievalModels
 from clawmem.app.services.retrieval.retrievers import lexical_retriever, vector_retriever
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.expand import EXPANSION, expand, variant_name, variant_retrievers
@@ -54,15 +44,12 @@ from clawmem.ports.generator import Generator
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
-
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),
     reason="needs a llama.cpp server: pip install xllamacpp gguf",
 )
 
-
 SHORT_S = 0.3  # a deadline that a server which waits misses, and any other meets
-
 
 OTHER_WORDS = (
     "lex: kettle steam pressure\nvec: at which moment the kettle sings\nhyde: The kettle boils at noon."
@@ -97,11 +84,6 @@ def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> d
     }
 
 
-def writing(text: str) -> Callable[[ReceivedRequest], ScriptedReply]:
-    """A server that writes *text*, whatever it is asked."""
-    return lambda asked: listing("tiny") if asked.path == "/v1/models" else said(message(text))
-
-
 class TestWithoutModels:
     def test_rows_are_empty(self, vault: SqliteVault) -> None:
         """A pipeline without models has no stage and no leg for them."""
@@ -114,7 +96,7 @@ class TestBoth:
     def test_other_words_and_a_second_reading(self, vault: SqliteVault, models: Models) -> None:
         """Both rows in one pipeline: what the other words found is there, and the answer is at the top."""
         generator = models.factory(http_generator, models.serve(writing(OTHER_WORDS)).url)
-        reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
+        reranker = models.factory(http_reranker, models.serve(scoring_each(perfect)).url)
         helping = RetrievalModels(generator, reranker, models.clock)
         legs = {
             "lexical": lexical_retriever(vault.lexical),

@@ -124,14 +124,14 @@ def test_other_words_weigh_half(vault: SqliteVault) -> None:
     assert urn.relevance == pytest.approx((0.5 + 0.5 + by_meaning) / (usual + 0.5 + 0.5))
 
 
-QUESTIONS = (
-    "does the kettle whistle",
-    "why did the boat leave the harbour",
-    "how many bees are in the hive",
-    "kettle steam",
-    "what about honey in May 2026 and the garden in the rain",
-    "who saw the car, and when did the tower fall",
-)
+QUESTIONS = """
+does the kettle whistle
+why did the boat leave the harbour
+how many bees are in the hive
+kettle steam
+what about honey in May 2026 and the garden in the rain
+who saw the car, and when did the tower fall
+""".strip().splitlines()
 
 
 @pytest.fixture(scope="module", autouse=True)

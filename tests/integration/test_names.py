@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
-from command_line import write_notes
-from command_process import run_process
-
-from .conftest import Invoke
+from command_line import Invoke, ask_json, found_paths, write_notes
+from command_process import surfaced
 
 BACKENDS = ("sqlite", "tantivy", "lancedb")
 
@@ -66,19 +62,6 @@ def written(folder: Path, notes: dict[str, str]) -> Path:
     return folder
 
 
-def results(invoke: Invoke, *args: str) -> list[dict[str, Any]]:
-    """The results of a question on the command line."""
-    done = invoke("--json", *args)
-    assert done.exit_code == 0, done.output
-    found: list[dict[str, Any]] = json.loads(done.stdout)["results"]
-    return found
-
-
-def paths(invoke: Invoke, *args: str) -> list[str]:
-    """The paths of the results, in their order."""
-    return [result["path"] for result in results(invoke, *args)]
-
-
 @pytest.mark.parametrize("unit", ["document", "line"])
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_a_note_with_a_heading_is_found_by_its_file_name(
@@ -87,7 +70,7 @@ def test_a_note_with_a_heading_is_found_by_its_file_name(
     """As a whole and line by line, whichever engine keeps the index."""
     assert invoke("--backend", backend, "bootstrap", folder).exit_code == 0
 
-    found = paths(invoke, "--backend", backend, "search", "Acme Rocketworks", "--unit", unit)
+    found = found_paths(invoke, "--backend", backend, "search", "Acme Rocketworks", "--unit", unit)
 
     assert found[0] == "Clients/Acme Rocketworks.md"
 
@@ -97,10 +80,10 @@ def test_notes_are_found_by_their_folder_and_by_their_alias(invoke: Invoke, fold
     """Every note of the folder; the alias finds the note whose title and text do not hold it."""
     assert invoke("bootstrap", folder).exit_code == 0
 
-    found = paths(invoke, "search", "Clients", "--unit", unit)
+    found = found_paths(invoke, "search", "Clients", "--unit", unit)
 
     assert {"Clients/Acme Rocketworks.md", "Clients/Blue Harbour.md"} <= set(found)
-    assert paths(invoke, "search", "Oksana", "--unit", unit)[:1] == ["People/ok.md"]
+    assert found_paths(invoke, "search", "Oksana", "--unit", unit)[:1] == ["People/ok.md"]
 
 
 def test_a_note_that_is_moved_is_found_by_its_new_folder(invoke: Invoke, folder: Path) -> None:
@@ -110,15 +93,8 @@ def test_a_note_that_is_moved_is_found_by_its_new_folder(invoke: Invoke, folder:
     (folder / "People/ok.md").rename(folder / "Archive/ok.md")
     assert invoke("update").exit_code == 0
 
-    assert paths(invoke, "search", "Archive") == ["Archive/ok.md"]
-    assert paths(invoke, "search", "People") == []
-
-
-def surfaced(prompt: str, environ: dict[str, str]) -> str:
-    """Return the block that a hook adds to *prompt*."""
-    return str(
-        run_process("surface", "--context", "--stdin", environ=environ, input=prompt, check=True).stdout
-    )
+    assert found_paths(invoke, "search", "Archive") == ["Archive/ok.md"]
+    assert found_paths(invoke, "search", "People") == []
 
 
 @pytest.fixture
@@ -137,7 +113,7 @@ def test_a_line_is_ranked_together_with_the_names_of_its_note(
     The line that answers comes first: from the note about the person, though the line does not repeat the name,
     and from another note where that one answers.
     """
-    best = results(people, verb, question, "--unit", "line")[0]
+    best = ask_json(people, verb, question, "--unit", "line")["results"][0]
 
     place = {**ABOUT_A_PERSON, **ABOUT_SOMETHING_ELSE}[question]
     assert f"{best['path']}:{best['start_line']}" == place
@@ -149,7 +125,7 @@ def test_a_name_alone_finds_the_lines_of_its_note_first(
     people: Invoke, verb: str, name: str, note: str
 ) -> None:
     """Title, file name or alias; before every line of other notes that mentions the person."""
-    assert paths(people, verb, name, "--unit", "line")[:2] == [note, note]
+    assert found_paths(people, verb, name, "--unit", "line")[:2] == [note, note]
 
 
 @pytest.mark.parametrize("question", ABOUT_A_PERSON)

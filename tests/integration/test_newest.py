@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke, found_paths, write_notes
 
 NOTES = {
     "handoffs/queue.md": "---\ndate: 2026-04-19\n---\n# Handoff after the queue incident\n\nThis handoff is for Lin.\n",
@@ -27,51 +25,33 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def asked(invoke: Invoke, tmp_path: Path) -> Callable[..., list[str]]:
-    """Paths of the answers to a question, best first."""
-    write_notes(tmp_path / "vault", NOTES)
-    assert invoke("bootstrap", tmp_path / "vault").exit_code == 0
-
-    def ask(verb: str, question: str, *more: str) -> list[str]:
-        shown = invoke(verb, question, "--json", *more)
-        assert shown.exit_code == 0, shown.output
-        return [one["path"] for one in json.loads(shown.stdout)["results"]]
-
-    return ask
-
-
 @pytest.mark.parametrize("verb", ["search", "query", "retrieve", "vsearch"])
-def test_the_latest_of_a_kind_comes_first(asked: Callable[..., list[str]], verb: str) -> None:
+def test_the_latest_of_a_kind_comes_first(indexed: Invoke, verb: str) -> None:
     """By their own dates; a note that has only the time of its file comes after those that have one."""
-    found = asked(verb, "What is the latest handoff?")
+    found = found_paths(indexed, verb, "What is the latest handoff?")
 
     assert found[:4] == [f"handoffs/{name}.md" for name in ("billing", "sessions", "queue", "rota")]
 
 
 @pytest.mark.parametrize(
     "question",
-    [
-        "newest handover",
-        "our last handoff",
-        "most recent handoff",
-        "letzte Übergabe",
-        "dernière passation",
-        "el traspaso más reciente",
-        "最新的交接",
-    ],
+    (
+        "newest handover, our last handoff, most recent handoff, letzte Übergabe, "
+        "dernière passation, el traspaso más reciente, 最新的交接"
+    ).split(", "),
 )
-def test_the_newest_is_asked_for_in_other_words(asked: Callable[..., list[str]], question: str) -> None:
+def test_the_newest_is_asked_for_in_other_words(indexed: Invoke, question: str) -> None:
     """English, German, French, Spanish and Chinese."""
-    assert asked("query", question)[0] == "handoffs/billing.md"
+    assert found_paths(indexed, "query", question)[0] == "handoffs/billing.md"
 
 
 @pytest.mark.parametrize("verb", ["search", "query", "retrieve"])
-def test_another_topic_does_not_win_by_being_newer(asked: Callable[..., list[str]], verb: str) -> None:
+def test_another_topic_does_not_win_by_being_newer(indexed: Invoke, verb: str) -> None:
     """The newest roofer's offer, not the plumber's, which is younger and an offer too."""
-    found = asked(verb, "newest offer from the roofer")
-
-    assert found[:2] == ["house/roof-autumn.md", "house/roof-spring.md"]
+    assert found_paths(indexed, verb, "newest offer from the roofer")[:2] == [
+        "house/roof-autumn.md",
+        "house/roof-spring.md",
+    ]
 
 
 def test_drafts_and_overviews_are_not_the_newest(invoke: Invoke, tmp_path: Path) -> None:
@@ -84,22 +64,19 @@ def test_drafts_and_overviews_are_not_the_newest(invoke: Invoke, tmp_path: Path)
     invoke("bootstrap", tmp_path / "roof")
 
     for question in ("latest offer for the roof", "which offer for the roof did we get last?"):
-        found = json.loads(invoke("query", question, "--json", "--all").stdout)["results"]
-        assert [one["path"] for one in found][:2] == ["offers/june.md", "offers/may.md"]
+        assert found_paths(invoke, "query", question, "--all")[:2] == ["offers/june.md", "offers/may.md"]
 
 
-def test_the_newest_of_a_kind_about_a_topic(asked: Callable[..., list[str]]) -> None:
+def test_the_newest_of_a_kind_about_a_topic(indexed: Invoke) -> None:
     """The heating was decided later; a superseded decision comes after all that hold."""
-    found = asked("query", "latest decision about the door keys")
+    found = found_paths(indexed, "query", "latest decision about the door keys")
 
     assert found[0] == "decisions/keys-3.md"
     assert found.index("decisions/keys-2.md") > found.index("decisions/keys.md")
 
 
-def test_the_explanation_says_that_the_newest_goes_first(
-    asked: Callable[..., list[str]], invoke: Invoke
-) -> None:
+def test_the_explanation_says_that_the_newest_goes_first(indexed: Invoke) -> None:
     """With the kind, and how many match."""
-    shown = invoke("query", "latest handoff", "--explain").output
+    shown = indexed("query", "latest handoff", "--explain").output
 
     assert "asks for the newest handoff: 4 match, the newest first" in shown

@@ -55,7 +55,6 @@ Inline %%hidden trowel%% remark and a ==highlighted hosepipe==.
   id:: 66f1a2b3-0000-4000-8000-000000000001
 """
 
-
 LINES = {
     "figs below zero": 7,
     "fleece": 8,

@@ -10,7 +10,7 @@ from shutil import copytree
 from typing import Any
 
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke, write_file, write_notes
 from typer.testing import Result
 
 from clawmem.app.bootstrap.opening import open_services
@@ -206,9 +206,7 @@ def test_a_note_that_becomes_a_forgotten_text_is_withdrawn(world: Invoke, folder
     world("forget", "Anders Holm", "--yes")
     (folder / "people/anders-berg.md").write_text(HOLM, "utf-8")
 
-    told = world("update").stdout
-
-    assert "1 removed" in told
+    assert "1 removed" in world("update").stdout
     assert not is_served("desk/people/anders-berg.md")
     assert world("verify").exit_code == 0
 
@@ -306,8 +304,7 @@ def test_a_note_moved_to_another_collection(
     """Whichever of the two collections is looked through first."""
     source, target = (tmp_path / name for name in names)
     for place in (source, target):
-        place.mkdir()
-        (place / "index.md").write_text(f"# Index of {place.name}\n\nNothing much is in here yet.\n", "utf-8")
+        write_file(place / "index.md", f"# Index of {place.name}\n\nNothing much is in here yet.\n")
     (source / "moved.md").write_text("# Beehives\n\nThe hives stand behind the barn.\n", "utf-8")
     for place in (source, target):
         assert world("collection", "add", place).exit_code == 0

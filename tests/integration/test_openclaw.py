@@ -47,8 +47,7 @@ def host(remembered: Invoke, program: Path, home: Path, environ: dict[str, str])
             timeout=600,
             check=True,
         )
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+        return json.loads(done.stdout)
 
     return run
 
@@ -324,8 +323,7 @@ def test_sessions_with_similar_names_have_their_own_transcripts(host: Host, home
 
     host(*(turn(("user", f"Question {name}?"), ("assistant", "Yes."), sessionId=name) for name in names))
 
-    transcripts = list((home / ".openclaw" / "clawmem" / "main").rglob("transcript.jsonl"))
-    assert len(transcripts) == len(names)
+    assert len(list((home / ".openclaw" / "clawmem" / "main").rglob("transcript.jsonl"))) == len(names)
 
 
 def test_a_missing_program_disturbs_nobody(host: Host, tmp_path: Path) -> None:

@@ -32,8 +32,7 @@ def agent(invoke: Invoke, workspace: Path) -> Invoke:
 
 
 def found(invoke: Invoke, *words: object) -> list[dict[str, Any]]:
-    results: list[dict[str, Any]] = ask_json(invoke, "openclaw", "search", *words)["results"]
-    return results
+    return ask_json(invoke, "openclaw", "search", *words)["results"]
 
 
 def test_the_score_is_the_sum_of_specification_17(agent: Invoke) -> None:

@@ -36,8 +36,7 @@ def host(remembered: Invoke, home: Path, environ: dict[str, str], tmp_path: Path
             [str(node), str(HOST)], input=json.dumps(asked).encode(), capture_output=True, cwd=home,
             env={**environ, "XDG_DATA_HOME": str(home / "data"), **environment}, timeout=120, check=True,
         )  # fmt: skip
-        found: list[Any] = json.loads(done.stdout)
-        return found
+        return json.loads(done.stdout)
 
     return run
 

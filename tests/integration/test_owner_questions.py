@@ -12,6 +12,14 @@ import pytest
 from command_line import Invoke, ask_json, write_notes
 from process_environ import process_environ
 
+EXACT_NOTES = {
+    "people/ilse.md": "# Neighbour Ilse\n\nIlse and Karl, no. 14. Phone 04121 5550 318.",
+    "choir.md": "# Choir of St. Mary\n\nConductor: Henrike Vogt.\n\nLeader of the altos: Wiebke Harms, 0171 5550 664.",
+    "journal.md": "# A day\n\nPlanted tulips along the path. Wiebke lent me a recording.",
+    "brandt.md": "# Brandt Press\n\nThey pay within 60 days, always late. When did they last pay on time?",
+    "invoices.md": "# Invoices\n\n| No | Client | Paid |\n|---|---|---|\n| 2026-009 | Ostmann | 19 May |\n"
+    "| 2026-014 | Brandt | 12 June |\n| 2026-029 | Seeblick | open |",
+}
 NOTES = {
     "porch/offer june.md": ("2026-06-02", "# Porch roof, offer\n\nCarpenter Lindner offers 4 200 euros for the porch roof."),
     "porch/offer july.md": ("2026-07-09", "# Porch roof, offer of Abel\n\nWe rejected this offer for the porch roof: too dear."),
@@ -119,3 +127,23 @@ def test_a_shared_word_does_not_make_another_subject_likely(asked: Callable[[str
     found = {one["path"]: one["likelihood"] for one in asked("monthly fee of Netflix")["results"]}
 
     assert found.get("money/gym.md") != "likely"
+
+
+@pytest.mark.parametrize(
+    ("question", "path", "line"),
+    [
+        ("wiebke's phone", "choir.md", "0171 5550 664"),
+        ("Wiebke's phone number", "choir.md", "0171 5550 664"),
+        ("when did Brandt pay 2026-014", "invoices.md", "12 June"),
+    ],
+)
+def test_an_exact_match_comes_first(
+    invoke: Invoke, tmp_path: Path, question: str, path: str, line: str
+) -> None:
+    """A number of another person, or a note about the client, is no answer."""
+    write_notes(tmp_path / "n", EXACT_NOTES)
+    invoke("bootstrap", tmp_path / "n")
+
+    first = ask_json(invoke, "query", question)["results"][0]
+
+    assert (first["path"], line in first["snippet"]) == (path, True)

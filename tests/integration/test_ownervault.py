@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import runpy
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -156,12 +155,6 @@ def test_ranking_of_an_owners_notes(asked: Pipeline) -> None:
 
 
 class TestData:
-    def test_the_bulk_is_what_its_script_writes(self) -> None:
-        """The generated notes in the folder are those that the script would write."""
-        notes = runpy.run_path(str(DATA / "make_ownervault.py"))["notes"]()
-
-        assert {path: (DATA / OWNERVAULT / path).read_text("utf-8") for path in notes} == notes
-
     @pytest.mark.parametrize("vault", [OWNERVAULT, HOUSEHOLDVAULT])
     def test_every_note_says_when_it_was_written(self, vault: str) -> None:
         """No note depends on the time of its file, and none is of the future."""

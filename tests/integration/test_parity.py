@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -237,16 +237,8 @@ def keyword_agreements(judged: Judged, backend: str, grain: Grain) -> Iterator[f
 Make = Callable[[Judged, Path], AbstractContextManager[VectorIndex]]
 
 
-def by_extension(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+def by_sqlite(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
     return nullcontext(judged.vaults["sqlite"].vectors)
-
-
-@contextmanager
-def by_numpy(judged: Judged, place: Path) -> Iterator[VectorIndex]:
-    """As where the extension cannot be loaded."""
-    shutil.copy(judged.place / "lancedb.sqlite", place / "vault.sqlite")
-    with closing(SqliteVault(str(place / "vault.sqlite"), vector_extension=False)) as vault:
-        yield filled(vault.vectors, judged)
 
 
 def by_sidecar(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
@@ -258,8 +250,7 @@ def by_sidecar(judged: Judged, place: Path) -> AbstractContextManager[VectorInde
 def by_lancedb(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
-    index = LanceVectorIndex(IndexPlace(str(place), "vectors"), exact_below=1_000_000)
-    return closing(filled(index, judged))
+    return closing(filled(LanceVectorIndex(IndexPlace(str(place), "vectors"), exact_below=1_000_000), judged))
 
 
 def by_codes(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
@@ -276,8 +267,7 @@ def by_partitions(judged: Judged, place: Path) -> AbstractContextManager[VectorI
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
     where = IndexPlace(str(place), "vectors")
-    index = LanceVectorIndex(where, exact_below=0, partition_size=64, fewest_probes=3)
-    return closing(filled(index, judged))
+    return closing(filled(LanceVectorIndex(where, exact_below=0, partition_size=64, fewest_probes=3), judged))
 
 
 def filled(index: VectorIndex, judged: Judged) -> VectorIndex:
@@ -290,8 +280,7 @@ class TestVectors:
     @pytest.mark.parametrize(
         ("make", "method"),
         [
-            (by_extension, "exact scan"),
-            (by_numpy, "exact scan"),
+            (by_sqlite, "exact scan"),
             (by_sidecar, "sidecar, exact"),
             (by_lancedb, "lancedb exact scan"),
         ],

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke, ask_json, write_notes
+from command_line import Invoke, ask_json, write_file, write_notes
 from interface_world import InterfaceWorld, interface_world
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
@@ -33,8 +33,7 @@ CONFIG = {
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
     home = tmp_path_factory.mktemp("contexts")
-    (home / "notes" / "decisions").mkdir(parents=True)
-    (home / "notes" / "decisions" / "redis.md").write_text(TEXT, "utf-8")
+    write_file(home / "notes" / "decisions" / "redis.md", TEXT)
     (home / "notes" / "bees.md").write_text("# Bees\n\nBees fly at ten degrees.\n", "utf-8")
     (home / ".config" / "clawmem").mkdir(parents=True)
     config = json.dumps(CONFIG).replace("~", str(home))
@@ -57,9 +56,7 @@ SEARCHES: dict[str, Callable[[InterfaceWorld], Any]] = {
 @pytest.mark.parametrize("way", SEARCHES)
 def test_results_have_the_context(world: InterfaceWorld, way: str) -> None:
     """The global description comes first, then those of the folders, the outermost first."""
-    results = {one["file"]: one for one in SEARCHES[way](world)["results"]}
-
-    assert results[NOTE]["context"] == CONTEXT
+    assert {one["file"]: one for one in SEARCHES[way](world)["results"]}[NOTE]["context"] == CONTEXT
 
 
 def test_compact_results_have_none(world: InterfaceWorld) -> None:

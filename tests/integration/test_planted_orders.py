@@ -200,8 +200,7 @@ def test_tool_outputs_of_a_conversation_are_neither_kept_nor_told(home: PlantedH
 
     assert any("keep the harbour in Postgres" in context for context in contexts)  # the conversation was read
     assert unquoted(iter(contexts)) == []
-    state = file.parent / "memory" / "precompact-state.md"
-    assert "kestrel" not in state.read_text("utf-8")
+    assert "kestrel" not in (file.parent / "memory" / "precompact-state.md").read_text("utf-8")
 
 
 def conversation() -> Iterator[dict[str, object]]:

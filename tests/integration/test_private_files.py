@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 from hook_process import ask, transcript
 
 from clawmem.app.environment.session_topics import Topics
@@ -30,8 +30,7 @@ def readable_by_others(folder: Path) -> list[str]:
 
 @pytest.fixture
 def desk(home: Path) -> Path:
-    (home / "desk").mkdir()
-    (home / "desk" / "lamp.md").write_text("# Lamp\n\nThe lamp on the desk is green.\n", "utf-8")
+    write_file(home / "desk" / "lamp.md", "# Lamp\n\nThe lamp on the desk is green.\n")
     return home / "desk"
 
 
@@ -61,8 +60,7 @@ def test_doctor_says_what_others_could_read(invoke: Invoke, home: Path, desk: Pa
     store = home / ".cache" / "clawmem"
     hooks, topics = store / "index.sqlite.hooks", store / "sessions"
     for folder in (hooks, topics):
-        folder.mkdir(mode=0o755)
-        (folder / "log").write_text("The lamp is green.\n", "utf-8")
+        write_file(folder / "log", "The lamp is green.\n")
         (folder / "log").chmod(0o644)
 
     first, second = invoke("doctor"), invoke("doctor")

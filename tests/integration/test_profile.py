@@ -68,7 +68,6 @@ def test_decisions_hubs_and_sessions(world: World) -> None:
         "## Lately\n\n- We'll use Postgres for the ledger. (_clawmem/agent/handoffs/2023-11-14-s1.md)\n"
     )
     kept = world.vault.documents.at(COLLECTION, PATH)
-    assert kept is not None
     assert (kept.content_type, kept.display_path) == ("hub", "_clawmem/profile.md")
     assert "- Ann keeps the key of the safe" in begun(world)
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from command_line import write_notes
-from interface_world import InterfaceWorld, interface_world
+from interface_world import InterfaceWorld
 
 from clawmem.app.interfaces.mcp.calling import DETAILS
 from clawmem.domain.security.origin import SOURCES, as_tag
@@ -30,16 +29,6 @@ NOTES = {
     "sail.md": "---\naliases: [Spinnaker]\nsupersedes: Mast\n---\n# Sail\n\nOurs is red.\n",
 }
 AMBIGUOUS, UNKNOWN = "Journal of October", "journal october harbour workspace"
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
-    home = tmp_path_factory.mktemp("candidates")
-    write_notes(home / "notes", NOTES)
-    with interface_world(home) as made:
-        yield made
-
-
 Refusal = Callable[[InterfaceWorld, str], tuple[str, Any]]
 
 

@@ -64,15 +64,7 @@ class World:
 
     def talk(self, *prompts: str, options: Sequence[str] = (), **variables: str) -> list[str]:
         """One session, prompt by prompt; what the model got to read with each."""
-        command = [
-            "claude",
-            "-p",
-            "--verbose",
-            "--input-format",
-            "stream-json",
-            "--output-format",
-            "stream-json",
-        ]
+        command = "claude -p --verbose --input-format stream-json --output-format stream-json".split()
         with subprocess.Popen(
             [*command, *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             text=True, cwd=self.project, env={**self.environ, **variables},

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import apsw
 import pytest
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, configure, kept_receipts
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -18,38 +18,19 @@ from clawmem.contracts.telemetry import recall
 from clawmem.domain.documents.times import iso_utc
 
 DAY_MS = 86_400_000
-
-
 MOST_BYTES = 2000  # of ten answers by words and meaning
-
-
-def receipts(vault_file: Path) -> list[tuple[int, int]]:
-    db = apsw.Connection(str(vault_file))
-    rows = db.execute("select recall_id, length(content) from receipts order by recall_id").fetchall()
-    db.close()
-    return rows
-
-
-def configure(home: Path, text: str) -> None:
-    folder = home / ".config" / "clawmem"
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "config.yaml"
-    before = file.read_text("utf-8") if file.exists() else ""
-    file.write_text(f"{before}\n{text}\n", "utf-8")
 
 
 @pytest.mark.parametrize("line", ["telemetry: off", "receipts: off"])
 def test_switched_off(many: Invoke, home: Path, vault_file: Path, line: str) -> None:
     """An owner who wants no receipts gets none, is told so, and those of before go."""
     many("search", "redis")
-    assert len(receipts(vault_file)) == 1
+    assert len(kept_receipts(vault_file)) == 1
     configure(home, line)
 
-    shown = many("search", "redis", "--explain")
-
-    assert "receipt: none was kept" in shown.stdout
+    assert "receipt: none was kept" in many("search", "redis", "--explain").stdout
     assert ask_json(many, "search", "redis", "--explain")["receipt"] is None
-    assert receipts(vault_file) == []
+    assert kept_receipts(vault_file) == []
 
 
 def test_a_busy_vault(many: Invoke, vault_file: Path) -> None:
@@ -62,7 +43,7 @@ def test_a_busy_vault(many: Invoke, vault_file: Path) -> None:
 
     assert (plain.exit_code, plain.stderr, explained.exit_code, explained.stderr) == (0, "", 0, "")
     assert "receipt: none was kept" in explained.stdout
-    assert receipts(vault_file) == []
+    assert kept_receipts(vault_file) == []
 
 
 def ask(recalls: Recalls) -> int | None:
@@ -111,9 +92,7 @@ def test_a_vault_that_must_stay_as_it_is() -> None:
     vault = SqliteVault(":memory:")
     days_old(vault, 1000)
 
-    kept = ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False))
-
-    assert kept is None
+    assert ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False)) is None
     assert vault.telemetry.count() == vault.receipts.counts().stored == 1
 
 

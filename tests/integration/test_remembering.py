@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from command_line import Invoke, ask_json, write_notes
-from interface_world import InterfaceWorld, interface_world
+from interface_world import InterfaceWorld
 from typer.testing import CliRunner
 
 from clawmem.adapters.files.front_matter import parse_yaml
@@ -18,17 +18,7 @@ from clawmem.domain.documents.times import parse_iso
 
 THOUGHT = "Haruka prefers the green ticket machine, the red one sticks."
 INBOX = "_clawmem"
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
-    """A served vault over two notes."""
-    home = tmp_path_factory.mktemp("remembering")
-    write_notes(
-        home / "notes", {"rent.md": "# Rent\n\nThe rent is 850 a month.\n", "b.md": "# Boat\n\nIt is red.\n"}
-    )
-    with interface_world(home) as world:
-        yield world
+NOTES = {"rent.md": "# Rent\n\nThe rent is 850 a month.\n", "b.md": "# Boat\n\nIt is red.\n"}
 
 
 def saved_files(notes: Path, folder: str = INBOX) -> list[Path]:
@@ -56,8 +46,7 @@ def test_a_thought_becomes_a_note_of_the_user(remembered: Invoke, notes: Path) -
         [found] = ask_json(remembered, verb, "-n", 1, "green or red ticket machine that sticks")["results"]
         assert found["file"] == said["file"] == f"notes/{INBOX}/{file.name}"
     found = ask_json(remembered, "search", "sessions Redis", "--all")["results"]
-    by_file = {one["file"]: one for one in found}
-    assert by_file[f"notes/{redis}"]["superseded_by"]["file"] == said["file"]
+    assert {one["file"]: one for one in found}[f"notes/{redis}"]["superseded_by"]["file"] == said["file"]
     [listed] = [one for one in ask_json(remembered, "list")["documents"] if one["file"] == said["file"]]
     assert parse_iso(listed["authored_at"]) == parse_iso(str(head["created"]))
     assert ask_json(remembered, "update")["unchanged"] == 4

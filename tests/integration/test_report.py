@@ -8,7 +8,7 @@ from pathlib import Path
 import apsw
 import duckdb
 import pytest
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, assert_refused, configure
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -60,7 +60,7 @@ def test_questions_are_recorded_as_they_are_asked(remembered: Invoke) -> None:
 def test_an_answer_is_the_same_recorded_or_not(read: Invoke, home: Path) -> None:
     """Recording changes nothing of what is shown."""
     recorded = read("search", "sessions", "--json")
-    _configure(home, "telemetry: off")
+    configure(home, "telemetry: off")
     unrecorded = read("search", "sessions", "--json")
 
     assert recorded.output == unrecorded.output
@@ -69,7 +69,7 @@ def test_an_answer_is_the_same_recorded_or_not(read: Invoke, home: Path) -> None
 
 def test_of_a_question_only_its_fingerprint_is_kept(read: Invoke, home: Path, vault_file: Path) -> None:
     """Without receipts what was asked is not to be found in the vault; that the same was asked again is."""
-    _configure(home, "receipts: off")
+    configure(home, "receipts: off")
     read("search", "Marmalade", "postgres")
 
     vault = SqliteVault(str(vault_file))
@@ -166,12 +166,8 @@ def test_everything_is_shown(read: Invoke) -> None:
     shown = read("report").stdout
 
     for title in (
-        "Recalled most",
-        "Never recalled",
-        "By collection and type",
-        "Documents by age",
-        "Speed by day",
-    ):
+        "Recalled most, Never recalled, By collection and type, Documents by age, Speed by day"
+    ).split(", "):
         assert f"\n{title}" in shown
     assert "notes/people/haruka.md" in shown.partition("Never recalled")[2].partition("By collection")[0]
     assert " B " in shown  # sizes have units
@@ -244,13 +240,7 @@ def test_a_refusal_is_one_sentence(read: Invoke, home: Path, args: tuple[str, ..
     """Bad input leaves with 2 and one line on stderr that names the way out."""
     (home / "taken").write_text("a file")
 
-    done = read("report", *args)
-
-    assert done.exit_code == 2, done.output
-    assert done.stderr.startswith("clawmem: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
-    assert not done.stdout
+    assert_refused(read("report", *args), said, code=2)
 
 
 # -- files ----------------------------------------------------------------------------------------------
@@ -332,9 +322,3 @@ def test_a_missing_package_is_named(
 
     assert done.exit_code == 4
     assert "pip install '.[duckdb]'" in done.stderr
-
-
-def _configure(home: Path, line: str) -> None:
-    """Add a line to the config file."""
-    [config] = (home / ".config" / "clawmem").iterdir()
-    config.write_text(f"{config.read_text('utf-8')}{line}\n", "utf-8")

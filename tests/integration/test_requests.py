@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-from command_line import Invoke
-from typer.testing import Result
+from command_line import Invoke, assert_refused, read_json
 
 VERBS = ("search", "vsearch", "query")
 
@@ -41,21 +39,6 @@ SYNTAX = [
 ]
 
 
-def answers(done: Result) -> list[dict[str, Any]]:
-    assert done.exit_code == 0, done.output
-    found: list[dict[str, Any]] = json.loads(done.stdout)["results"]
-    return found
-
-
-def refused(done: Result, code: int, said: str) -> bool:
-    """Whether it left with *code* and one line on stderr, with nothing on stdout."""
-    assert done.exit_code == code, done.output
-    assert done.stderr.startswith("clawmem: ")
-    assert done.stderr.count("\n") == 1
-    assert said in done.stderr
-    return not done.stdout
-
-
 class TestIds:
     @pytest.mark.parametrize(
         ("name", "code", "said"),
@@ -80,7 +63,7 @@ class TestIds:
     )
     def test_get(self, remembered: Invoke, name: str, code: int, said: str) -> None:
         """What is no id of ours reads nothing, and says what is wrong with it."""
-        assert refused(remembered("get", "--", name), code, said)
+        assert_refused(remembered("get", "--", name), said, code)
 
     @pytest.mark.parametrize(
         "name", ["../x.md,people/haruka.md", "a" * 1001 + ",people/haruka.md", "\0,haruka.md"]
@@ -97,7 +80,7 @@ class TestIds:
         """An absolute path opens nothing that was not indexed."""
         (tmp_path / "secret.md").write_text("Secret.")
 
-        assert refused(remembered("get", tmp_path / "secret.md"), 3, "No document matches")
+        assert_refused(remembered("get", tmp_path / "secret.md"), "No document matches", 3)
 
 
 class TestBounds:
@@ -105,13 +88,13 @@ class TestBounds:
     @pytest.mark.parametrize("limit", ["0", "-1", "101", "99999999999999999999"])
     def test_limits(self, remembered: Invoke, verb: str, limit: str) -> None:
         """Below 1 or above 100 is a mistake, not an empty or an endless answer."""
-        assert refused(remembered(verb, "redis", "--limit", limit), 2, "--limit must be at ")
+        assert_refused(remembered(verb, "redis", "--limit", limit), "--limit must be at ", 2)
 
     @pytest.mark.parametrize("limit", ["0", "101"])
     def test_limits_of_candidates(self, remembered: Invoke, limit: str) -> None:
         """How many are looked at is refused in the same way."""
-        assert refused(
-            remembered("query", "redis", "--candidate-limit", limit), 2, "--candidate-limit must be at "
+        assert_refused(
+            remembered("query", "redis", "--candidate-limit", limit), "--candidate-limit must be at ", 2
         )
 
     @pytest.mark.parametrize(
@@ -132,19 +115,19 @@ class TestBounds:
         """Every command says what a value must be, and nothing of how that was found out."""
         done = remembered(*words)
 
-        assert refused(done, 2, said)
+        assert_refused(done, said, 2)
         assert not any(phrase in done.stderr for phrase in ("Input should", "String should", "Value error"))
 
     @pytest.mark.parametrize("verb", VERBS)
     @pytest.mark.parametrize("limit", ["1", "100"])
     def test_limits_that_are_met(self, remembered: Invoke, verb: str, limit: str) -> None:
         """Exactly the bounds are fine."""
-        assert len(answers(remembered(verb, "redis sessions", "-n", limit, "--json"))) >= 1
+        assert len(read_json(remembered(verb, "redis sessions", "-n", limit, "--json"))["results"]) >= 1
 
     @pytest.mark.parametrize("score", ["-0.1", "1.1", "nan", "inf"])
     def test_scores(self, remembered: Invoke, score: str) -> None:
         """A minimum score is a number from 0 to 1."""
-        assert refused(remembered("search", "redis", "--min-score", score), 2, "--min-score must be ")
+        assert_refused(remembered("search", "redis", "--min-score", score), "--min-score must be ", 2)
 
     @pytest.mark.parametrize("option", ["--since", "--until", "--as-of"])
     @pytest.mark.parametrize("date", ["yesterday", "2026-02-30", "31.3.2026", "2026"])
@@ -160,8 +143,8 @@ class TestBounds:
         """10 000 characters are answered, 10 001 refused."""
         question = ("redis " * 2000)[:10_000]
 
-        assert answers(remembered(verb, question, "--min-score", "0", "--json"))
-        assert refused(remembered(verb, question + "x"), 2, "must have at most 10000 characters")
+        assert read_json(remembered(verb, question, "--min-score", "0", "--json"))["results"]
+        assert_refused(remembered(verb, question + "x"), "must have at most 10000 characters", 2)
 
     @pytest.mark.parametrize("question", [(), ("",), (" \t\n",), ("", " ")])
     def test_nothing_asked(self, remembered: Invoke, question: tuple[str, ...]) -> None:
@@ -179,37 +162,40 @@ class TestWords:
         assert plain.exit_code == 0, plain.output
         assert plain.stderr == ""
         assert "Nothing found for:" in plain.stdout or "notes/" in plain.stdout
-        answers(remembered(verb, "--json", "--", question))
+        read_json(remembered(verb, "--json", "--", question))
 
     @pytest.mark.parametrize("verb", VERBS)
     @pytest.mark.parametrize("question", ["the", "is it the and of", "who are we"])
     def test_stop_words_alone(self, remembered: Invoke, verb: str, question: str) -> None:
         """They are looked for when there is nothing else."""
-        answers(remembered(verb, question, "--json"))
+        read_json(remembered(verb, question, "--json"))
 
-        assert len(answers(remembered("search", "is for us", "--all", "--json"))) == 2
+        assert len(read_json(remembered("search", "is for us", "--all", "--json"))["results"]) == 2
 
     @pytest.mark.parametrize("question", SYNTAX)
     def test_syntax_is_only_words(self, remembered: Invoke, question: str) -> None:
         """What an engine would take for an operator, a column or a statement is text; the words are found."""
         for verb in ("search", "query"):
-            found = answers(remembered(verb, "--json", "--", question))
+            found = read_json(remembered(verb, "--json", "--", question))["results"]
             assert found[0]["file"] == "notes/decisions/2026-02-11-redis.md", verb
 
         assert len(json.loads(remembered("list", "--json").stdout)["documents"]) == 3
 
     def test_a_column_is_a_word(self, remembered: Invoke) -> None:
         """``title:xylophone`` finds no title, and ``-redis`` excludes nothing."""
-        assert answers(remembered("search", "title:xylophone", "--json")) == []
-        assert len(answers(remembered("search", "--json", "--all", "--", "-redis", "sessions"))) == 2
+        assert read_json(remembered("search", "title:xylophone", "--json"))["results"] == []
+        assert (
+            len(read_json(remembered("search", "--json", "--all", "--", "-redis", "sessions"))["results"])
+            == 2
+        )
 
     @pytest.mark.parametrize("name", ["notes' or 1=1", "no*", "NOTES", "\udcff", "a\0b"])
     def test_collections_that_are_none(self, remembered: Invoke, name: str) -> None:
         """The name of a collection is compared, never interpreted."""
-        assert refused(remembered("search", "redis", "-c", name), 3, "Did you mean: notes")
+        assert_refused(remembered("search", "redis", "-c", name), "Did you mean: notes", 3)
 
     @pytest.mark.parametrize("verb", [("list",), ("search", "redis"), ("query", "redis")], ids=" ".join)
     @pytest.mark.parametrize("name", ["", " ", ","])
     def test_a_collection_without_a_name(self, remembered: Invoke, verb: tuple[str, ...], name: str) -> None:
         """An empty text, such as an unset variable, does not stand for every collection."""
-        assert refused(remembered(*verb, "-c", name), 2, "--collection is empty.")
+        assert_refused(remembered(*verb, "-c", name), "--collection is empty.", 2)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from notes_vault import NotesVault
-from scripted_server import Models
-from staged_models import NOTES, QUESTION, names, perfect, request, reranking, run, scoring, sent
+from scripted_server import Models, scoring_each
+from staged_models import NOTES, QUESTION, names, perfect, request, reranking, run, sent
 
 from clawmem.adapters.http.reranker import http_reranker
 from clawmem.adapters.memory.clock import ManualClock
@@ -43,7 +43,7 @@ def vault(notes_vault: NotesVault) -> SqliteVault:
 class TestReranking:
     def test_a_perfect_model_moves_the_answer_to_the_top(self, vault: SqliteVault, models: Models) -> None:
         """The note that answers is the first, wherever the indexes had put it, with the score that moved it."""
-        reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
+        reranker = models.factory(http_reranker, models.serve(scoring_each(perfect)).url)
         before, _ = run(reranking(vault, None), vault, request())
 
         work, trace = run(reranking(vault, reranker), vault, request())
@@ -56,7 +56,7 @@ class TestReranking:
 
     def test_the_published_blend_keeps_the_first(self, vault: SqliteVault, models: Models) -> None:
         """Under the published ranking the first one stays, as published; the answer is the second."""
-        reranker = models.factory(http_reranker, models.serve(scoring(perfect)).url)
+        reranker = models.factory(http_reranker, models.serve(scoring_each(perfect)).url)
         before, _ = run(reranking(vault, None), vault, request())
 
         work, _ = run(reranking(vault, reranker), vault, request(ranking=Ranking.PUBLISHED))
@@ -70,7 +70,7 @@ class TestReranking:
         """Ten notes of which half say the same are five texts: a batch of four and one of one."""
         texts = {f"copy{n}.md": f"The whistle of number {n // 2}.\n" for n in range(10)}
         notes_vault.take_in(texts)
-        server = models.serve(scoring(len))
+        server = models.serve(scoring_each(len))
 
         work, _ = run(
             reranking(vault, models.factory(http_reranker, server.url)), vault, request("number whistle?")
@@ -86,7 +86,7 @@ class TestReranking:
 
     def test_a_text_is_read_once_for_a_question(self, vault: SqliteVault, models: Models) -> None:
         """The second time nothing is sent; another question or another intent is another reading."""
-        server = models.serve(scoring(perfect))
+        server = models.serve(scoring_each(perfect))
         reranker = models.factory(http_reranker, server.url)
 
         first, second = (run(reranking(vault, reranker), vault, request())[0] for _ in range(2))
@@ -133,7 +133,7 @@ class TestReranking:
         """Of a long note the part around what matched is sent, not its beginning; of a line little more than it."""
         filler = "".join(f"Paragraph {n} is about nothing at all.\n\n" for n in range(400))
         notes_vault.take_in({"long.md": f"{filler}The zeppelin landed.\n\n{filler}"})
-        server = models.serve(scoring(len))
+        server = models.serve(scoring_each(len))
         reranker = models.factory(http_reranker, server.url)
 
         run(reranking(vault, reranker), vault, request("zeppelin landed?"))
@@ -147,7 +147,7 @@ class TestReranking:
 
     def test_broken_notes_of_the_past_are_read_anew(self, vault: SqliteVault, models: Models) -> None:
         """A score that was kept and is no number is not believed."""
-        server = models.serve(scoring(perfect))
+        server = models.serve(scoring_each(perfect))
         reranker = models.factory(http_reranker, server.url)
         expected, _ = run(reranking(vault, reranker), vault, request())
 
@@ -177,7 +177,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
             f"note{n:02d}.md": " ".join(word for bit, word in enumerate(asked) if (n + 1) >> bit & 1)
             + f" and {'filler ' * (n % 7)} of note {n}.\n"
             for n in range(60)
-        },
+        }
     )
     yield made.vault
     made.close()

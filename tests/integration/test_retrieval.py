@@ -24,7 +24,6 @@ from clawmem.ports.records import InactiveReason
 
 SHORT_S = 0.5  # a deadline that a leg which says nothing misses, and any other meets
 
-
 KETTLE = """\
 ---
 author: Ilse Brandt
@@ -110,9 +109,7 @@ class TestWords:
         text = "".join(f"- alder {n}\n- birch {n}\n" for n in range(8)) + "- birch and, far from it, alder\n"
         notes.take_in({"trees.md": text}, vectors=False)
 
-        answer = notes.ask("alder birch", unit=Unit.LINE)
-
-        assert lines(answer)[0] == ("trees.md", 17, 17)
+        assert lines(notes.ask("alder birch", unit=Unit.LINE))[0] == ("trees.md", 17, 17)
 
     def test_a_log_does_not_crowd_out_the_lines_of_other_notes(self, notes: NotesVault) -> None:
         """Hundreds of its lines fit better than the one that answers, which still counts as a line."""
@@ -262,9 +259,7 @@ class TestLegs:
             return search
 
         stage = RunRetrievers({"near": leg("near"), "far": leg("far")}, at_hand=lambda: {"near", "unknown"})
-        work = stage(read_request("vinegar", now_ms=START_MS), Work(), Trace())
-
-        assert list(work.legs) == ["near", "far"]
+        assert list(stage(read_request("vinegar", now_ms=START_MS), Work(), Trace()).legs) == ["near", "far"]
         assert threads["near"] == threading.get_ident() != threads["far"]
 
     def test_a_broken_leg_at_hand(self, notes: NotesVault) -> None:

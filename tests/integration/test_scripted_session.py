@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from hook_process import Answered, transcript
+from hook_process import Hook, transcript
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.environment.private_files import state_folder
 from clawmem.ports.records import Document
-
-Hook = Callable[..., Answered]
 
 OWN = "We'll keep invoices in a bucket for ten years."
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")
@@ -71,8 +68,7 @@ def test_what_was_told_is_not_captured_back(vault_file: Path, hook: Hook, home: 
         hook(name, "Stop", transcript_path=str(said))
 
     kept = captured(vault_file)
-    decided = {one.title for one, _ in kept.values() if "observations" in one.path}
-    assert decided == {OWN.rstrip(".")}
+    assert {one.title for one, _ in kept.values() if "observations" in one.path} == {OWN.rstrip(".")}
     [handoff] = [text for one, text in kept.values() if one.content_type == "handoff"]
     assert OWN in handoff
     for echo in ("every session to Postgres in spring", "price list", "formatter"):
@@ -122,8 +118,7 @@ def test_the_summary_of_a_compaction_is_kept(vault_file: Path, hook: Hook, home:
             {"continue": True, "suppressOutput": False},
         ),
     ):
-        done = hook(name, "PostCompact", compact_summary=summary, **told)
-        assert done.answer == answer
+        assert hook(name, "PostCompact", compact_summary=summary, **told).answer == answer
 
     [(path, (document, text))] = captured(vault_file).items()
     assert path.startswith("agent/handoffs/")
@@ -131,8 +126,7 @@ def test_the_summary_of_a_compaction_is_kept(vault_file: Path, hook: Hook, home:
     assert (document.content_type, document.confidence, document.revision_count) == ("handoff", 0.6, 2)
     assert "Invoices go to a bucket" in text
     assert "hunter2" not in text
-    next_one = hook("session-bootstrap", "SessionStart", source="startup").context
-    assert "Invoices go to a bucket" in next_one
+    assert "Invoices go to a bucket" in hook("session-bootstrap", "SessionStart", source="startup").context
 
 
 def test_a_compaction_that_nothing_was_saved_for(vault_file: Path, hook: Hook, home: Path) -> None:

@@ -9,11 +9,9 @@ from pathlib import Path
 
 import pytest
 from command_line import Invoke
-from hook_process import Answered, transcript
+from hook_process import Hook, transcript
 
 from clawmem.adapters.sqlite.vault import SqliteVault
-
-Hook = Callable[..., Answered]
 
 CHANCE = random.Random(20261123)
 FILLING = "The harbour crane was inspected, and its cables were found to be worn at the lower drum. "

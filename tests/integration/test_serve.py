@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hook_process import transcript
+from programs import modules_of_hook
 from serve_world import QUESTION, World, prompted
 from server_process import ServerProcess, serving
 from waiting import eventually
@@ -22,13 +22,11 @@ from clawmem.app.settings import plain as surfacing_choices
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
-
 TURNS = (
     ("Where should the queue live?", "We could use Redis or Postgres."),
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
     ("And the tests?", "I will run them against a real server."),
 )
-
 
 ALONE = {"CLAWMEM_API_TOKEN": "not the token of any server"}  # a hook that shows it is sent away
 
@@ -131,9 +129,7 @@ class TestHooks:
         every = {"CLAWMEM_HOOKS": ",".join(OPTIONAL_HOOKS)}
 
         served = world.hook(name, {**told, "session_id": f"{name} served"}, **every)
-        alone = world.hook(name, {**told, "session_id": f"{name} alone"}, **every, **ALONE)
-
-        assert served == alone
+        assert served == world.hook(name, {**told, "session_id": f"{name} alone"}, **every, **ALONE)
         if called.event == "UserPromptSubmit":
             assert "Redis for 14 days" in served["hookSpecificOutput"]["additionalContext"]
 
@@ -174,45 +170,23 @@ class TestHooks:
 
     def test_what_asking_costs(self, world: World, server: ServerProcess) -> None:
         """Modules, not milliseconds: no storage, no HTTP library, no framework."""
-        code = (
-            "import os, sys\n"
-            "leave, already = os._exit, {*sys.modules}\n"
-            "os._exit = lambda code: (os.write(2, ' '.join({*sys.modules} - already).encode()), leave(code))\n"
-            "sys.argv = ['clawmem', 'hook', 'UserPromptSubmit']\n"
-            "from clawmem.app.main import main\n"
-            "main()\n"
-        )
         for number in range(5):  # on a busy machine the hook does not wait for the server, and answers alone
-            done = subprocess.run(
-                [sys.executable, "-c", code], check=True, capture_output=True, cwd=world.home, env=world.environ,
-                input=json.dumps(prompted(QUESTION, f"modules {number}")).encode(),
-            )  # fmt: skip
-            loaded = set(done.stderr.decode().split())
+            event = prompted(QUESTION, f"modules {number}")
+            told, loaded = modules_of_hook("UserPromptSubmit", event, cwd=world.home, env=world.environ)
             if "clawmem.app.interfaces.hooks.runner" not in loaded:
                 break
         ours = {name for name in loaded if name.startswith("clawmem.")}
         packages = {name.rpartition(".")[0] for name in ours}
 
-        assert b"Redis for 14 days" in done.stdout
-        assert ours - packages == {
-            "clawmem.app.environment.process_identity",
-            "clawmem.app.main",
-            "clawmem.app.environment.places",
-            "clawmem.app.version",
-            "clawmem.app.interfaces.hooks.process",
-            "clawmem.app.client.request",
-            "clawmem.app.client.announcement",
-        }
-        assert not loaded & {
-            "collections",
-            "contextlib",
-            "json",
-            "pathlib",
-            "re",
-            "socket",
-            "threading",
-            "typing",
-        }
+        assert "Redis for 14 days" in told
+        assert ours - packages == set(
+            (
+                "clawmem.app.environment.process_identity clawmem.app.main "
+                "clawmem.app.environment.places clawmem.app.version clawmem.app.interfaces.hooks.process "
+                "clawmem.app.client.request clawmem.app.client.announcement"
+            ).split()
+        )
+        assert not loaded & set("collections contextlib json pathlib re socket threading typing".split())
 
     def test_one_request_for_an_event(self, world: World, server: ServerProcess) -> None:
         """The server runs the hooks of the event that the caller's options enable, in order."""

@@ -50,7 +50,6 @@ class Shelf(ServedNotesVault):
     def lag(self, index: str = "lexical") -> int:
         """How many changes an index outside has not seen."""
         marker = (self.vault.lexical if index == "lexical" else self.vault.vectors).marker()
-        assert marker is not None
         return self.vault.outbox.head().seq - marker.seq
 
     def kept(self) -> int:

@@ -16,9 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc")
 # 10 000 notes add 12 MB of rounded vectors, 12 MB of words, 8 MB of matches and 4 MB of texts.
 MOST_MB = 145
 ASKED = 240
-DEAR = {
-    "_rust.abi3": "a part of the tools' library, which takes 27 MB and which nobody asked for",
-}
+DEAR = {"_rust.abi3": "a part of the tools' library, which takes 27 MB and which nobody asked for"}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +50,4 @@ def test_it_stays_below_its_bound(world: World) -> None:
 @pytest.mark.parametrize("library", DEAR)
 def test_what_nobody_needs_is_not_loaded(world: World, library: str) -> None:
     """Neither to read questions nor to be ready for what may come."""
-    mapped = Path(f"/proc/{world.server.process.pid}/maps").read_text()
-
-    assert library not in mapped, DEAR[library]
+    assert library not in Path(f"/proc/{world.server.process.pid}/maps").read_text(), DEAR[library]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from client_files import COMMENTED, FILES, JSON5, TOML, YAML_TEXT
-from command_line import Invoke, ask_json, read_json
+from command_line import Invoke, ask_json, read_json, write_file
 
 from clawmem.app.services.setup.json_text import read_json as read_settings
 from clawmem.app.services.setup.parts import CLIENT_TITLES
@@ -18,14 +18,7 @@ from clawmem.app.services.setup.parts import CLIENT_TITLES
 @pytest.fixture
 def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home whose configuration folder is the usual one."""
-    for name in (
-        "XDG_CONFIG_HOME",
-        "XDG_CACHE_HOME",
-        "CODEX_HOME",
-        "HERMES_HOME",
-        "OPENCLAW_STATE_DIR",
-        "APPDATA",
-    ):
+    for name in "XDG_CONFIG_HOME XDG_CACHE_HOME CODEX_HOME HERMES_HOME OPENCLAW_STATE_DIR APPDATA".split():
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", f"{home / 'bin'}{os.pathsep}{os.environ['PATH']}")
     return home
@@ -35,8 +28,7 @@ def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def program(home: Path) -> Path:
     """A program ``clawmem`` on the PATH."""
     file = home / "bin" / "clawmem"
-    file.parent.mkdir(exist_ok=True)
-    file.write_text("#!/bin/sh\n")
+    write_file(file, "#!/bin/sh\n")
     file.chmod(0o755)
     return file
 
@@ -88,8 +80,7 @@ def test_connected_once_and_taken_out(invoke: Invoke, home: Path, client: str, h
 def test_removal_of_the_last_agent_removes_the_choice_of_a_server(invoke: Invoke, home: Path) -> None:
     """A choice of the user stays."""
     file = home / ".config" / "clawmem" / "config.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text("# mine\nembedder: static\n")
+    write_file(file, "# mine\nembedder: static\n")
     invoke("setup", "cursor")
     invoke("setup", "codex")
 
@@ -106,8 +97,7 @@ def test_removal_of_the_last_agent_removes_the_choice_of_a_server(invoke: Invoke
 def test_the_settings_of_openclaw_are_json5(invoke: Invoke, home: Path) -> None:
     """Also after another edit in the meantime, every byte of the user's stays."""
     file = home / ".openclaw" / "openclaw.json"
-    file.parent.mkdir()
-    file.write_text(JSON5)
+    write_file(file, JSON5)
 
     assert "plugins.slots.memory: memory-core → clawmem" in invoke("setup", "openclaw", "--yes").output
     text = file.read_text()
@@ -117,15 +107,13 @@ def test_the_settings_of_openclaw_are_json5(invoke: Invoke, home: Path) -> None:
     file.write_text(text.replace("0x4951", "0x4952"))
     invoke("setup", "openclaw", "--remove")
 
-    left = file.read_text()
-    assert left == JSON5.replace("0x4951", "0x4952")
+    assert file.read_text() == JSON5.replace("0x4951", "0x4952")
 
 
 def test_what_others_wrote_stays(invoke: Invoke, home: Path) -> None:
     """Comments, other servers and hooks, and what is changed between connecting and removing."""
     file = home / ".gemini" / "settings.json"
-    file.parent.mkdir()
-    file.write_text(COMMENTED)
+    write_file(file, COMMENTED)
     assert invoke("setup", "gemini").exit_code == 0
     text = file.read_text()
     settings = read_settings(text, comments=True)
@@ -146,8 +134,7 @@ def test_codex(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> N
     vault, config = home / "my vault.sqlite", home / "conf"
     monkeypatch.setenv("INDEX_PATH", str(vault))
     monkeypatch.setenv("CLAWMEM_CONFIG_DIR", str(config))
-    (home / ".codex").mkdir()
-    (home / ".codex" / "config.toml").write_text(TOML)
+    write_file(home / ".codex" / "config.toml", TOML)
 
     invoke("setup", "codex")
 
@@ -168,8 +155,7 @@ def test_codex(invoke: Invoke, home: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_last_table_is_removed_with_its_blank_line(invoke: Invoke, home: Path) -> None:
     """Also if the file was changed in the meantime."""
     file = home / ".codex" / "config.toml"
-    file.parent.mkdir()
-    file.write_text('model = "a"\n')
+    write_file(file, 'model = "a"\n')
     invoke("setup", "codex")
     file.write_text(file.read_text().replace('"a"', '"b"'))
 
@@ -181,8 +167,7 @@ def test_a_last_table_is_removed_with_its_blank_line(invoke: Invoke, home: Path)
 def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, home: Path) -> None:
     """Without the permission it is linked, and what is missing is said; removal puts the slot back."""
     file = home / ".openclaw" / "openclaw.json"
-    file.parent.mkdir()
-    file.write_text(COMMENTED)
+    write_file(file, COMMENTED)
 
     dry = invoke("setup", "openclaw", "--dry-run")
     told = invoke("setup", "openclaw")
@@ -203,8 +188,7 @@ def test_openclaw_is_permitted_to_read_conversations_on_request(invoke: Invoke, 
 def test_hermes(invoke: Invoke, home: Path) -> None:
     """The provider is selected in place, and its folder is linked."""
     file = home / ".hermes" / "config.yaml"
-    file.parent.mkdir()
-    file.write_text(YAML_TEXT)
+    write_file(file, YAML_TEXT)
 
     assert "memory.provider: mem0 → clawmem" in invoke("setup", "hermes", "--dry-run").output
     assert "hermes memory status. Undo:" in invoke("setup", "hermes", "--profile", "speed").output
@@ -343,8 +327,7 @@ def test_a_broken_config_file_is_noticed_first(
     """Nothing is written to a client's file then."""
     (home / ".cursor").mkdir()
     file = home / ".config" / "clawmem" / "config.yaml"
-    file.parent.mkdir(parents=True)
-    file.write_text(config)
+    write_file(file, config)
 
     done = invoke("setup", *command)
 
@@ -355,8 +338,7 @@ def test_a_broken_config_file_is_noticed_first(
 def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Path) -> None:
     """The very commands of the settings; what is gone, silent or prints something else is named with the remedy."""
     assert "No agent is connected" in invoke("setup", "--check").output
-    (home / ".cursor").mkdir()
-    (home / ".cursor" / "mcp.json").write_text("{ broken")
+    write_file(home / ".cursor" / "mcp.json", "{ broken")
     told = invoke("setup", "--check")
     assert told.exit_code == 1
     assert (
@@ -400,8 +382,7 @@ def test_a_check_starts_what_is_configured(invoke: Invoke, home: Path, notes: Pa
 def test_a_file_of_another_shape_stops_no_other_client(invoke: Invoke, home: Path) -> None:
     """Gemini is removed, and the check names the file of Cursor."""
     for folder, text in ((".gemini", "{}"), (".cursor", '{"mcpServers": []}')):
-        (home / folder).mkdir(exist_ok=True)
-        (home / folder / ("settings.json" if folder == ".gemini" else "mcp.json")).write_text(text, "utf-8")
+        write_file(home / folder / ("settings.json" if folder == ".gemini" else "mcp.json"), text)
     assert invoke("setup", "gemini").exit_code == 0
     removed = invoke("setup", "gemini", "--remove")
     checked = invoke("setup", "--check")

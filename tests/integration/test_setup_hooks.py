@@ -6,20 +6,18 @@ import json
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from client_files import OLD_FORM, SOMEBODY, edit_hooks, group_of, names_in
 from command_line import Invoke
+from command_process import Run
 
 from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.services.setup.hooks import call_of
 from clawmem.app.services.setup.json_text import with_json
 from clawmem.app.services.setup.steps import run_steps
 from clawmem.ports.errors import ConfigError
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_installing_keeps_everything_that_is_not_ours(run: Run, settings: Path) -> None:

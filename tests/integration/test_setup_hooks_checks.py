@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from client_files import OLD_FORM, SOMEBODY, edit_hooks, group_of, names_in, put_hooks
+from command_process import Run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,8 +16,6 @@ from clawmem.app.services.maintenance.machine_checks import hook_check
 from clawmem.app.services.setup.hooks import installed
 from clawmem.app.services.setup.json_text import read_json, with_json, without_json
 from clawmem.app.services.setup.steps import run_steps
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def test_beside_the_plugin_it_is_refused(run: Run, settings: Path) -> None:
@@ -105,7 +102,6 @@ def test_bootstrap_leaves_settings_alone(run: Run, bootstrapped: Path, settings:
 
 
 NAMES = st.sampled_from(["model", "hooks", "env", "größe", 'a "quoted" name'])
-
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.integers() | st.text(max_size=5),

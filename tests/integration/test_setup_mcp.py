@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from client_files import install_server, remove_servers
-from command_line import Invoke
+from command_line import Invoke, write_file
 
 from clawmem.app.services.maintenance.machine_checks import server_check
 from clawmem.app.services.setup.hooks import entry_of
@@ -73,8 +73,7 @@ def test_doctor_sees_what_is_offered_twice(file: Path, tmp_path: Path) -> None:
     install_server(project / ".mcp.json", "clawmem-2", entry)
     assert not check().ok and "clawmem and clawmem-2" in check().detail
     assert server_check(client, file)().ok
-    client.mkdir()
-    (client / "settings.json").write_text('{"enabledPlugins": {"clawmem@market": true}}', "utf-8")
+    write_file(client / "settings.json", '{"enabledPlugins": {"clawmem@market": true}}')
     beside = server_check(client, file)()
     assert not beside.ok and "the clawmem plugin and clawmem" in beside.detail
     assert "clawmem setup mcp --remove" in beside.way_out

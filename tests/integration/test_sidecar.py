@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +11,7 @@ from typing import BinaryIO
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from programs import run_program
 
 import clawmem
 from clawmem.adapters.sidecar import vector_index
@@ -85,8 +84,7 @@ def recall(index: SidecarVectorIndex, rows: Floats, questions: Floats) -> float:
 
 
 def true_nearest(rows: Floats, question: Floats) -> list[int]:
-    nearest: list[int] = np.argpartition(-(rows @ question), 10)[:10].tolist()
-    return nearest
+    return np.argpartition(-(rows @ question), 10)[:10].tolist()
 
 
 class TestNearest:
@@ -355,15 +353,7 @@ class TestOthers:
         )
 
         above = str(Path(clawmem.__path__[0]).parent)
-        done = subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env={"PYTHONPATH": above},
-        )
-
-        assert done.stdout == "7 5 sidecar, exact False\n"
+        assert run_program(code, env={"PYTHONPATH": above}).stdout == "7 5 sidecar, exact False\n"
 
     def test_the_backend_opens_and_discards(self, tmp_path: Path, vectors: Floats) -> None:
         """A generation lives in its folder alone, and is gone with it; a second time that is no error."""

@@ -86,17 +86,13 @@ class Counting:
 class TestSketching:
     def test_embedding_sketches_every_line(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
         """One run makes the vectors and then the sketches; a second finds nothing to do."""
-        report = EmbedPending(notes.vault, minilm)()
-
-        assert report.sketched == 8
+        assert EmbedPending(notes.vault, minilm)().sketched == 8
         assert notes.vault.sketches.counts() == SketchCounts(8, 0)
         assert notes.vault.sketches.fingerprint() == minilm.fingerprint
         assert EmbedPending(notes.vault, minilm)().sketched == 0
 
     def test_a_model_without_words_sketches_nothing(self, notes: Notes) -> None:
-        report = EmbedPending(notes.vault, HashingEmbedder())()
-
-        assert report.sketched == 0
+        assert EmbedPending(notes.vault, HashingEmbedder())().sketched == 0
         assert notes.vault.sketches.fingerprint() is None
 
     def test_equal_lines_are_read_once(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
@@ -135,8 +131,6 @@ class TestSketching:
         rows, alone = read_rows(sketch, minilm.dimensions), read_rows(stop, minilm.dimensions)
         (vectors,) = minilm.token_vectors(["the bees left"])
 
-        assert rows is not None
-        assert alone is not None
         assert alone.words == ()
         expected = [int("".join("1" if x > 0 else "0" for x in row), 2) for row in vectors.vectors]
         told = [row for row, (start, _) in zip(expected, vectors.spans, strict=True) if start >= len("the")]
@@ -206,7 +200,6 @@ def test_a_sketch_goes_with_its_line(notes: Notes, minilm: MiniLmEmbedder) -> No
     """No row is left of a document that was written anew with fewer lines."""
     EmbedPending(notes.vault, minilm)()
     hive = notes.vault.documents.at("notes", "hive.md")
-    assert hive is not None
 
     notes.write(**{"hive.md": "Empty."})
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
+from programs import run_program
 
 NOTES = Path(__file__).parents[1] / "data" / "ownervault"
 QUESTIONS = (
@@ -52,10 +53,7 @@ def traced(environ: dict[str, str]) -> Traced:
     """Run a command and return its statements; its output must hold *answer*."""
 
     def run(arguments: Sequence[str], event: object = "", *, answer: str) -> list[str]:
-        command = [sys.executable, "-c", TRACING, *arguments]
-        said = json.dumps(event)
-        done = subprocess.run(command, env=environ, input=said, check=True, capture_output=True, text=True)
-        assert answer in done.stdout
+        assert answer in run_program(TRACING, *arguments, env=environ, input=json.dumps(event)).stdout
         return Path(environ["STATEMENTS"]).read_text("utf-8").splitlines()
 
     return run

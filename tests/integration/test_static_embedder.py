@@ -1,14 +1,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
+from programs import run_program
 
 from clawmem.adapters.models import static
 from clawmem.adapters.models.static import StaticEmbedder
@@ -115,8 +114,8 @@ def test_words_have_the_tokens_of_the_whole_text(embedder: StaticEmbedder) -> No
     texts = [*odd, *(note.read_text("utf-8", "replace") for note in notes), *TEXTS]
     whole = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
 
-    assert embedder._ids(texts) == whole
-    assert embedder._ids(texts[::-1]) == whole[::-1]
+    assert [list(ids) for ids in embedder._ids(texts)] == whole
+    assert [list(ids) for ids in embedder._ids(texts[::-1])] == whole[::-1]
 
 
 def test_the_batch_does_not_matter(embedder: StaticEmbedder) -> None:
@@ -133,9 +132,10 @@ def test_another_process_gives_the_same_bytes(embedder: StaticEmbedder) -> None:
         "from clawmem.adapters.models.static import StaticEmbedder as E;"
         "e = E(); print(e.fingerprint, e.embed_query('redis sessions').hex())"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert run.stdout.split() == [embedder.fingerprint, embedder.embed_query("redis sessions").hex()]
+    assert run_program(code).stdout.split() == [
+        embedder.fingerprint,
+        embedder.embed_query("redis sessions").hex(),
+    ]
 
 
 def test_a_text_of_a_megabyte(embedder: StaticEmbedder) -> None:
@@ -243,9 +243,7 @@ def test_starts_without_numpy_and_never_imports_the_package() -> None:
         "print('numpy' in sys.modules, 'tokenizers' in sys.modules); e.embed_query('a');"
         "print('wordllama' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-
-    assert run.stdout.split() == ["False", "False", "False"]
+    assert run_program(code).stdout.split() == ["False", "False", "False"]
 
 
 def copied(folder: Path) -> Path:

@@ -38,9 +38,7 @@ class TestStoppedAndGoneOn:
         assert shelf.vault.embeddings.counts() == EmbeddingCounts(stored=len(STORIES))
         assert shelf.firsts() == ASKED
 
-        report = shelf.embed(Turned())
-
-        assert report == EmbedReport(embedded=len(STORIES) - at, replaced=OLD)
+        assert shelf.embed(Turned()) == EmbedReport(embedded=len(STORIES) - at, replaced=OLD)
         shelf.assert_whole("hashing-turned")
 
     def test_back_to_the_first(self, shelf: Shelf) -> None:
@@ -164,9 +162,7 @@ class TestModelsThatFail:
         with pytest.raises(ModelMismatch):
             _ = asker.fingerprint
 
-        report = shelf.embed(Turned(), alone=True)
-
-        assert report.embedded == len(STORIES) + 1
+        assert shelf.embed(Turned(), alone=True).embedded == len(STORIES) + 1
         assert asker.fingerprint == "hashing-turned"
         assert shelf.ask("a comet was seen").results[0].document.path == "comet.md"
 

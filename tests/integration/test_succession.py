@@ -192,7 +192,6 @@ class TestFiles:
         """Nothing of what it said is kept."""
         notes.add({"old.md": OLD, "new.md": NEW})
         new = notes.vault.documents.at("notes", "new.md")
-        assert new is not None
 
         with notes.vault.writing():
             withdraw(notes.vault, [new.id], InactiveReason.FORGOTTEN)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from command_line import write_notes
-from interface_world import InterfaceWorld, interface_world
+from interface_world import InterfaceWorld
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -36,15 +35,6 @@ NOTES = {
     "ferry/summer.md": "---\ndate: 2024-03-04\nsupersedes: house.md\n---\n# Summer break\n\n"
     "The workshop closes in August; Jana answers letters.\n",
 }
-
-
-@pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
-    home = tmp_path_factory.mktemp("superseded")
-    write_notes(home / "notes", NOTES)
-    with interface_world(home) as made:
-        yield made
-
 
 PRINTED: dict[str, Callable[[InterfaceWorld], str]] = {
     "search": lambda one: one.cli("search", "--all", "login sessions Redis"),
@@ -110,9 +100,7 @@ def test_a_prompt_reads_what_holds_first(world: InterfaceWorld) -> None:
     block = world.hook(
         "context-surfacing", "UserPromptSubmit", prompt="Where do login sessions live in Redis?"
     )
-    old = next(line for line in block.splitlines() if "Sessions in Redis" in line)
-
-    assert old.endswith(ESCAPED)
+    assert next(line for line in block.splitlines() if "Sessions in Redis" in line).endswith(ESCAPED)
     assert "<b>" not in block
     assert block.index("**A file**") < block.index("**Sessions in Redis**")
 

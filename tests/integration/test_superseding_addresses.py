@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 
 OLD = "---\ndate: 2026-04-02\naliases: [Price list]\n---\n# Pricing\n\nThe mill charges nine crowns a sack of flour.\n"
 NEW = "---\ndate: 2026-06-02\n{said}\n---\n# Pricing after June\n\nThe mill charges eleven crowns a sack of flour.\n"
@@ -40,11 +40,6 @@ def folder(tmp_path: Path) -> Path:
     return root
 
 
-def write(folder: Path, path: str, text: str) -> None:
-    (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    (folder / path).write_text(text, "utf-8")
-
-
 def listed(invoke: Invoke) -> str:
     return invoke("search", "mill charges crowns", "--all").output
 
@@ -52,8 +47,8 @@ def listed(invoke: Invoke) -> str:
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_of_an_address(invoke: Invoke, folder: Path, form: str) -> None:
     """Whatever address is written, the older note is marked, and nothing is reported."""
-    write(folder, NEW_PATH, NEW.format(said=f"supersedes: {form}"))
-    write(folder, OLD_PATH, OLD)
+    write_file(folder / NEW_PATH, NEW.format(said=f"supersedes: {form}"))
+    write_file(folder / OLD_PATH, OLD)
     invoke("collection", "add", folder)
 
     updated = invoke("update")
@@ -67,8 +62,8 @@ def test_every_form_of_an_address(invoke: Invoke, folder: Path, form: str) -> No
 )
 def test_the_older_note_may_say_it(invoke: Invoke, folder: Path, form: str) -> None:
     """``superseded_by`` reads the same forms."""
-    write(folder, OLD_PATH, OLD.replace("aliases", f"superseded_by: {form}\naliases"))
-    write(folder, NEW_PATH, NEW.format(said="tags: [price]"))
+    write_file(folder / OLD_PATH, OLD.replace("aliases", f"superseded_by: {form}\naliases"))
+    write_file(folder / NEW_PATH, NEW.format(said="tags: [price]"))
     invoke("collection", "add", folder)
     invoke("update")
 
@@ -77,15 +72,15 @@ def test_the_older_note_may_say_it(invoke: Invoke, folder: Path, form: str) -> N
 
 def test_a_note_that_comes_later_or_moves(invoke: Invoke, folder: Path) -> None:
     """The address is looked up again after each pass."""
-    write(folder, NEW_PATH, NEW.format(said="supersedes: ./2026-04-02-pricing.md"))
+    write_file(folder / NEW_PATH, NEW.format(said="supersedes: ./2026-04-02-pricing.md"))
     invoke("collection", "add", folder)
     assert "names './2026-04-02-pricing.md', but no other note is called so" in invoke("update").output
 
-    write(folder, OLD_PATH, OLD)
+    write_file(folder / OLD_PATH, OLD)
     assert "names" not in invoke("update").output
     assert MARK in listed(invoke)
 
-    write(folder, "archive/2026-04-02-pricing.md", OLD)
+    write_file(folder / "archive/2026-04-02-pricing.md", OLD)
     (folder / OLD_PATH).unlink()
     assert "names" not in invoke("update").output
     assert MARK in listed(invoke)
@@ -94,10 +89,12 @@ def test_a_note_that_comes_later_or_moves(invoke: Invoke, folder: Path) -> None:
 def test_the_own_collection_goes_first(invoke: Invoke, folder: Path, tmp_path: Path) -> None:
     """A title that two collections have means the note of the own one; one that only another has means that."""
     other = tmp_path / "other"
-    write(other, "pricing.md", OLD.replace("nine", "seven"))
-    write(other, "toll.md", "---\ndate: 2026-01-01\n---\n# Toll\n\nThe mill charges crowns for the bridge.\n")
-    write(folder, OLD_PATH, OLD)
-    write(folder, NEW_PATH, NEW.format(said="supersedes: [Pricing, Toll]"))
+    write_file(other / "pricing.md", OLD.replace("nine", "seven"))
+    write_file(
+        other / "toll.md", "---\ndate: 2026-01-01\n---\n# Toll\n\nThe mill charges crowns for the bridge.\n"
+    )
+    write_file(folder / OLD_PATH, OLD)
+    write_file(folder / NEW_PATH, NEW.format(said="supersedes: [Pricing, Toll]"))
     invoke("collection", "add", other)
     invoke("collection", "add", folder)
     invoke("update")
@@ -115,13 +112,13 @@ def test_a_note_at_the_root_keeps_its_name(
     invoke: Invoke, folder: Path, tmp_path: Path, form: str, place: str
 ) -> None:
     """A second note of the name in a folder takes nothing from the note at the root, in this and in another collection."""
-    write(folder, "plan.md", OLD)
-    write(tmp_path / place, "new.md", NEW.format(said=f"supersedes: {form}"))
+    write_file(folder / "plan.md", OLD)
+    write_file(tmp_path / place / "new.md", NEW.format(said=f"supersedes: {form}"))
     invoke("collection", "add", folder)
     if place != "notes":
         invoke("collection", "add", tmp_path / place)
     invoke("update")
-    write(folder, "old/plan.md", OLD.replace("nine", "two"))
+    write_file(folder / "old/plan.md", OLD.replace("nine", "two"))
 
     assert "names" not in invoke("update").output
     shown = listed(invoke)
@@ -131,9 +128,9 @@ def test_a_note_at_the_root_keeps_its_name(
 
 def test_an_ambiguous_or_misspelt_address_is_reported(invoke: Invoke, folder: Path) -> None:
     """``update`` and ``doctor`` name the note, the address and the candidates; nothing is marked."""
-    write(folder, OLD_PATH, OLD)
-    write(folder, "old/flour.md", OLD)
-    write(folder, NEW_PATH, NEW.format(said="supersedes: [Pricing, decisions/2026-04-02-prizing.md]"))
+    write_file(folder / OLD_PATH, OLD)
+    write_file(folder / "old/flour.md", OLD)
+    write_file(folder / NEW_PATH, NEW.format(said="supersedes: [Pricing, decisions/2026-04-02-prizing.md]"))
     invoke("collection", "add", folder)
 
     updated, examined = invoke("update").output, invoke("doctor")
@@ -152,8 +149,8 @@ def test_an_ambiguous_or_misspelt_address_is_reported(invoke: Invoke, folder: Pa
 
 def test_a_deleted_note_is_named_correctly(invoke: Invoke, folder: Path) -> None:
     """A note may name one that was deleted since; that is no problem."""
-    write(folder, OLD_PATH, OLD)
-    write(folder, NEW_PATH, NEW.format(said=f"supersedes: {OLD_PATH}"))
+    write_file(folder / OLD_PATH, OLD)
+    write_file(folder / NEW_PATH, NEW.format(said=f"supersedes: {OLD_PATH}"))
     invoke("collection", "add", folder)
     invoke("update")
     (folder / OLD_PATH).unlink()

@@ -22,11 +22,7 @@ UNRELATED = {
 
 @pytest.mark.parametrize(
     "prompt",
-    [
-        "what causes ERR_HOLD_EXPIRED?",
-        "why does a booking fail with ERR_HOLD_EXPIRED",
-        "ERR_HOLD_EXPIRED",
-    ],
+    ["what causes ERR_HOLD_EXPIRED?", "why does a booking fail with ERR_HOLD_EXPIRED", "ERR_HOLD_EXPIRED"],
 )
 def test_a_stored_cause_comes_first(
     run: Callable[..., object], environ: dict[str, str], home: Path, notes: Path, prompt: str

@@ -8,7 +8,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from surfacing_home import Home, places
+from surfacing_home import EVERYTHING, Home, places
 
 from clawmem.app.services.surfacing.surface import BlockRendering
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
@@ -20,11 +20,6 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation, RelationKind
 
 SHOWN = ("decisions/backups.md", "ops/restore.md", "people/ann.md", "boat.md")
-
-
-EVERYTHING = (
-    "Helsinki backups, the safe of Ann, the boat in Moss, and the sweep with its lock: what about them?"
-)
 
 
 @pytest.fixture
@@ -56,9 +51,7 @@ class TestWhatIsSaid:
 
     def test_silence(self, home: Home) -> None:
         """Where nothing is likely enough nothing is said, and the row of the turn has no hits."""
-        said = home.ask(confidence=lambda candidate: 0.19)
-
-        assert said.block == ""
+        assert home.ask(confidence=lambda candidate: 0.19).block == ""
         assert [(row.verb, row.hits) for row in home.rows()] == [(CONTEXT_SURFACING, ())]
 
     def test_the_threshold_is_adaptive(self, home: Home) -> None:

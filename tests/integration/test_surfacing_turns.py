@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from surfacing_home import PROMPT, Home, places
+from surfacing_home import EVERYTHING, PROMPT, Home, places
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.silent_turn import record_silent_turn
@@ -18,10 +18,6 @@ from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, gated, turns
 from clawmem.domain.surfacing.profiles import PROFILES
 from clawmem.ports.errors import EmbeddingError, VaultError
 from clawmem.ports.records import Vector
-
-EVERYTHING = (
-    "Helsinki backups, the safe of Ann, the boat in Moss, and the sweep with its lock: what about them?"
-)
 
 
 @pytest.fixture

@@ -2,12 +2,11 @@ from __future__ import annotations
 
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from programs import run_program, start_program, wait_until_ready
 
 from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
 from clawmem.adapters.tantivy.backend import BACKEND
@@ -234,12 +233,8 @@ class TestPlace:
         self, index: TantivyLexicalIndex, tmp_path: Path, environ: dict[str, str]
     ) -> None:
         """A process that opened the index before sees each commit as soon as it looks again."""
-        command = [sys.executable, "-c", READER, str(tmp_path / "lexical")]
-        with subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environ
-        ) as reader:
-            assert reader.stdin is not None
-            assert reader.stdout is not None
+        with start_program(READER, tmp_path / "lexical", environ=environ) as reader:
+            wait_until_ready(reader)
             seen = []
             for number in range(3):
                 with index.committing(Marker("vault-1", number, "e")):
@@ -268,9 +263,7 @@ class TestBackend:
 
     def test_costs_nothing_until_it_is_used(self, environ: dict[str, str]) -> None:
         """Importing the backend imports no tantivy; where that is missing, opening says which extra to install."""
-        result = subprocess.run(
-            [sys.executable, "-c", WITHOUT_TANTIVY], check=False, capture_output=True, text=True, env=environ
-        )
+        result = run_program(WITHOUT_TANTIVY, env=environ)
 
         assert (result.stderr, result.stdout) == ("", "BACKEND_UNAVAILABLE pip install '.[tantivy]'\n")
 
@@ -328,6 +321,7 @@ from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.ports.records import Grain, LexicalQuery, Term
 
 index = TantivyLexicalIndex(sys.argv[1], read_only=True)
+print("ready", flush=True)
 for _ in sys.stdin:
     hits = index.search(LexicalQuery((Term("budget"),)), Grain.PASSAGE, 10)
     print(index.marker().seq, [hit.key.document_id for hit in hits], flush=True)

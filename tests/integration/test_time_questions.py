@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke, ask_json, found_paths, write_notes
 
 TODAY = datetime.now(UTC).date()
 LAST_MONTH = [TODAY.replace(day=1) - timedelta(days=days) for days in (5, 20)]
@@ -17,15 +15,11 @@ DIARY = {
     "2025-03-19": "Walked to the quarry with Ines and found a fossil.",
     "2025-05-02": "Painted the shed green.",
     "2025-08-11": "Tomas came to the harbour; he mends nets.",
-    **dict(
-        zip(
-            map(str, LAST_MONTH),
-            ("Bought a second-hand oven from Greta.", "Frost on the lemon tree."),
-            strict=True,
-        )
-    ),
+    f"{LAST_MONTH[0]}": "Bought a second-hand oven from Greta.",
+    f"{LAST_MONTH[1]}": "Frost on the lemon tree.",
 }
-OTHERS = {
+NOTES = {
+    **{f"diary/{day}.md": f"# {day}\n\n{text}\n" for day, text in DIARY.items()},
     "torch.md": "---\ndate: 2025-05-09\ncontent_type: decision\n---\n# Torch batteries\n\n"
     "We buy lithium: the old batteries lasted four months. What happened before was a leak.\n",
     "barn.md": "---\ndate: 2025-06-01\n---\n# Barn move\n\nWe leave the office in spring and move into the barn.\n",
@@ -43,29 +37,6 @@ OTHERS = {
 }
 
 
-@pytest.fixture
-def ask(invoke: Invoke, tmp_path: Path) -> Callable[..., list[dict[str, object]]]:
-    """Ask a question over the diary; the results as records."""
-    root = tmp_path / "notes"
-    diary = {f"diary/{day}.md": f"# {day}\n\n{text}\n" for day, text in DIARY.items()}
-    write_notes(root, {**diary, **OTHERS})
-    invoke("collection", "add", root)
-    invoke("update", "--embed")
-
-    def asked(*args: str) -> list[dict[str, object]]:
-        shown = invoke(*args, "--json")
-        assert shown.exit_code == 0, shown.output
-        results = json.loads(shown.stdout)["results"]
-        assert isinstance(results, list)
-        return results
-
-    return asked
-
-
-def files(results: list[dict[str, object]]) -> list[str]:
-    return [str(one["file"]).removeprefix("notes/") for one in results]
-
-
 @pytest.mark.parametrize(
     ("question", "options", "expected"),
     [
@@ -81,28 +52,25 @@ def files(results: list[dict[str, object]]) -> list[str]:
     ],
 )
 def test_a_time_without_a_topic(
-    ask: Callable[..., list[dict[str, object]]],
-    question: str,
-    options: tuple[str, ...],
-    expected: list[str] | None,
+    indexed: Invoke, question: str, options: tuple[str, ...], expected: list[str] | None
 ) -> None:
     """All notes of the time come first, newest first, and count as answers; a topic leaves the order alone."""
-    found = ask("query", question, *options)
+    found = ask_json(indexed, "query", question, *options)["results"]
 
     if expected is None:
-        assert all("2025-03" in str(one["file"]) for one in found)
+        assert all("2025-03" in one["file"] for one in found)
         return
-    assert files(found)[: len(expected)] == expected
-    assert all(float(str(one["confidence"])) >= 0.5 for one in found[: len(expected)])
-    assert all(float(str(one["confidence"])) < 0.1 for one in found[len(expected) :])
+    assert [one["path"] for one in found][: len(expected)] == expected
+    assert all(one["confidence"] >= 0.5 for one in found[: len(expected)])
+    assert all(one["confidence"] < 0.1 for one in found[len(expected) :])
 
 
-def test_a_time_with_a_topic(ask: Callable[..., list[dict[str, object]]]) -> None:
+def test_a_time_with_a_topic(indexed: Invoke) -> None:
     """The note of the named time is possible at least, though it holds no word of the question."""
-    first = ask("query", "who did I meet in August 2025")[0]
+    first = ask_json(indexed, "query", "who did I meet in August 2025")["results"][0]
 
     assert first["file"] == "notes/diary/2025-08-11.md"
-    assert float(str(first["confidence"])) >= 0.1
+    assert first["confidence"] >= 0.1
 
 
 @pytest.mark.parametrize(
@@ -113,9 +81,9 @@ def test_a_time_with_a_topic(ask: Callable[..., list[dict[str, object]]]) -> Non
         ("notes about the shed from May 2025", "diary/2025-05-02.md"),
     ],
 )
-def test_records_of_a_time(ask: Callable[..., list[dict[str, object]]], question: str, path: str) -> None:
+def test_records_of_a_time(indexed: Invoke, question: str, path: str) -> None:
     """Notes of the time that are about the topic come first; a named type selects among them."""
-    assert files(ask("query", question))[0] == path
+    assert found_paths(indexed, "query", question)[0] == path
 
 
 def test_the_problems_of_a_time(invoke: Invoke, tmp_path: Path) -> None:
@@ -127,48 +95,42 @@ def test_the_problems_of_a_time(invoke: Invoke, tmp_path: Path) -> None:
     write_notes(tmp_path / "notes", {"fence.md": fence, "record.md": record, "roof.md": roof})
     invoke("bootstrap", tmp_path / "notes")
 
-    found = json.loads(invoke("query", "what broke in March 2025", "--json").stdout)["results"]
-
-    assert found[0]["path"] == "fence.md"
+    assert found_paths(invoke, "query", "what broke in March 2025")[0] == "fence.md"
 
 
 def test_the_diary_of_the_month_comes_first(invoke: Invoke, tmp_path: Path) -> None:
     """Before the notes of single days, which are newer."""
     days = {f"notes/2025-03-{day}.md": f"# {day}\n\nRain and wind.\n" for day in ("12", "29")}
-    write_notes(
-        tmp_path / "v",
-        {**days, "journal/2025-03.md": "---\ndate: 2025-03-20\n---\n# The month\n\nFull disk.\n"},
-    )
+    month = {"journal/2025-03.md": "---\ndate: 2025-03-20\n---\n# The month\n\nFull disk.\n"}
+    write_notes(tmp_path / "v", {**days, **month})
     invoke("bootstrap", tmp_path / "v")
 
-    found = json.loads(invoke("query", "what happened in March 2025", "--json").stdout)["results"]
+    found = found_paths(invoke, "query", "what happened in March 2025")
 
-    assert [one["path"] for one in found][:2] == ["journal/2025-03.md", "notes/2025-03-29.md"]
+    assert found[:2] == ["journal/2025-03.md", "notes/2025-03-29.md"]
 
 
-def test_a_type_without_a_topic(ask: Callable[..., list[dict[str, object]]]) -> None:
+def test_a_type_without_a_topic(indexed: Invoke) -> None:
     """``--type handoff`` with words that tell nothing lists the handoffs, newest first."""
-    found = files(ask("query", "--type", "handoff", "what is next"))
+    found = found_paths(indexed, "query", "--type", "handoff", "what is next")
 
-    assert [path for path in found if path != "handoffs/2025-12-01.md"] == [
-        f"handoffs/2025-{month}-15.md" for month in ("11", "09", "04")
-    ]
+    expected = [f"handoffs/2025-{month}-15.md" for month in ("11", "09", "04")]
+    assert [path for path in found if path != "handoffs/2025-12-01.md"] == expected
 
 
 @pytest.mark.parametrize(
     "question", ["where did we leave off", "what is next?", "catch me up", "continue where we stopped"]
 )
-def test_where_work_stopped(
-    invoke: Invoke, ask: Callable[..., list[dict[str, object]]], question: str
-) -> None:
+def test_where_work_stopped(indexed: Invoke, question: str) -> None:
     """The newest handoff that says something is first, and its next steps are quoted."""
-    assert files(ask("retrieve", question))[0] == "handoffs/2025-11-15.md"
+    assert found_paths(indexed, "retrieve", question)[0] == "handoffs/2025-11-15.md"
 
-    shown = invoke("retrieve", question).output
-    first = shown.split("\n\n")[1]
-    assert "- Order valve 11\n    - Paint the pipes" in first
+    assert "- Order valve 11\n    - Paint the pipes" in indexed("retrieve", question).output.split("\n\n")[1]
 
 
-def test_a_topic_keeps_its_notes(ask: Callable[..., list[dict[str, object]]]) -> None:
+def test_a_topic_keeps_its_notes(indexed: Invoke) -> None:
     """A question of the timeline that names a topic is answered by the notes about it."""
-    assert files(ask("retrieve", "where did we leave off with the lithium torch batteries"))[0] == "torch.md"
+    assert (
+        found_paths(indexed, "retrieve", "where did we leave off with the lithium torch batteries")[0]
+        == "torch.md"
+    )

@@ -109,9 +109,7 @@ class TestCapture:
     )
     def test_whatever_the_form(self, world: World, form: Any) -> None:
         """A model that writes triples in another form than it was asked for is understood."""
-        captured = world.hear("s1", CHOICE, {**observation(CHOICE), "triples": form})
-
-        assert captured.statements == 1
+        assert world.hear("s1", CHOICE, {**observation(CHOICE), "triples": form}).statements == 1
         assert world.facts("what about MySQL?") == ["ledger uses MySQL"]
 
     @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_file
 from typer.testing import CliRunner
 
 from clawmem.app.interfaces.cli.command_line import cli
@@ -19,8 +19,7 @@ PROMPT = "When was the lamp of the lighthouse on Gotska replaced, and by what?"
 @pytest.fixture
 def folder(invoke: Invoke, tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
-    folder.mkdir()
-    (folder / "lamp.md").write_text(f"# Lamp\n\n{FACT}\n", "utf-8")
+    write_file(folder / "lamp.md", f"# Lamp\n\n{FACT}\n")
     (folder / "page.md").write_text(
         "---\ntags: [origin:user, origin:tool_outside]\n---\n# Page\n\nThe boat is red.\n", "utf-8"
     )

@@ -91,9 +91,7 @@ class TestMeanwhile:
         records = [r for r in kept.vault.outbox.indexes() if r.state is IndexState.SERVING]
         vectors = [r for r in records if r.role is Role.VECTORS]
 
-        meanwhile = kept.firsts()
-
-        assert meanwhile == ASKED
+        assert kept.firsts() == ASKED
         assert all(record.outdated for record in vectors)
         kept.vault.keep_up()
         assert kept.vault.lagging == {}
@@ -121,9 +119,7 @@ class TestMeanwhile:
         stopped(shelf, 5)
         shelf.add({"kettle.md": "The kettle is a samovar now.\n"})
 
-        report = shelf.embed(Turned())
-
-        assert report.replaced == OLD
+        assert shelf.embed(Turned()).replaced == OLD
         assert shelf.vault.embeddings.counts().pending == 0
         assert shelf.ask("kettle samovar").results[0].document.path == "kettle.md"
 

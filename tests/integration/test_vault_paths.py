@@ -7,8 +7,8 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-
-from tests.integration.conftest import Invoke, Run
+from command_line import Invoke, configure
+from command_process import Run
 
 
 def of_another_program(place: Path) -> Path:
@@ -86,9 +86,8 @@ def test_advice_names_the_chosen_vault(
 
 def test_advice_for_a_named_vault(invoke: Invoke, notes: Path, home: Path, tmp_path: Path) -> None:
     """A command on the folders of the config file, which such a vault refuses, is recommended without it."""
-    config = home / ".config/clawmem/config.yaml"
     assert invoke("bootstrap", notes).exit_code == 0
-    config.write_text(config.read_text("utf-8") + f"vaults: {{work: {tmp_path}/work.sqlite}}\n", "utf-8")
+    configure(home, f"vaults: {{work: {tmp_path}/work.sqlite}}")
     (home / "work").mkdir()
     (home / "work/plan.md").write_text("# Plan\n\nText.\n", "utf-8")
     assert invoke("vault", "sync", "work", home / "work").exit_code == 0

@@ -36,11 +36,7 @@ class TestNames:
 
         vaults = load(tmp_path, config, CLAWMEM_VAULTS='{"work": "~/work.sqlite", "new": "/new"}').vaults
 
-        assert vaults == {
-            "work": tmp_path / "work.sqlite",
-            "home": Path("/home.sqlite"),
-            "new": Path("/new"),
-        }
+        assert vaults == {"work": tmp_path / "work.sqlite", "home": Path("/home.sqlite"), "new": Path("/new")}
 
     @pytest.mark.parametrize(
         "said",

@@ -82,8 +82,9 @@ class TestAgreement:
         empty.close()
 
     def test_a_file_that_was_only_touched(self, world: World) -> None:
-        """A newer time on the same bytes is no difference, before an update or after."""
+        """Another time of the same bytes is no difference, on disk or in the records, before an update or after."""
         os.utime(world.root / "sub/b.md")
+        world.vault.documents.touch(world.id("a.md"), SourceStamp(1, 1))
         before = world.verify()
         world.update()
 
@@ -116,27 +117,27 @@ class TestAgreement:
 
 
 class TestDisk:
-    def test_a_new_file(self, world: World) -> None:
-        """A file never indexed is named; an excluded or unwanted one is not."""
-        for path in ("new.md", ".obsidian/x.md", "c.txt"):
-            world.write(path, "New.\n")
-
-        assert world.verify() == ["notes/new.md is on disk, but not in the vault."]
-
-    def test_a_changed_file(self, world: World) -> None:
-        """One byte more, with size and time of the old file or not, is read and named."""
+    @pytest.mark.parametrize(
+        ("written", "removed", "said"),
+        [
+            (dict.fromkeys(("new.md", ".obsidian/x.md", "c.txt"), "New.\n"), (), "new.md is on disk, but not in the vault."),
+            ({"sub/b.md": SOURCES["sub/b.md"].replace("hand", "HAND")}, (), "sub/b.md was changed on disk since it was indexed."),
+            ({}, ("sub/b.md",), "sub/b.md is in the vault, but its file is gone."),
+        ],
+        ids=["new", "changed", "gone"],
+    )  # fmt: skip
+    def test_a_file_that_differs(
+        self, world: World, written: dict[str, str], removed: tuple[str, ...], said: str
+    ) -> None:
+        """It is named, also with the size and time of before; an excluded or unwanted one is not."""
         stamp = (world.root / "sub/b.md").stat()
-        text = SOURCES["sub/b.md"].replace("hand", "HAND")
-        world.write("sub/b.md", text)
-
+        for path, text in written.items():
+            world.write(path, text)
         assert (world.root / "sub/b.md").stat().st_mtime_ns == stamp.st_mtime_ns
-        assert world.verify() == ["notes/sub/b.md was changed on disk since it was indexed."]
+        for path in removed:
+            (world.root / path).unlink()
 
-    def test_a_file_that_is_gone(self, world: World) -> None:
-        """What is still served after its file went is named."""
-        (world.root / "sub/b.md").unlink()
-
-        assert world.verify() == ["notes/sub/b.md is in the vault, but its file is gone."]
+        assert world.verify() == [f"notes/{said}"]
 
     def test_a_file_that_came_back(self, world: World) -> None:
         """A removed document whose file is there again is not in the vault."""
@@ -183,30 +184,22 @@ class TestRecords:
     def test_a_body_that_is_not_what_its_hash_says(self, world: World) -> None:
         """A body changed behind the vault's back is named."""
         document = world.vault.documents.at("notes", "sub/b.md")
-        assert document is not None
         world.vault._db.write("update content set body = upper(body) where hash = ?", (document.hash,))
 
         said = "notes/sub/b.md has another body stored than its hash says. Run: clawmem repair"
         assert said in world.verify()
 
-    def test_fragments_that_would_come_out_differently(self, world: World) -> None:
-        """A fragment with another heading than its file gives now is named."""
-        key = pack(FragmentKey(world.id("a.md"), 1))
-        world.vault._db.write("update fragments set heading = 'Another' where key = ?", (key,))
-
-        said = "notes/a.md gives other fragments now than those that are stored. Run: clawmem reindex --force"
-        assert world.verify() == [said]
-
-    def test_other_fragments_outside_of_the_sample(
-        self, world: World, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(("path", "sample"), [("a.md", 99), ("sub/b.md", 1)])
+    def test_fragments_that_would_come_out_differently(
+        self, world: World, path: str, sample: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """The index tells on them, and is not made from them again: their file is right."""
-        monkeypatch.setattr("clawmem.app.services.maintenance.verify.SAMPLE", 1)
-        key = pack(FragmentKey(world.id("sub/b.md"), 1))
+        """A fragment with another heading than its file gives is named, in the sample and by the index outside of it."""
+        monkeypatch.setattr("clawmem.app.services.maintenance.verify.SAMPLE", sample)
+        key = pack(FragmentKey(world.id(path), 1))
         world.vault._db.write("update fragments set heading = 'Another' where key = ?", (key,))
 
-        said = "notes/sub/b.md gives other fragments now than those that are stored. Run: clawmem reindex --force"
-        assert world.verify() == [said]
+        said = "gives other fragments now than those that are stored. Run: clawmem reindex --force"
+        assert world.verify() == [f"notes/{path} {said}"]
 
     def test_vectors_that_nobody_uses(self, world: World) -> None:
         """A vector whose text is gone is no difference: it is kept in case the text comes back, until `embed`."""
@@ -244,7 +237,6 @@ class TestLexicalIndex:
     def test_words_in_another_order(self, world: World) -> None:
         """An entry with the same words as the text, but in other places, is found out too."""
         document = world.vault.documents.at("notes", "sub/b.md")
-        assert document is not None
         entries = lexical_entries(document, world.vault.documents.fragments(document.id))
         (entry,) = (entry for entry in entries if entry.grain is Grain.DOCUMENT)
         world.vault.lexical.put([entry._replace(text=" ".join(reversed(entry.text.split())))])
@@ -267,16 +259,6 @@ class TestLexicalIndex:
 
         for index in (*GRAINS, "vector"):
             assert f"notes/{path} is {reason}, but still found in the {index} index." in found
-
-    def test_an_orphan(self, world: World) -> None:
-        """An entry of a document that never existed is named by its number."""
-        entry = LexicalEntry(FragmentKey(999, 0), Grain.LINE, "notes", "", "nobody wrote this")
-        world.vault.lexical.put([entry])
-
-        found = world.verify()
-
-        assert found[0] == "The line index has an orphan: document number 999, which does not exist."
-        assert found[2:] == [DIFFERENT]
 
     def test_an_orphan_that_hides_a_missing_entry(self, world: World) -> None:
         """Equal counts prove nothing: one entry too many and one too few are both named."""
@@ -307,43 +289,25 @@ class TestVectorIndex:
         assert found[1].startswith("The vector index holds ")
         assert found[2:] == [DIFFERENT]
 
-    def test_an_orphan(self, world: World) -> None:
-        """A vector of a document that never existed is named by its number."""
-        vector = HashingEmbedder().embed_query("stray")
-        world.vault.vectors.put([VectorEntry(FragmentKey(999, 0), vector)])
 
-        found = world.verify()
+@pytest.mark.parametrize("index", ["line", "vector"])
+def test_an_orphan(world: World, index: str) -> None:
+    """An entry of a document that never existed is named by its number."""
+    if index == "line":
+        world.vault.lexical.put([LexicalEntry(FragmentKey(999, 0), Grain.LINE, "notes", "", "stray")])
+    else:
+        world.vault.vectors.put([VectorEntry(FragmentKey(999, 0), HashingEmbedder().embed_query("stray"))])
 
-        assert found[0] == "The vector index has an orphan: document number 999, which does not exist."
+    found = world.verify()
 
-    def test_without_the_extension_too(self, tmp_path: Path) -> None:
-        """The exact scan is compared as is the extension's table."""
-        world = World(tmp_path, extension=False)
-        world.write("a.md", SOURCES["a.md"])
-        world.write("b.md", SOURCES["sub/b.md"])
-        world.update()
-        sound = world.verify()
-        world.vault.vectors.remove(world.id("b.md"))
-        found = world.verify()
-        world.close()
-
-        assert sound == []
-        assert found[0].startswith("notes/b.md is missing from the vector index")
+    assert found[0] == f"The {index} index has an orphan: document number 999, which does not exist."
+    assert found[2:] == [DIFFERENT]
 
 
 def test_a_document_that_is_not_from_a_file_needs_none(world: World) -> None:
     """What has no stamp was never on disk, so no file of it is gone."""
-    document = world.vault.documents.at("notes", "sub/b.md")
-    assert document is not None
-    world.vault._db.write("update documents set source_size = null where id = ?", (document.id,))
+    world.vault._db.write("update documents set source_size = null where id = ?", (world.id("sub/b.md"),))
     (world.root / "sub/b.md").unlink()
-
-    assert world.verify() == []
-
-
-def test_stamps_do_not_matter(world: World) -> None:
-    """Files are read and hashed: a wrong stamp in the records is no difference."""
-    world.vault.documents.touch(world.id("a.md"), SourceStamp(1, 1))
 
     assert world.verify() == []
 

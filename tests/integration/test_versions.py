@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from pathlib import Path
-
 import pytest
-from command_line import Invoke, write_notes
+from command_line import Invoke, ask_json, found_paths
 
 NOTES = {
     "house/lease-2024.md": "---\ndate: 2024-04-01\n---\n# Lease of the shop\n\nThe shop costs 900 a month, landlord Ruiz.\n",
@@ -21,28 +17,10 @@ NOTES = {
 }
 
 
-@pytest.fixture
-def asked(invoke: Invoke, tmp_path: Path) -> Callable[[str], list[str]]:
-    """Paths of the answers to a question, best first."""
-    write_notes(tmp_path / "vault", NOTES)
-    assert invoke("bootstrap", tmp_path / "vault").exit_code == 0
-
-    def ask(question: str) -> list[str]:
-        shown = invoke("query", question, "--json", "--all")
-        assert shown.exit_code == 0, shown.output
-        return [one["path"] for one in json.loads(shown.stdout)["results"]]
-
-    return ask
-
-
-def test_confidences_fall_down_the_list(asked: Callable[[str], list[str]], invoke: Invoke) -> None:
+def test_confidences_fall_down_the_list(indexed: Invoke) -> None:
     """Also where metadata changed the order: here a draft that matches best."""
-    question = "could the shop cost 700 if Ruiz agrees"
-    asked(question)
-    sure = [
-        one["confidence"]
-        for one in json.loads(invoke("query", question, "--json", "--all").stdout)["results"]
-    ]
+    found = ask_json(indexed, "query", "could the shop cost 700 if Ruiz agrees", "--all")["results"]
+    sure = [one["confidence"] for one in found]
 
     assert sure == sorted(sure, reverse=True)
 
@@ -60,8 +38,6 @@ def test_confidences_fall_down_the_list(asked: Callable[[str], list[str]], invok
         ("what did the water pump of the orchard run on in 2025", "decisions/2024-05-06-pump-diesel.md"),
     ],
 )
-def test_the_version_that_a_question_means(
-    asked: Callable[[str], list[str]], question: str, best: str
-) -> None:
+def test_the_version_that_a_question_means(indexed: Invoke, question: str, best: str) -> None:
     """Neither the draft nor the overview comes first, unless the question names it; the roof is another subject."""
-    assert asked(question)[0] == best
+    assert found_paths(indexed, "query", question, "--all")[0] == best

@@ -9,23 +9,14 @@ from typing import Any
 
 import apsw
 import pytest
-from command_line import Invoke, ask_json
+from command_line import Invoke, ask_json, kept_receipts
 from hook_process import ask as ask_hook
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.telemetry import recall
 
 Run = Callable[..., Any]
-
-
 MOST_BYTES = 2000  # of ten answers by words and meaning
-
-
-def receipts(vault_file: Path) -> list[tuple[int, int]]:
-    db = apsw.Connection(str(vault_file))
-    rows = db.execute("select recall_id, length(content) from receipts order by recall_id").fetchall()
-    db.close()
-    return rows
 
 
 @pytest.mark.parametrize("verb", ["search", "vsearch", "query"])
@@ -80,7 +71,7 @@ def test_a_receipt_is_small(many: Invoke, vault_file: Path, unit: str) -> None:
     found = ask_json(many, "query", "redis", "sessions", "in", "the", "store", "--explain", "--unit", unit)
 
     assert len(found["results"]) == 10
-    [(number, size)] = receipts(vault_file)
+    [(number, size)] = kept_receipts(vault_file)
     assert number == found["receipt"]
     assert 300 < size <= MOST_BYTES
 
@@ -171,7 +162,7 @@ def test_nothing_changed_since(many: Invoke, vault_file: Path) -> None:
     many("query", "redis", "sessions")
 
     assert {fate for fate, _ in fates(many).values()} == {"same"}
-    assert len(receipts(vault_file)) == 1
+    assert len(kept_receipts(vault_file)) == 1
 
 
 def test_a_replay_shows_what_changed(remembered: Invoke, notes: Path) -> None:

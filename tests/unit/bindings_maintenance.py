@@ -70,9 +70,7 @@ def _lane_gate(given: dict[str, Any]) -> Any:
 def _selected(given: dict[str, Any]) -> list[str]:
     documents = [
         document(one["path"], collection=one.get("collection", "notes"))._replace(
-            id=number,
-            authored_at=one["authored_at"],
-            last_accessed_at=one.get("accessed_at"),
+            id=number, authored_at=one["authored_at"], last_accessed_at=one.get("accessed_at")
         )
         for number, one in enumerate(given["documents"], start=1)
     ]

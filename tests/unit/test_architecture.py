@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import clawmem
+from process_environ import process_environ
+from programs import run_program
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("domain", "ports", "adapters", "app", "contracts")
@@ -51,28 +49,12 @@ PURE = {
 }
 IMPURE_CALLS = {"now", "utcnow", "today", "open", "print", "input"}
 
-HEAVY = {
-    "anyio",
-    "asyncio",
-    "duckdb",
-    "fastapi",
-    "httpx",
-    "httpx2",
-    "lancedb",
-    "matplotlib",
-    "mcp",
-    "numpy",
-    "onnx",
-    "onnxruntime",
-    "pyarrow",
-    "sqlite_vec",
-    "starlette",
-    "tantivy",
-    "tokenizers",
-    "uvicorn",
-    "wordllama",
-    "xllamacpp",
-}
+HEAVY = set(
+    (
+        "anyio asyncio duckdb fastapi httpx httpx2 lancedb matplotlib mcp numpy onnx onnxruntime pyarrow "
+        "starlette tantivy tokenizers uvicorn wordllama xllamacpp"
+    ).split()
+)
 FRAMEWORKS = {"apsw", "pydantic", "rich", "ruamel", "typer"}
 
 MAX_LINES = 400
@@ -121,15 +103,8 @@ def is_fixture(node: ast.ClassDef | Function) -> bool:
 
 def modules_after(code: str, home: Path) -> set[str]:
     """The top-level modules that a fresh process has loaded after *code*."""
-    places = [str(Path(str(clawmem.__file__)).parent.parent), os.environ.get("PYTHONPATH", "")]
-    kept = {name: os.environ[name] for name in ("PATH", "SYSTEMROOT") if name in os.environ}
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\nprint(*sys.modules)"],
-        check=True,
-        capture_output=True,
-        text=True,
-        cwd=home,
-        env={**kept, "HOME": str(home), "USERPROFILE": str(home), "PYTHONPATH": os.pathsep.join(places)},
+    done = run_program(
+        f"{code}\nprint(*sys.modules)", cwd=home, env=process_environ(home, USERPROFILE=str(home))
     )
     return {name.split(".")[0] for name in done.stdout.split("\n")[-2].split()}
 
@@ -202,9 +177,7 @@ def test_the_root_imports_next_to_nothing(tmp_path: Path) -> None:
 def test_packages_hold_no_code() -> None:
     """A package imports nothing; only ``contracts`` gathers its names, and the root those of the Python API."""
     inits = [p for p in SOURCES if p.name == "__init__.py" and p.parent not in (ROOT, ROOT / "contracts")]
-    busy = {name_of(path) for path in inits for node in tree(path).body if not isinstance(node, ast.Expr)}
-
-    assert not busy
+    assert not {name_of(path) for path in inits for node in tree(path).body if not isinstance(node, ast.Expr)}
 
 
 def test_files_and_functions_are_not_too_long() -> None:

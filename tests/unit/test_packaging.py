@@ -65,9 +65,7 @@ def test_the_extras_exist() -> None:
 def test_the_core_needs_no_extra() -> None:
     """What an extra brings is not also installed for everybody."""
     core = {requirement.split(">")[0] for requirement in PROJECT["dependencies"]}
-    extra = {r.split(">")[0] for some in PROJECT["optional-dependencies"].values() for r in some}
-
-    assert not core & extra
+    assert not core & {r.split(">")[0] for some in PROJECT["optional-dependencies"].values() for r in some}
 
 
 def test_the_command_is_the_light_one() -> None:

@@ -18,6 +18,7 @@ _KINDS: dict[str, tuple[type, ...]] = {
     "integer": (int,),
     "real": (int, float),
     "blob": (bytes,),
+    "": (str, int),
 }
 
 

@@ -16,7 +16,7 @@ from clawmem.ports.display import one_line
 from clawmem.ports.errors import InterruptedAfterCommit
 from clawmem.ports.links import Link
 from clawmem.ports.properties import Property
-from clawmem.ports.records import Document, Fragment, InactiveReason
+from clawmem.ports.records import Document, Fragment, InactiveReason, LexicalEntry
 from clawmem.ports.stores import KnowledgeRecords, LifecycleStores, SearchableKnowledge, Transactions
 from clawmem.ports.succession import NO_CLAIMS, Claims
 
@@ -24,19 +24,24 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 # DESIGN 5 allows 50 ms for a write transaction: the last item and the commit take the rest.
-CHUNK_S = 0.015
+CHUNK_S = 0.025
 
 # Archived and merged documents remain true, so facts that they ended stay ended: the documents are only not served.
 _TAKEN_BACK = (InactiveReason.REMOVED, InactiveReason.FORGOTTEN)
 
 
 def apply_in_chunks(
-    vault: Transactions, items: Iterable[Item], apply: Callable[[Item], Result], *, chunk_s: float = CHUNK_S
+    vault: Transactions,
+    items: Iterable[Item],
+    apply: Callable[[Item], Result],
+    *,
+    finish: Callable[[], object] = lambda: None,
+    chunk_s: float = CHUNK_S,
 ) -> Iterator[Result]:
     """
     Yield the result of *apply* for each item after its transaction was committed.
 
-    A transaction ends with the first item that takes it past *chunk_s*. An interrupted caller keeps what
+    A transaction ends with the first item that takes it past *chunk_s*, and with a call of *finish*. An interrupted caller keeps what
     was committed before, and gets those results before the interrupt. The caller must exhaust the iterator.
 
     Raises:
@@ -50,6 +55,7 @@ def apply_in_chunks(
                 ends = monotonic() + chunk_s
                 while waiting and (not results or monotonic() < ends):
                     results.append(apply(waiting.popleft()))
+                finish()
         except InterruptedAfterCommit:
             yield from results
             raise
@@ -67,6 +73,13 @@ class Declarations(NamedTuple):
 NO_DECLARATIONS = Declarations()
 
 
+class SavedDocument(NamedTuple):
+    """The id of a document, and the entries of its words, which are not indexed yet."""
+
+    id: int
+    entries: Sequence[LexicalEntry]
+
+
 def publish(
     vault: SearchableKnowledge,
     document: Document,
@@ -74,8 +87,30 @@ def publish(
     fragments: Sequence[Fragment],
     declared: Declarations | None = NO_DECLARATIONS,
 ) -> int:
+    """Save a document with its index entries and return its id; see `save_document`."""
+    saved = save_document(vault, document, body, fragments, declared)
+    index_words(vault, [saved])
+    return saved.id
+
+
+def index_words(vault: SearchableKnowledge, saved: Sequence[SavedDocument]) -> None:
+    """Replace the words of documents that were saved in the same transaction."""
+    for one in saved:
+        vault.lexical.remove(one.id)
+    vault.lexical.put([entry for one in saved for entry in one.entries])
+
+
+def save_document(
+    vault: SearchableKnowledge,
+    document: Document,
+    body: str,
+    fragments: Sequence[Fragment],
+    declared: Declarations | None = NO_DECLARATIONS,
+) -> SavedDocument:
     """
-    Save a document with its index entries and return its id. To be called inside `Vault.writing`.
+    Save a document with its vectors, but without its words. To be called inside `Vault.writing`, before `index_words`.
+
+    FTS5 writes the words of a transaction at once, if no record is saved between them.
 
     With ``None`` as *declared*, the former declarations remain. A document supersedes others only if the user or an
     assistant wrote it.
@@ -87,13 +122,11 @@ def publish(
         claims = declared.claims if is_verified(document.origin) else NO_CLAIMS
         vault.successions.claim(document_id, claims)
         vault.properties.put(document_id, declared.properties)
-    vault.lexical.remove(document_id)
-    vault.lexical.put(list(lexical_entries(document._replace(id=document_id), fragments)))
     vault.vectors.remove(document_id)
     # Texts that are unchanged, or occur in other documents, have vectors already.
     vault.vectors.put(vault.embeddings.of_document(document_id))
     reapply_facts(vault, document_id)
-    return document_id
+    return SavedDocument(document_id, list(lexical_entries(document._replace(id=document_id), fragments)))
 
 
 def publish_text(

@@ -12,7 +12,13 @@ from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
 from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_file, move
-from clawmem.app.services.indexing.publish import apply_in_chunks, publish, withdraw
+from clawmem.app.services.indexing.publish import (
+    SavedDocument,
+    apply_in_chunks,
+    index_words,
+    save_document,
+    withdraw,
+)
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, parse_source, settled
 from clawmem.domain.documents.identity import source_hash
 from clawmem.domain.documents.standing import FileVersion, is_current, is_forgotten, version_of
@@ -164,6 +170,7 @@ class _Pass:
         self._force = force
         self._removal = Removal(update._vault, update._files, update._clock, folder, allow_empty=allow_empty)
         self._batch: list[_Change] = []
+        self._saved: list[SavedDocument] = []  # in the transaction
         self._moves = MoveDetection(
             update._vault.documents, update._files, {**update._roots, folder.name: folder.root}
         )
@@ -299,7 +306,7 @@ class _Pass:
         """Commit the batch. Read and compare a file again if another process changed its record."""
         while self._batch:
             batch, self._batch = self._batch, []
-            done = apply_in_chunks(self._vault, batch, self._apply)
+            done = apply_in_chunks(self._vault, batch, self._apply, finish=self._index_words)
             for change, outcome in zip(batch, done, strict=True):
                 if outcome is _Outcome.WRITTEN:
                     self._count(change)
@@ -329,11 +336,17 @@ class _Pass:
                 return _Outcome.FORGOTTEN
             if change.past:
                 move(self._vault.documents, change.past, parsed)
-            publish(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.declared)
+            self._saved.append(
+                save_document(self._vault, parsed.document, parsed.body, parsed.fragments, parsed.declared)
+            )
         elif change.known:
             stamp = settled(change.file.stamp, self._clock.now_ms())
             self._vault.documents.touch(change.known.id, stamp)
         return _Outcome.WRITTEN
+
+    def _index_words(self) -> None:
+        saved, self._saved = self._saved, []
+        index_words(self._vault, saved)
 
     def _mention_forgotten(self, file: SourceFile, known: Document) -> None:
         """Report a file that was written after its note was forgotten: the user may expect to find its text."""

@@ -11,7 +11,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, Trace
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.properties import without_technical
+from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
 from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
@@ -25,7 +25,7 @@ from clawmem.domain.retrieval.excerpts import (
     section_around,
 )
 from clawmem.domain.retrieval.intent import TimeIntent
-from clawmem.domain.retrieval.requested import requested, unmet
+from clawmem.domain.retrieval.requested import unmet
 from clawmem.domain.retrieval.snippets import (
     MAX_LENGTH,
     Snippet,
@@ -148,7 +148,7 @@ class Result(ResultFields):
 
     def _with_value(self, asked: QueryAnalysis, found: Snippet, section: Place, max_length: int) -> Snippet:
         """Return *found*, or lines of *section* with the kind of value that is asked for, if *found* has none."""
-        demands = requested(asked.text, self.words)
+        demands = asked.demands
         if not demands.slots:
             return found
 
@@ -188,11 +188,14 @@ class Result(ResultFields):
         return (span.start, span.end) if span and span.end > span.start else None
 
     def _in_front_matter(self, max_length: int) -> Snippet | None:
-        """Return the front-matter line with most words of the question, except lines of technical properties."""
-        head, names = (
-            without_technical(self.document.front_matter),
-            " ".join(document_names(self.document)).lower(),
-        )
+        """
+        Return the front-matter line with most words of the question, except lines of technical properties.
+
+        A line of tags is returned only if the note has no text.
+        """
+        ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES if self.body.strip() else TECHNICAL_PROPERTIES
+        head = without_properties(self.document.front_matter, ignored)
+        names = " ".join(document_names(self.document)).lower()
         unnamed = [word for word in self.words if word not in names]  # names are shown anyway
         if not holds_any(head, unnamed):
             return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.shortfalls import demands_of
 from clawmem.domain.documents.names import searchable_names
 from clawmem.domain.retrieval.succession import is_replaced, passages_of, successors
 from clawmem.ports.documents import DocumentStore
@@ -17,7 +16,7 @@ def partly_superseded(
 ) -> frozenset[int]:
     """Return those documents of *found* whose answering passage none of their successors replaces."""
     newer = {older: those for older, those in successors(pairs).items() if those}
-    asked = demands_of(request, len(request.question.forms.words))
+    asked = request.question.demands
     older = newer.keys() & set(found)
     numbers = older.union(*(newer[number] for number in older))
     documents, bodies = store.many(numbers), store.bodies(numbers)

@@ -7,19 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from clawmem.app.services.retrieval.request import RetrievalRequest
 from clawmem.app.services.retrieval.work import Candidate, Work
 from clawmem.domain.documents.names import searchable_names
-from clawmem.domain.retrieval.requested import QuestionDemands, Shortfall, requested, unmet
+from clawmem.domain.retrieval.requested import Shortfall, unmet
 from clawmem.domain.retrieval.temporal import is_within
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import FragmentKey
 
 PASSAGE, NEAR = 800, 300  # characters before and after a line, for words and for fillers of a slot
-
-
-def demands_of(request: RetrievalRequest, words: int) -> QuestionDemands:
-    """Return what the question asks for, of its first searched *words*."""
-    question, named = request.question, request.question.named_time
-    time = question.text[named.start : named.end] if named else ""
-    return requested(question.text, question.forms.words[:words], time)
 
 
 def shortfalls(
@@ -47,7 +40,8 @@ def _compared(
     best: Mapping[FragmentKey, int],
     rarities: Sequence[float],
 ) -> dict[FragmentKey, Shortfall]:
-    asked, named = demands_of(request, len(rarities)), request.question.named_time
+    question = request.question
+    asked, named = question.demands.of_first(len(rarities)), question.named_time
     documents, bodies, spans = store.many(best.values()), store.bodies(best.values()), store.spans(best)
     found = {}
     for key, number in best.items():

@@ -131,6 +131,9 @@ def likelihood(
     """Return the probability, in [0, 1), that the vault answers the request."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     evidence = evidence_of(vault.lexical, work, words)
+    if form.task and not request.question.demands.has_identifier:
+        # The numbers of a task are its author's own: "write an invoice for 1,200 words".
+        evidence = evidence._replace(unmet=evidence.unmet._replace(number=0.0))
     if request.scope.documents is not None:
         evidence = own_evidence(vault, request, work, evidence)
     return answerability(evidence, form, match_of(vault.lexical, request, work), fingerprint)

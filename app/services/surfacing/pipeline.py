@@ -17,6 +17,7 @@ from clawmem.app.services.retrieval.retrievers import (
 )
 from clawmem.app.services.retrieval.scheduling import NamedThreads, RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut_by_note
+from clawmem.app.services.retrieval.stages.exact_first import exact_first
 from clawmem.app.services.retrieval.stages.fuse import fuse, precise_first
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_above, successors_first
@@ -80,6 +81,7 @@ def finding(vault: SearchableDocuments, means: RetrievalDependencies, choices: C
         "fuse": fuse(vault.documents),
         **comparison,
         "precise first": precise_first(vault.documents),
+        "exact first": exact_first(vault.documents),
         "named files": about_named_files(vault),
         "first notes": first_notes(vault, comparison),
         "judge": answering(vault, choices.prompt),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.app.services.retrieval.shortfalls import demands_of, shortfalls
+from clawmem.app.services.retrieval.shortfalls import shortfalls
 from clawmem.app.services.retrieval.stages.judge import WORDS_LOOKED_UP, words_of
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.filters import is_wish
@@ -30,7 +30,7 @@ def stated(vault: SearchableDocuments) -> Stage:
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
         words = len(request.question.forms.words)
-        asked = demands_of(request, words)
+        asked = request.question.demands
         if not work.candidates or words > WORDS_LOOKED_UP or request.show_all:
             return work
         lacks = shortfalls(

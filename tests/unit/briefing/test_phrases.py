@@ -24,6 +24,4 @@ def test_small_words_do_not_part_a_phrase() -> None:
 
 def test_twenty_are_enough() -> None:
     """The most frequent ones are told."""
-    row = " ".join(f"word{number:02}" for number in range(40))
-
-    assert len(repeated_phrases([row] * LEAST)) == MOST
+    assert len(repeated_phrases([" ".join(f"word{number:02}" for number in range(40))] * LEAST)) == MOST

@@ -6,13 +6,7 @@ import unicodedata
 
 import pytest
 
-from clawmem.domain.documents.address import (
-    Address,
-    is_place_end,
-    name_matcher,
-    read_address,
-    unicode_forms,
-)
+from clawmem.domain.documents.address import Address, is_place_end, name_matcher, read_address, unicode_forms
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 

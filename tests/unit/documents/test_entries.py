@@ -21,8 +21,7 @@ def entries(body: str = BODY, title: str = "Plan", tags: tuple[str, ...] = ()) -
 
 
 def named(title: str, tags: tuple[str, ...] = ()) -> Document:
-    made = document("plan.md", BODY, title=title, tags=tags)
-    return made._replace(id=7)
+    return document("plan.md", BODY, title=title, tags=tags)._replace(id=7)
 
 
 def part(kind: FragmentKind, text: str = "Text.", heading: str = "") -> Fragment:
@@ -52,9 +51,7 @@ def test_every_entry_says_what_a_scope_asks_for() -> None:
 def test_the_whole_is_found_by_front_matter_and_tags() -> None:
     """They stand below its text, and in no other entry."""
     made = entries(tags=("billing", "team-a"))
-    holding = [e.grain for e in made if "ann" in words(e.text)]
-
-    assert holding == [Grain.DOCUMENT]
+    assert [e.grain for e in made if "ann" in words(e.text)] == [Grain.DOCUMENT]
     assert words(made[0].text)[-6:] == ["billing", "team", "a", "participants", "ann", "bob"]
 
 
@@ -65,9 +62,7 @@ def test_a_whole_without_front_matter_is_its_text() -> None:
 
 def test_a_title_holds_the_headings_above() -> None:
     """A question that names the subject finds the line that does not repeat it."""
-    found = entry(part(FragmentKind.LINE, heading="Plan › Cost"))
-
-    assert words(found.title) == ["title", "plan", "cost"]
+    assert words(entry(part(FragmentKind.LINE, heading="Plan › Cost")).title) == ["title", "plan", "cost"]
 
 
 @pytest.mark.parametrize("kind", GRAIN_OF)

@@ -218,9 +218,7 @@ def test_a_long_paragraph_is_cut_at_sentences() -> None:
 @pytest.mark.parametrize("end", ["! ", "? ", '." ', ".) ", "… ", "。", "！", "？", "\n"])
 def test_what_ends_a_sentence(end: str) -> None:
     """Western marks with a blank behind, with or without a closing mark; Chinese and Japanese marks alone."""
-    body = "word " * 200 + "word" + end + "word " * 400
-
-    assert split(body, FragmentKind.PASSAGE)[0][1] == 1004 + len(end)
+    assert split("word " * 200 + "word" + end + "word " * 400, FragmentKind.PASSAGE)[0][1] == 1004 + len(end)
 
 
 # Sections, lists, code
@@ -276,9 +274,7 @@ def test_structures_have_a_limit(more: int) -> None:
 @pytest.mark.parametrize(("size", "pieces"), [(MAX_STRUCTURE, 1), (MAX_STRUCTURE + 1, 2)])
 def test_a_long_code_block_becomes_several(size: int, pieces: int) -> None:
     """Its fences are part of it."""
-    body = "```\n" + "x" * (size - 8) + "\n```"
-
-    assert len(split(body, FragmentKind.CODE)) == pieces
+    assert len(split("```\n" + "x" * (size - 8) + "\n```", FragmentKind.CODE)) == pieces
 
 
 # Lines
@@ -321,7 +317,5 @@ def test_two_megabytes_on_one_line(part: str) -> None:
 
     begun = time.process_time()
     parts = fragment(body, title="T")
-    took = time.process_time() - begun
-
-    assert took < 2
+    assert (time.process_time() - begun) < 2
     assert of(FragmentKind.PASSAGE, parts)[-1].end == of(FragmentKind.LINE, parts)[-1].end == len(body)

@@ -125,10 +125,7 @@ def test_scaled_scores_are_shares(anchors: Scores, edges: Edges, intent: Intent,
 
 def test_likeness_is_not_written_twice() -> None:
     """Of a likeness that was written from both ends a walk sees the heavier one, once from either side."""
-    relations = (
-        Relation(1, 2, RelationKind.SEMANTIC, 0.7),
-        Relation(2, 1, RelationKind.SEMANTIC, 0.9),
-    )
+    relations = (Relation(1, 2, RelationKind.SEMANTIC, 0.7), Relation(2, 1, RelationKind.SEMANTIC, 0.9))
 
     found = steps(Table(relations), [1, 2], Intent.WHAT)
 

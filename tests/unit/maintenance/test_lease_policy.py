@@ -3,12 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.maintenance.lease import (
-    TOKEN_BYTES,
-    may_acquire,
-    may_act,
-    token_of,
-)
+from clawmem.domain.maintenance.lease import TOKEN_BYTES, may_acquire, may_act, token_of
 
 ONE, OTHER = token_of(bytes(range(TOKEN_BYTES))), token_of(bytes(TOKEN_BYTES))
 times = st.integers(0, 2**53)

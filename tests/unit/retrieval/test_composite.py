@@ -6,11 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.composite import (
-    Signals,
-    frequency_boost,
-    published,
-)
+from clawmem.domain.retrieval.composite import Signals, frequency_boost, published
 
 
 def test_frequency_needs_a_repetition() -> None:

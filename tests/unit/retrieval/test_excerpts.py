@@ -35,21 +35,14 @@ def test_sections_hold_their_subsections() -> None:
 
 @pytest.mark.parametrize(
     ("question", "expected"),
-    [
-        ("on 2025-05-02", "one"),
-        ("on 3 May 2025", "three"),
-        ("in May 2025", "one"),
-        ("in 2024", ""),
-    ],
+    [("on 2025-05-02", "one"), ("on 3 May 2025", "three"), ("in May 2025", "one"), ("in 2024", "")],
 )
 def test_entry_of_a_time(question: str, expected: str) -> None:
     """The first section dated within the time; a wider one does not count."""
     named = temporal_range(question, now_ms=NOW_MS)
     assert named is not None
 
-    found = text(BODY, entry_of(BODY, named, now_ms=NOW_MS, zone=UTC))
-
-    assert found.split("\n")[0] == expected
+    assert text(BODY, entry_of(BODY, named, now_ms=NOW_MS, zone=UTC)).split("\n")[0] == expected
 
 
 @pytest.mark.parametrize(

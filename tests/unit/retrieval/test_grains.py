@@ -172,9 +172,7 @@ def test_documents_are_worked_out_to_a_depth(given_documents: int, answers: int)
     """A hundred are the most, and they are the best."""
     legs = {PASSAGE: hits(*((n, 1, float(n)) for n in range(1, given_documents + 1)))}
 
-    found = ranked(fuse_documents(legs))
-
-    assert found == list(range(given_documents, given_documents - answers, -1))
+    assert ranked(fuse_documents(legs)) == list(range(given_documents, given_documents - answers, -1))
 
 
 @given(LEGS, WEIGHTS, SPEAKERS)

@@ -4,32 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.retrieval.intent import (
-    SIGN,
-    Intent,
-    classify_intent,
-    has_recency_intent,
-)
+from clawmem.domain.retrieval.intent import SIGN, Intent, classify_intent, has_recency_intent
 
-ASKS = [
-    "recent work",
-    "recently",
-    "the latest plan",
-    "last session",
-    "last time",
-    "last week",
-    "last month",
-    "last few days",
-    "where we left off",
-    "where was I",
-    "where were we",
-    "pick up the thread",
-    "continue",
-    "yesterday",
-    "today?",
-    "what was I doing",
-    "what were we working on",
-]
+ASKS = (
+    "recent work, recently, the latest plan, last session, last time, last week, last month, "
+    "last few days, where we left off, where was I, where were we, pick up the thread, continue, "
+    "yesterday, today?, what was I doing, what were we working on"
+).split(", ")
 DOES_NOT_ASK = [
     "",
     "current owner",

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -64,28 +62,6 @@ def test_a_pasted_page_asks_by_its_first_words(given_words: int, asked: int) -> 
     query = "the the " + " ".join(f"w{n} w{n}" for n in range(given_words))
 
     assert query_forms(query).words == tuple(f"w{n}" for n in range(asked))
-
-
-@pytest.mark.parametrize(
-    "part",
-    [
-        "_" * 9_990,
-        "a_" * 4_995,
-        "a1" * 4_995,
-        "a." * 4_995,
-        "aA" * 4_995,
-        "A" * 9_990,
-        "./" * 4_995,
-        "-" * 9_990,
-    ],
-)
-@pytest.mark.parametrize("end", ["!", ""])
-def test_no_question_takes_long_to_read(part: str, end: str) -> None:
-    """A rule of underscores in a pasted form is refused as an identifier in one pass."""
-    begun = time.process_time()
-    query_forms(f"{part}{end} b.c d.e f.g")
-
-    assert time.process_time() - begun < 0.5
 
 
 @given(QUERIES)

@@ -133,9 +133,7 @@ def test_a_receipt_of_an_earlier_version_keeps_its_purpose() -> None:
 def test_every_parameter_is_asked_again() -> None:
     """A request through JSON and back is the same at another time, every field of it and of its scope."""
     request = read_request("redis", now_ms=NOW_MS, limit=3, min_score=0.25, unit=Unit.LINE)._replace(
-        scope=Scope(frozenset({"work", "notes"}), EARLIER, THEN),
-        ranking=Ranking.PUBLISHED,
-        diverse=False,
+        scope=Scope(frozenset({"work", "notes"}), EARLIER, THEN), ranking=Ranking.PUBLISHED, diverse=False
     )
 
     again = request_from_json("redis", json.loads(json.dumps(request_to_json(request))), NOW_MS + 1)
@@ -195,8 +193,7 @@ def item(number: int, score: float = 0.5, line: int = 1, content: str = "") -> R
 
 
 def receipt(*given: ReceiptItem, **more: Any) -> Receipt:
-    found = Receipt("query", "redis", THEN, 1.0, "0.1.0", "model", items=given)
-    return found._replace(**more)
+    return Receipt("query", "redis", THEN, 1.0, "0.1.0", "model", items=given)._replace(**more)
 
 
 def document(number: int, **more: Any) -> Document:

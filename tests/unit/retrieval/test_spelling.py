@@ -41,6 +41,8 @@ def test_fewest_edits_then_most_documents() -> None:
     assert best_spelling("porbe", "porb", alike) == "probe"
     assert best_spelling("porbe", "porb", {}) is None
     assert best_spelling("printf", "printf", {"print": Spelling("print", 1, 9)}) is None
+    assert best_spelling("subagent", "subag", {"sugar": Spelling("sugar", 2, 9)}) is None
+    assert best_spelling("subagent", "subagent", {"subagant": Spelling("subagant", 2, 9)}) == "subagant"
 
 
 def test_four_letters_may_only_lack_one() -> None:

@@ -9,13 +9,7 @@ from clawmem.domain.retrieval.standing import FULL, OVERVIEW, SET_ASIDE, standin
 
 @pytest.mark.parametrize(
     "path",
-    [
-        "drafts/price.md",
-        "work/Archive/rules.md",
-        "inbox/todo.md",
-        "meetings-copies/day.md",
-        "home/schedule-copy.md",
-    ],
+    "drafts/price.md work/Archive/rules.md inbox/todo.md meetings-copies/day.md home/schedule-copy.md".split(),
 )
 def test_notes_set_aside(path: str) -> None:
     """The folders count, and so does the file name; a word that only contains the name of a folder does not."""

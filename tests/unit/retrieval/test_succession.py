@@ -115,8 +115,13 @@ def test_a_note_replaces_the_passage_that_it_is_about(question: str, newer: str,
 
 
 def test_a_passage_has_its_heading() -> None:
-    """A heading belongs to every paragraph below it."""
-    assert passages_of("# A\n\nOne.\nTwo.\n\n## B\nThree.\n") == ["# A\nOne.", "# A\nTwo.", "## B\nThree."]
+    """A heading belongs to every sentence below it."""
+    assert passages_of("# A\n\nOne.\nTwo. Too.\n\n## B\nThree.\n") == [
+        "# A\nOne.",
+        "# A\nTwo.",
+        "# A\nToo.",
+        "## B\nThree.",
+    ]
 
 
 def test_lines_of_one_paragraph_are_replaced_one_by_one() -> None:
@@ -129,3 +134,30 @@ def test_lines_of_one_paragraph_are_replaced_one_by_one() -> None:
 
     assert not is_replaced(number, passages_of(older), newer)
     assert is_replaced(price, passages_of(older), newer)
+
+
+CHOIR = """
+# Choir of St. Mary
+
+I sing alto. Conductor: Henrike Vogt (since 2024). Rehearsal Tuesdays 19:30 in the parish hall.
+Membership fee 12 EUR a month. Treasurer: Bernd.
+
+Until the parish hall has a new roof, we rehearse in the school gym, on the same day of the week.
+"""
+
+
+@pytest.mark.parametrize(
+    ("question", "is_replacing"),
+    [
+        ("how much is the membership fee", False),
+        ("who is the conductor", False),
+        ("when is the rehearsal", True),
+    ],
+)
+def test_a_short_note_replaces_only_the_sentence_that_it_is_about(question: str, is_replacing: bool) -> None:
+    """One word that it shares with another sentence is enough, if it shares none with the answering one."""
+    asked = requested(question, query_forms(question).words)
+
+    assert (
+        is_replaced(asked, passages_of(CHOIR), "The rehearsal is on Wednesdays from January.") is is_replacing
+    )

@@ -38,7 +38,9 @@ REPETITIONS = (
     "<system-reminder>", "</system-reminder>", "<vault-context>", "<analysis>", "<summary>", "</analysis>", "<a ",
     "[Request interrupted by user", "System: a\n", "[cron: ", "```\n", "~~~\n", "|-|\n", "| a ", "- [ ] ", "# a\n",
     "> a\n", "](", "[[", "{", "next steps:\n", "next: a. ", "Bob. ", "AB ", "a_", "/a", "/a/b.py ", "...", " ", "\n",
-    "a", "1", "in 2024 and ", "between ", "last week of ", "please run ", "why ", "\"", "`", "\u200b", "a: b\n", "---\n", "日",
+    "a", "1", "3 ", "-", "_", "a1", "a.", "aA", "A", "./", "? ", "?a", "both ", "both x ", "and ", "plus ", "and what ", "about ",
+    "x, ", "as well as ", "in ", "the week of ", "between march ", "a couple of ", "2024-", "in early ", "last 9 ", "may\n",
+    "in 2024 and ", "between ", "last week of ", "please run ", "why ", "\"", "`", "\u200b", "a: b\n", "---\n", "日",
 )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from clawmem.app.services.retrieval.retrievers import (
 )
 from clawmem.app.services.retrieval.scheduling import NamedThreads, Retriever, RetrieverResult, RunRetrievers
 from clawmem.app.services.retrieval.stages.cut import cut
+from clawmem.app.services.retrieval.stages.exact_first import exact_first
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.graph import graph
 from clawmem.app.services.retrieval.stages.intent import classify
@@ -287,6 +288,7 @@ def _by_words(vault: SearchableDocuments) -> Pipeline:
             "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
             "fuse": fuse(vault.documents),
             "precise first": precise_first(vault.documents),
+            "exact first": exact_first(vault.documents),
             "cut": cut,
         },
     )

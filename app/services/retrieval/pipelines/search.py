@@ -23,6 +23,7 @@ from clawmem.app.services.retrieval.retrievers import (
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
 from clawmem.app.services.retrieval.stages.by_date import named_time_first, newest_matching_first
 from clawmem.app.services.retrieval.stages.cut import cut, diversify
+from clawmem.app.services.retrieval.stages.exact_first import exact_first
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone, judge
 from clawmem.app.services.retrieval.stages.openclaw import (
@@ -47,6 +48,7 @@ def search(vault: SearchableDocuments) -> Pipeline:
             "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
             "fuse": fuse(vault.documents),
             "precise first": precise_first(vault.documents),
+            "exact first": exact_first(vault.documents),
             "judge": judge(vault),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
@@ -112,6 +114,7 @@ def query(
             **comparison_stage(vault, late, embedder),
             "weigh vectors": weigh_vectors(vault),
             "precise first": precise_first(vault.documents),
+            "exact first": exact_first(vault.documents),
             **reranking_stages(vault, models),
             "judge": judge(vault),
             "score": score(vault.documents),

@@ -1,0 +1,92 @@
+"""Fragments that share a heading or a context, and hashes of eight bytes, as the vault stores them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.keys import pack
+from clawmem.adapters.sqlite.migrations import bring_to, migrate
+from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.contracts.samples import document
+from clawmem.ports.records import Fragment, FragmentKey, FragmentKind
+
+HEADINGS = ("", "12", "Tea", "12", "", "Tea", "Noon", "Tea")
+CONTEXTS = ("Kettle", "Kettle", "", "3", "3", "Kettle", "", "7")
+BODY = "abcdefgh"
+
+
+def fragments() -> list[Fragment]:
+    return [
+        Fragment(seq, FragmentKind.PASSAGE, 1, 1, seq, seq + 1, BODY[seq], "", heading, context)
+        for seq, (heading, context) in enumerate(zip(HEADINGS, CONTEXTS, strict=True))
+    ]
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "vault.sqlite"
+
+
+def test_headings_and_contexts_come_back(path: Path) -> None:
+    """Also headings that are numbers, and those that are shared by fragments far from each other."""
+    with closing(SqliteVault(str(path))) as vault:
+        number = vault.documents.save(document("a.md", BODY), BODY, fragments())
+        keys = [FragmentKey(number, seq) for seq in range(len(HEADINGS))]
+
+        assert vault.documents.fragments(number) == fragments()
+        assert [one.heading for one in vault.documents.spans(keys).values()] == [*HEADINGS]
+        texts = {one.text for one in vault.embeddings.pending(100)}
+        assert texts == {f"{one.context}\n{one.text}".strip() for one in fragments()}
+
+
+def test_each_is_stored_once(path: Path) -> None:
+    """Later fragments have the seq of the first one."""
+    with closing(SqliteVault(str(path))) as vault:
+        vault.documents.save(document("a.md", BODY), BODY, fragments())
+
+        rows = vault._db.rows("select heading, context, length(text_hash) from fragments order by key")
+
+    assert [row[0] for row in rows] == ["", "12", "Tea", 1, "", 2, "Noon", 2]
+    assert [row[1] for row in rows] == ["Kettle", 0, "", "3", 3, 0, "", "7"]
+    assert {row[2] for row in rows} == {8}
+
+
+def test_a_lost_first_fragment_leaves_no_heading(path: Path) -> None:
+    """After damage, the heading that it had is empty, as is one that is no text."""
+    with closing(SqliteVault(str(path))) as vault:
+        number = vault.documents.save(document("a.md", BODY), BODY, fragments())
+        vault._db.write("delete from fragments where key = ?", (pack(FragmentKey(number, 2)),))
+        key = FragmentKey(number, 5)
+
+        assert vault.documents.fragments(number)[4].heading == ""
+        assert vault.documents.spans([key])[key].heading == ""
+
+
+def test_earlier_fragments_are_shortened(path: Path) -> None:
+    """Each document keeps its own headings; ids of vectors stay, and failures keep their texts."""
+    with closing(Database(str(path))) as db:
+        bring_to(db, 32)
+        rows = [
+            (pack(FragmentKey(number, one.seq)), one.heading, one.context, bytes(range(32)))
+            for number in (1, 2)
+            for one in fragments()
+        ]
+        db.write_many("insert into fragments values (?, 'line', 1, 1, 0, 1, '', ?, ?, null, ?)", rows)
+        db.write("insert into spaces (id, fingerprint, state) values (1, 'm', 'serving')")
+        db.write("insert into space_vectors values (7, 1, x'01020304050607080910', x'0102')")
+        db.write("insert into embed_failures values (x'11121314151617181920', 2, 'why')")
+
+        migrate(db)
+
+        stored = db.rows("select key >> 20, heading, context from fragments order by key")
+        assert [row[1] for row in stored] == ["", "12", "Tea", 1, "", 2, "Noon", 2] * 2
+        assert [row[2] for row in stored] == ["Kettle", 0, "", "3", 3, 0, "", "7"] * 2
+        assert db.rows("select distinct text_hash from fragments") == [(bytes(range(8)),)]
+        assert db.rows("select id, text_hash from space_vectors") == [(7, bytes(range(1, 9)))]
+        assert db.rows("select text_hash, attempts from embed_failures") == [(bytes(range(0x11, 0x19)), 2)]
+        db.write("insert into space_vectors (space, text_hash, vector) values (1, x'01', x'02')")
+        assert db.value("select max(id) from space_vectors") == 8
