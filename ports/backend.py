@@ -1,7 +1,5 @@
 """Type of an entry point in the group ``clawmem.backends``: the engines that store a vault's indexes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from types import MappingProxyType

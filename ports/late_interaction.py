@@ -1,7 +1,5 @@
 """Port for late interaction: comparison of a query with texts, word by word."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 

@@ -6,8 +6,6 @@ Line numbers are 1-based lines of the file as the user sees it, front matter inc
 code points of the body, front matter excluded.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple

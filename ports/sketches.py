@@ -1,7 +1,5 @@
 """Ports for sketches: binary token embeddings of each line, one bit per vector component, and their store."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol
 

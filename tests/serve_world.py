@@ -42,6 +42,11 @@ class World:
         assert done.code == 0
         return done.answer
 
+    def context(self, prompt: str, session: str) -> str:
+        """Return the context that *prompt* gets in *session*."""
+        said = self.hook("context-surfacing", prompted(prompt, session))
+        return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
     def documents(self) -> list[str]:
         """The paths of what is in the vault."""
         return [one["file"] for one in json.loads(self.run("list", "--json").stdout)["documents"]]

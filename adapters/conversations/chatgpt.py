@@ -14,7 +14,9 @@ from clawmem.ports.transcripts import Speaker
 
 SOURCE = "chatgpt"
 PREFERENCE = "preference"
-_CITATION = re.compile("\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201")
+_MARK = "(?:\u3010[^\u3011\n]{0,200}\u2020[^\u3011\n]{0,200}\u3011|\ue200[^\ue201]{0,500}\ue201)"
+# With the blank before it, if no word follows: "sells it <mark>, about 9 EUR".
+_CITATION = re.compile(rf"[ \t]?{_MARK}(?=[\s.,;:!?)]|\Z)|{_MARK}")
 _PROSE = frozenset({"text", "multimodal_text"})
 
 

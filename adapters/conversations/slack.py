@@ -14,10 +14,12 @@ from clawmem.adapters.conversations.shapes import Kind, Shape, dicts_in, object_
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
 
 SOURCE = "slack"
+REDACTED = "[redacted: slack token]"
 _SKIPPED = re.compile(r"(?:channel|group|bot|pinned|reminder|sh_room|tombstone|huddle)_?\w*")
 _SPOKEN = frozenset({"bot_message", "thread_broadcast"})
 _MENTION = re.compile(r"<(@|#|!)?([^<>|\n]{1,2000})(?:\|([^<>\n]{0,500}))?>")
-_TOKEN = re.compile(r"[?&](?:t|token)=xox[a-z]-[^\s&>|]{1,500}|xox[abeprs]-[\w-]{8,500}")
+_TOKEN_OF_FILE = re.compile(r"[?&](?:t|token)=xox[a-z]-[^\s&>|]{1,500}")
+_TOKEN = re.compile(r"xox[abeprs]-[\w-]{8,500}")
 
 
 class _Names(NamedTuple):
@@ -103,7 +105,11 @@ def _speaker(one: dict[str, Any], names: _Names) -> str:
 
 
 def _shown(text: str, names: _Names) -> str:
-    """Return *text* with names in the place of ids, links as their address, and without tokens of files."""
+    """
+    Return *text* with names in the place of ids, links as their address, and without tokens in addresses of files.
+
+    A token that somebody wrote is marked as redacted: the general rules know only longer ones.
+    """
 
     def plain(match: re.Match[str]) -> str:
         mark, target, label = match.groups()
@@ -115,7 +121,7 @@ def _shown(text: str, names: _Names) -> str:
             return f"@{label or target.partition('^')[0]}".replace("@@", "@")
         return f"{label} ({target})" if label and label != target else target
 
-    return unescape(_TOKEN.sub("", _MENTION.sub(plain, text)))
+    return unescape(_TOKEN.sub(REDACTED, _TOKEN_OF_FILE.sub("", _MENTION.sub(plain, text))))
 
 
 def _names(tree: Tree, root: str) -> _Names:

@@ -1,7 +1,5 @@
 """Catalogue of the fast embedding models, and selection of the default model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The FTS5 tables of the lexical index: their columns, and how their row numbers follow from the keys of fragments."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple

@@ -48,10 +48,8 @@ select {columns}, near.origin, other.origin from json_each(:nodes) as node
 """
 _ENDS = {"outbound": ("source", "target"), "inbound": ("target", "source")}
 _COUNTS = """
-select kind, count(*) from relations
-  join documents as one on one.id = source and one.inactive is null
-  join documents as other on other.id = target and other.inactive is null
- group by kind
+with inactive as (select id from documents where inactive is not null)
+select kind, count(*) from relations where source not in inactive and target not in inactive group by kind
 """
 
 

@@ -1,7 +1,5 @@
 """Embedding spaces: the serving one, the one that is being built, and retired ones."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
@@ -40,7 +38,8 @@ class EmbeddingSpaces:
 
     def get(self, state: str) -> EmbeddingSpace | None:
         """Return the space in *state*, which must be a state that at most one space has."""
-        rows = self._db.rows("select state, id, fingerprint, reached from spaces where state <> 'retired'")
+        # Without a condition that an index serves: a damaged one would hide the space.
+        rows = self._db.rows("select state, id, fingerprint, reached from spaces")
         return next((EmbeddingSpace(*space) for found, *space in rows if found == state), None)
 
     def add(self, fingerprint: str, state: str) -> EmbeddingSpace:

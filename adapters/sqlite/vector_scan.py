@@ -59,16 +59,20 @@ def nearest(
     question = np.frombuffer(vector, "<f4")
     question = question / np.linalg.norm(question)  # shape (dim,)
     close: list[tuple[int, bytes]] = []
-    bar = -np.inf  # at least *limit* rows are as near
+    best = np.empty(0, np.float32)  # products of the *limit* nearest rows so far
+    bar = -np.inf  # the least of them
     for rows in batches(db, source, among):
         stored = b"".join([vector for _, vector in rows])
         if len(stored) != BYTES * len(question) * len(rows):  # a damaged vector, which `cosines` leaves out
             close += rows
             continue
         near = _products(as_matrix(stored, len(question)), question)  # shape (n,)
-        if limit < len(near):
-            bar = max(bar, np.partition(near, -limit)[-limit])
-        close += [rows[place] for place in np.flatnonzero(near >= bar - _ROUNDING)]
+        best = np.concatenate((best, near))
+        if limit < len(best):
+            best = np.partition(best, -limit)[-limit:]
+            bar = best[0]
+        # both a product and the bar may be off
+        close += [rows[place] for place in np.flatnonzero(near >= bar - 2 * _ROUNDING)]
     return cosines(vector, close)
 
 
@@ -109,9 +113,10 @@ def _products(rows: npt.NDArray[np.int16], question: npt.NDArray[np.float32]) ->
 def batches(db: Database, source: str, among: RowFilter = EVERY_ROW) -> Iterator[list[tuple[int, bytes]]]:
     """Iterate over the keys of *source* with their stored vectors, in batches of some thousand."""
     rows, bindings = among.rows(source)
-    stream = db.stream(f"select key, vector from {rows}", bindings)
-    while batch := list(islice(stream, _ROWS_AT_ONCE)):
-        yield cast("list[tuple[int, bytes]]", batch)
+    with db.connection() as connection:  # without `Database.stream`, which takes a third of the time
+        cursor = connection.execute(f"select key, vector from {rows}", bindings)
+        while batch := list(islice(cursor, _ROWS_AT_ONCE)):
+            yield cast("list[tuple[int, bytes]]", batch)
 
 
 def ranked(vector: Vector, size: int, limit: int, find: Callable[[], list[tuple[int, float]]]) -> list[Hit]:

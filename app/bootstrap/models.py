@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.adapters.http.addresses import shown
 from clawmem.app.bootstrap.adapters import needs_extra
 from clawmem.app.services.models import (
     Choice,
@@ -115,6 +114,8 @@ def served(role: ModelRole, server: Server, around: ModelContext) -> Choice[Any]
     Raises:
         ConfigError: The address, the provider or the key is invalid.
     """
+    from clawmem.adapters.http.addresses import shown
+
     part, address = _PARTS[role], shown(server["url"])
 
     def build() -> Any:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from clawmem.app.bootstrap.adapters import Adapters, analytics
 from clawmem.app.bootstrap.pipelines import Pipelines
-from clawmem.app.services.maintenance.lane import LEASE_MS
 from clawmem.app.services.progress import ProgressOf, no_progress
 from clawmem.app.settings.model import Settings
 from clawmem.ports.clock import Clock
@@ -327,13 +326,13 @@ class Services:
             return {}
         return leftover_collections(self.vault.documents, self.settings.collections)
 
-    def lane(self, name: str, *, lease_ms: int = LEASE_MS) -> Lane:
+    def lane(self, name: str, *, lease_ms: int | None = None) -> Lane:
         """Return the lane *name*, in which one process works at a time."""
         from clawmem.app.environment.process_identity import is_gone
-        from clawmem.app.services.maintenance.lane import Lane
+        from clawmem.app.services.maintenance.lane import LEASE_MS, Lane
 
         leases, holder = self.vault.leases, self.adapters.holder
-        return Lane(name, leases, self.clock, holder, is_gone, lease_ms=lease_ms)
+        return Lane(name, leases, self.clock, holder, is_gone, lease_ms=lease_ms or LEASE_MS)
 
     def update_from(self, files: FileSource) -> UpdateCollection:
         """Return the service that indexes one folder of *files*."""

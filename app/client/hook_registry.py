@@ -1,7 +1,5 @@
 """Registry of hooks: the event of each hook, its time limit, and whether it runs by default."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 _OWN_RESERVE_S = 1.0  # subtracted from the client's timeout, for start-up and for answering

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.integrations import issue_sync
+from clawmem.app.operations.embedding import embed_after, embed_line
 from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
+from clawmem.app.services.indexing.embed import EmbedReport
+from clawmem.domain.capture.issues import COLLECTION
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -45,6 +48,7 @@ class SyncedIssues(Result):
     )
     new_doc_ids: list[int]
     problems: list[str]
+    embed: EmbedReport | None = None
 
     @property
     def exit_code(self) -> int:
@@ -68,6 +72,7 @@ def beads_sync(services: Services, request: BeadsProject) -> SyncedIssues:
     return SyncedIssues(
         project_dir=found.project,
         new_doc_ids=list(found.new),
+        embed=embed_after(services, [COLLECTION]),
         **{name: getattr(found, name) for name in SyncedIssues.model_fields if hasattr(found, name)},
     )
 
@@ -79,6 +84,8 @@ def _text(result: SyncedIssues) -> Iterator[str]:
     )
     if result.unresolved:
         yield f"  {result.unresolved} dependencies on unknown issues were left out."
+    if result.embed:
+        yield embed_line(result.embed)
 
 
 OPERATIONS = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
 
 MODEL_FAILED = 6
+MOST_CAPTURED = 100  # texts; a session leaves about forty, which the default model embeds within a second
 
 Force = Annotated[bool, Field(description="Start over."), Option(("-f", "--force"), tool=None)]
 
@@ -80,10 +81,19 @@ def embed_texts(services: Services, *, force: bool = False) -> EmbedReport:
 
 
 def embed_after(
-    services: Services, collections: Sequence[str], *, is_asked: bool = False
+    services: Services, collections: Iterable[str], *, asked: bool | None = None
 ) -> EmbedReport | None:
-    """Embed the texts without vectors after *collections* were read, if it *is_asked* or set for one of them."""
-    return embed_texts(services) if is_asked or services.settings.embeds(collections) else None
+    """
+    Embed the texts without vectors after documents of *collections* changed.
+
+    If *asked* and the settings of the collections say nothing, it is done where it is quick: see `embed_quickly`.
+    """
+    return embed_as(services, services.settings.embeds(collections) if asked is None else asked)
+
+
+def embed_as(services: Services, wanted: bool | None) -> EmbedReport | None:
+    """Embed the texts without vectors if that is *wanted*; ``None`` leaves it to `embed_quickly`."""
+    return embed_quickly(services) if wanted is None else embed_texts(services) if wanted else None
 
 
 def embed_quickly(services: Services) -> EmbedReport | None:
@@ -125,6 +135,12 @@ def embed_new(services: Services) -> str:
     except (EmbeddingError, ModelError) as error:
         failed = str(error)
     return f"{failed.rstrip('.')}. Next: clawmem embed" if failed else ""
+
+
+def embed_captured(services: Services) -> None:
+    """Embed what was captured now, if the vault has vectors; many texts wait, because a client waits for a hook."""
+    if 0 < pending_texts(services) <= MOST_CAPTURED:
+        embed_new(services)
 
 
 def pending_texts(services: Services) -> int:

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.bootstrap.integrations import TOOLS, foreign_store
+from clawmem.app.operations.embedding import embed_after, embed_line
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.services.imports.importing import ImportMemories
+from clawmem.app.services.indexing.embed import EmbedReport
+from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.errors import NotFound
 from clawmem.ports.imports import StoreUnreadable
 
@@ -50,6 +53,7 @@ class ImportedMemories(Result):
     redacted: int = Field(description="Memories with replaced secrets.")
     suspicious: int = Field(description="Memories that hooks do not inject, because they give orders.")
     unmatched: dict[str, int]
+    embed: EmbedReport | None = None
 
 
 def import_memories(services: Services, request: ImportRequest) -> ImportedMemories:
@@ -71,11 +75,13 @@ def import_memories(services: Services, request: ImportRequest) -> ImportedMemor
     report = bring(store.name, store.read(str(place)), dry_run=request.dry_run)
     counts = {**report.outcomes, **report.details}
     names = (name for name, field in ImportedMemories.model_fields.items() if field.annotation is int)
+    embedded = None if request.dry_run else embed_after(services, [OWN_COLLECTION])
     return ImportedMemories(
         tool=request.tool,
         place=str(place),
         dry_run=request.dry_run,
         unmatched=dict(sorted(report.unmatched.items())),
+        embed=embedded,
         **{name: counts.get(name, 0) for name in names},
     )
 
@@ -104,6 +110,8 @@ def _text(result: ImportedMemories) -> Iterator[str]:
     yield from (f"  {count:,} {what}" for what, count in counted.items() if count)
     yield from (f"  {plural(count, noun)}" for noun, count in named if count)
     yield from (f"  no counterpart: {count} × {what}" for what, count in result.unmatched.items())
+    if result.embed:
+        yield embed_line(result.embed)
 
 
 OPERATIONS = (

@@ -99,7 +99,8 @@ def verify(services: Services, request: NoParameters) -> Differences:
         one for folder in services.folders for one in skipped_files(services.vault.documents, files, folder)
     ]
     rebuilt = [str(role) for role in services.vault.healed]
-    return Differences(differences=[*lag, *services.verify()], skipped=skipped, rebuilt=rebuilt)
+    found = [*lag, *services.verify()] or services.forgotten_places.warnings()
+    return Differences(differences=found, skipped=skipped, rebuilt=rebuilt)
 
 
 def rebuild(services: Services, request: Rebuild) -> Rebuilt:

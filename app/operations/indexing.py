@@ -14,8 +14,6 @@ from clawmem.app.operations.embedding import (
     Upkeep,
     embed_after,
     embed_line,
-    embed_quickly,
-    embed_texts,
     lagging_indexes,
     model_failed,
     pending_texts,
@@ -195,18 +193,13 @@ def update(services: Services, request: Update) -> Reading:
     failed = _pulled(services) if request.pull else {}
     folders = [one for one in _folders(services, request.collection) if one.name not in failed]
     passes = read_folders(services, folders, allow_empty=request.allow_empty)
-    wanted = (
-        services.settings.embeds([one.name for one in folders]) if request.embed is None else request.embed
-    )
-    embedded = embed_quickly(services) if wanted is None else embed_texts(services) if wanted else None
+    embedded = embed_after(services, [one.name for one in folders], asked=request.embed)
     return Reading(**sums_of(services, passes), failed=failed, embed=embedded)
 
 
 def reindex(services: Services, request: Reindex) -> Reading:
     """
-    Read the folders again, with force also the files that look unchanged.
-
-    It makes vectors only where the config file says autoEmbed, see embed.
+    Read the folders again, with force also the files that look unchanged, and make the missing vectors as update does.
     """
     folders = _folders(services, request.collection)
     passes = read_folders(services, folders, force=request.force, allow_empty=request.allow_empty)

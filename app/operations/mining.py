@@ -12,9 +12,8 @@ from pydantic import Field
 from clawmem.app.environment.places import session_places
 from clawmem.app.operations.embedding import (
     Upkeep,
+    embed_after,
     embed_line,
-    embed_quickly,
-    embed_texts,
     lagging_indexes,
     model_failed,
 )
@@ -161,8 +160,7 @@ def mine(services: Services, request: Mine) -> Mined:
     if request.dry_run:
         return Mined(dry_run=True, **_counts(report))
     drawn = _synthesized(services, request) if request.synthesize else None
-    embedded = embed_quickly(services) if request.embed is None else None
-    embedded = embed_texts(services) if request.embed else embedded
+    embedded = embed_after(services, [options.collection], asked=request.embed)
     return Mined(**_counts(report), synthesis=drawn, embed=embedded, lagging=lagging_indexes(services))
 
 

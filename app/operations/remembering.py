@@ -53,6 +53,9 @@ class SavedNote(DocumentReference):
     action: Literal["saved", "known"]
     line: int | None = Field(default=None, description="Line of a known note that states the text.")
     is_part: bool = Field(default=False, description="Whether the file of the known note states more.")
+    resembles: str = Field(
+        default="", description="A line that is outdated or contradicts the text, in a sentence."
+    )
     redacted: bool = False
     supersedes: str | None = Field(default=None, description="The path of the replaced note.")
     not_embedded: str = Field(default="", description="Why it is found by words only, if so.")
@@ -64,21 +67,22 @@ class SavedNote(DocumentReference):
 
     @property
     def remarks(self) -> Sequence[str]:
-        """Return sentences about secrets and missing vectors."""
+        """Return sentences about secrets, missing vectors and a line like it."""
         secret = (
             "The text held a secret, which is not in the note: [redacted: …] marks its place. Keep secrets in a "
             "password manager, and note where."
         )
         words = f"The note is found by words only: {self.not_embedded}"
-        return [*([secret] if self.redacted else []), *([words] if self.not_embedded else [])]
+        said = {secret: self.redacted, words: self.not_embedded, self.resembles: self.resembles}
+        return [remark for remark, applies in said.items() if applies]
 
 
 def remember(services: Services, request: NoteToSave) -> SavedNote:
     """
     Save a text as a Markdown file in a folder of the user; it can be found at once.
 
-    Nothing is saved if a note states the same already; the answer names that note. Secrets are redacted. Correct a
-    note by saving the new text with supersedes.
+    Nothing is saved if a note that is up to date states the same; the answer names that note. Secrets are redacted.
+    Correct a note by saving the new text with supersedes.
     """
     from clawmem.app.services.capture.remembering import NewNote
 
@@ -92,6 +96,7 @@ def remember(services: Services, request: NoteToSave) -> SavedNote:
         return SavedNote(action="known", line=saved.line, is_part=saved.is_part, **place)
     return SavedNote(
         action="saved",
+        resembles=saved.resembles,
         redacted=saved.redacted,
         supersedes=saved.superseded.display_path if saved.superseded else None,
         not_embedded=embed_new(services),

@@ -11,10 +11,13 @@ from pydantic import Field, PrivateAttr
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
+from clawmem.app.environment.private_files import sweep_drafts
 from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Effect, Opening, Operation, Request, Result
 from clawmem.app.services.indexing.folders import scan_folder
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
+from clawmem.domain.briefing.profile import PAGE_PATH
+from clawmem.domain.capture.notes import COLLECTION
 from clawmem.ports.address_errors import ConfirmationMissing
 from clawmem.ports.errors import VaultError, VaultReadOnly
 
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     from clawmem.ports.salvage import SalvageReport
 
 
+_PROFILE = f"{COLLECTION}/{PAGE_PATH}"
 _NAMED = 20  # most notes that are listed by name
 
 
@@ -41,7 +45,8 @@ class Repaired(Result):
     The rows that were kept and lost by table, null if their number is unknown.
 
     ``notes`` are documents whose text is lost and in no file, ``spoilt`` those whose text is partly damaged. ``reread``
-    are documents whose text was lost, and read again from their files. ``vault`` is the new file, ``damaged`` the old one.
+    are documents whose text was lost, and read again from their files. ``nameless`` is the number of texts whose names are
+    lost; unless a file has them, they are in ``damaged`` only, the old file. ``vault`` is the new one.
     """
 
     kept: dict[str, int]
@@ -49,6 +54,7 @@ class Repaired(Result):
     notes: list[str]
     spoilt: list[str]
     reread: list[str]
+    nameless: int
     vault: str
     damaged: str
 
@@ -70,11 +76,16 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
     settings = services.settings
     rebuild = _repair_of(services)
     if not request.confirm:
-        found = rebuild.preview()
+        found = _without_profile(rebuild.preview())
         raise _unconfirmed(found, _in_files(services, {*found.notes, *found.spoilt}))
-    salvaged, damaged = rebuild()
+    whole, damaged = rebuild()
+    salvaged = _without_profile(whole)
     with open_services(settings, create=False) as repaired:
-        remarks = _complete(repaired.called_by(services.caller, services.progress), salvaged)
+        remarks = _complete(
+            repaired.called_by(services.caller, services.progress),
+            salvaged,
+            rebuild_profile=whole != salvaged,
+        )
         served = {"/".join(place) for place in repaired.vault.documents.places()}
     result = Repaired(
         kept=dict(salvaged.kept),
@@ -82,11 +93,20 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
         notes=[one for one in salvaged.notes if one not in served],
         spoilt=[one for one in salvaged.spoilt if one not in served],
         reread=[one for one in (*salvaged.notes, *salvaged.spoilt) if one in served],
+        nameless=salvaged.nameless,
         vault=str(settings.vault),
         damaged=damaged,
     )
     result._remarks = remarks
     return result
+
+
+def _without_profile(found: SalvageReport) -> SalvageReport:
+    """Leave out the profile page, which is generated again from notes."""
+    notes, spoilt = (
+        tuple(one for one in places if one != _PROFILE) for places in (found.notes, found.spoilt)
+    )
+    return found._replace(notes=notes, spoilt=spoilt)
 
 
 def _repair_of(services: Services) -> Repair:
@@ -105,6 +125,7 @@ def _repair_of(services: Services) -> Repair:
         raise VaultError(
             str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then clawmem repair"
         )
+    sweep_drafts(vault)
     return services.adapters.repair()
 
 
@@ -121,6 +142,7 @@ def _unconfirmed(found: SalvageReport, in_files: AbstractSet[str]) -> Confirmati
         "notes": [one for one in found.notes if one not in in_files],
         "spoilt": [one for one in found.spoilt if one not in in_files],
         "reread": sorted(in_files),
+        "nameless": found.nameless,
     }
     lines = [*_lines(found.kept, **would_remove, is_done=False)]
     sentences = " ".join(f"{line.rstrip('.')}." for line in lines)
@@ -134,25 +156,28 @@ def _unconfirmed(found: SalvageReport, in_files: AbstractSet[str]) -> Confirmati
     )
 
 
-def _complete(services: Services, salvaged: SalvageReport) -> list[str]:
+def _complete(services: Services, salvaged: SalvageReport, *, rebuild_profile: bool) -> list[str]:
     """Rebuild the data derived from records and files; return the warnings about forgotten notes."""
     services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))
     split_again(services.vault)
     read_folders(services, services.folders, force=True)
     rebuild_all(services.vault)
+    if rebuild_profile:
+        services.profile.rebuild()
     services.profile.refresh_dropped()
     return [*services.forgotten_places.warnings()]
 
 
 def _text(result: Repaired) -> Iterator[str]:
-    yield from _lines(result.kept, result.lost, result.notes, result.spoilt, result.reread, is_done=True)
+    lists = (result.notes, result.spoilt, result.reread)
+    yield from _lines(result.kept, result.lost, *lists, result.nameless, is_done=True)
     yield f"Repaired: {result.vault}"
     yield f"Damaged file: {result.damaged}"
 
 
 # Contents of the tables in words of users. Rows of other tables are computed again from texts and files.
 _CONTENTS: dict[str, tuple[str, ...]] = {
-    "titles, times and tags of notes, memories and diary entries": ("documents",),
+    "titles, times, tags and pins of notes, memories and diary entries": ("documents",),
     "acts such as pins, snoozes and forgetting": ("acts",),
     "fingerprints of forgotten texts": ("forgotten_texts",),
     "sessions of agents": ("sessions",),
@@ -175,6 +200,7 @@ def _lines(
     notes: Sequence[str],
     spoilt: Sequence[str],
     reread: Sequence[str],
+    nameless: int,
     *,
     is_done: bool,
 ) -> Iterator[str]:
@@ -190,7 +216,9 @@ def _lines(
     yield from _named("Read from its file again" if is_done else "Comes back from its file", reread)
     yield from _named(f"Text {verb}, in no file", notes)
     yield from _named("Text damaged, kept in the archive", spoilt)
-    if not (gone or notes or spoilt):
+    if nameless:
+        yield f"Texts whose names are lost ({nameless}): those of files are read again, others are in the damaged file only"
+    if not (gone or notes or spoilt or nameless):
         yield "Nothing was lost." if is_done else "Nothing would be lost."
 
 

@@ -271,7 +271,7 @@ def vault_sync(services: Services, request: Sync) -> Synced:
             allow_empty=request.allow_empty,
             progress=step,
         )
-    embedded = embed_after(services, [collection], is_asked=request.embed)
+    embedded = embed_after(services, [collection], asked=request.embed or None)
     made = str(services.settings.vault) if services.is_new else None
     read = sums_of(services, [report])
     read["warnings"] += _forgotten_before(services, str(folder), request.vault)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,19 +37,20 @@ def watch(
 
     Args:
         every_s: See `clawmem.app.services.indexing.watching.Watched`.
-        embed: Whether new texts are embedded after each pass that changed something, whatever the settings say.
+        embed: Whether new texts are embedded after each pass that changed something, whatever the settings say. If
+            neither says so, they are where it is quick.
         environ: The environment for the settings; that of this process by default.
     """
     from clawmem.app.services.indexing.watching import WatchOptions
 
     def then(progress: Progress) -> list[str]:
-        embedded = _embedded(services, progress) if embed or folders.embeds else []
-        return [*embedded, *_carried(services, progress)]
+        return [*_embedded(services, embed or folders.embeds, progress), *_carried(services, progress)]
 
     def sync_issues(project: str) -> list[str]:
         from clawmem.app.bootstrap.integrations import issue_sync  # most folders have no issues
 
-        return list(issue_sync(services)(project).problems)
+        problems = issue_sync(services)(project).problems
+        return [*problems, *_embedded(services, embed or folders.embeds)]
 
     folders = LiveFolders(services, environ)
     services.watching(WatchOptions(folders, tell, then, sync_issues, every_s), stop)
@@ -79,17 +80,21 @@ class LiveFolders:
         return self._folders
 
     @property
-    def embeds(self) -> bool:
-        """Whether the current settings let new texts be embedded."""
-        return bool(self._settings.embeds(self._settings.collections))
+    def embeds(self) -> bool | None:
+        """Whether the current settings let new texts be embedded; ``None`` if they do not say so."""
+        return self._settings.embeds(self._settings.collections)
 
 
-def _embedded(services: Services, progress: Progress) -> list[str]:
+def _embedded(
+    services: Services, wanted: bool | None, progress: Progress = lambda done, total: None
+) -> list[str]:
+    from clawmem.app.operations.embedding import embed_as  # not for a server that watches nothing
+
     try:
-        report = services.embed(progress=progress)
+        report = embed_as(services.called_by(services.caller, lambda what: nullcontext(progress)), wanted)
     except (EmbeddingError, ModelError) as error:
         return [str(error)]
-    return [str(report.error)] if report.stopped else []
+    return [str(report.error)] if report and report.stopped else []
 
 
 def _carried(services: Services, progress: Progress) -> list[str]:

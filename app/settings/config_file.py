@@ -16,6 +16,7 @@ from clawmem.ports.errors import ConfigError, InvalidInput, NotFound
 
 PREFERRED, OTHER = "config.yaml", "index.yml"
 DEFAULT_PATTERN = "**/*.md"
+_REMEDY = "Correct it, or move the file aside."
 RESERVED = frozenset({"_clawmem", "beads"})  # filled by clawmem itself
 
 
@@ -245,7 +246,7 @@ def _text(path: Path) -> str:
     except FileNotFoundError:
         return ""
     except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} cannot be read: {error}.") from error
+        raise ConfigError(f"{path} cannot be read: {error}. {_REMEDY}") from error
 
 
 def _load(path: Path, text: str) -> Any:
@@ -259,7 +260,7 @@ def _load(path: Path, text: str) -> Any:
         mark = getattr(error, "problem_mark", None)
         where = f", line {mark.line + 1}" if mark else ""
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]
-        raise ConfigError(f"{path}{where}: {reason}. Correct it, or move the file aside.") from error
+        raise ConfigError(f"{path}{where}: {reason}. {_REMEDY}") from error
 
 
 def _yaml(kind: str) -> Any:

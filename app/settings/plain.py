@@ -1,7 +1,5 @@
 """Settings of hooks, read from single lines of the config file: loading all settings would exceed their time budget."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

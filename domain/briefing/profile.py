@@ -1,7 +1,6 @@
 """The profile page: current statements and recent work, each line with its origin."""
 
-from __future__ import annotations
-
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import islice
@@ -152,11 +151,16 @@ def edits(one: str, other: str, most: int) -> int:
 
 
 SHORTEST = 4  # letters of a significant word
-LEAST, MOST = 3, 20  # occurrences of a phrase; phrases returned
+LEAST, MOST = 3, 20  # texts with a phrase; phrases returned
+# The lines of captured and imported notes that state who said it, where and in answer to what.
+_PROVENANCE = re.compile(
+    r"^(?:Said by the (?:user|assistant) in session .*|Said on \d{4}-\d\d-\d\d, in .*|In answer to: .*)$",
+    re.MULTILINE,
+)
 
 
 class Phrase(NamedTuple):
-    """A sequence of words and the number of its occurrences."""
+    """A sequence of words and the number of texts that contain it."""
 
     text: str
     times: int
@@ -164,15 +168,23 @@ class Phrase(NamedTuple):
 
 def repeated_phrases(texts: Iterable[str]) -> list[Phrase]:
     """
-    Return up to twenty phrases of two or three words that occur three times or more, most frequent first.
+    Return up to twenty phrases of two or three words that three *texts* or more contain, most frequent first.
 
+    A text counts once, because the note of a sentence has it as title, heading and quotation. Where it says who said it
+    and in answer to what is left out.
     Words of up to three letters and stop words are skipped. Phrases of equal frequency are sorted by number of
     words descending, then alphabetically.
     """
-    counts = Counter(phrase for text in texts for phrase in _phrases(_telling(text)))
+    counts = Counter(phrase for text in texts for phrase in _phrases_of(text))
     often = [(phrase, count) for phrase, count in counts.items() if count >= LEAST]
     often.sort(key=lambda one: (-one[1], -len(one[0]), one[0]))
     return [Phrase(" ".join(phrase), count) for phrase, count in islice(often, MOST)]
+
+
+def _phrases_of(text: str) -> set[tuple[str, ...]]:
+    """Return the phrases of the paragraphs of *text*."""
+    paragraphs = _PROVENANCE.sub("", text).split("\n\n")
+    return {phrase for paragraph in paragraphs for phrase in _phrases(_telling(paragraph))}
 
 
 def _telling(text: str) -> list[str]:

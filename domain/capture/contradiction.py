@@ -10,6 +10,7 @@ from clawmem.domain.capture.sentences import sentences
 LEAST_MODEL_CONFIDENCE = 0.7  # below, a model's verdict is ignored
 LEAST_SHARED = 2  # common content words of two decisions on the same subject
 SAME_MATTER = 0.6  # share of the smaller sentence's content words
+SAME_STATEMENT = 0.75  # share of the content words of both: one other word of four is often another matter
 INVALID_AT = 0.2  # confidence at which an observation becomes inactive
 
 
@@ -59,6 +60,26 @@ def verdict(new: str, old: str) -> Verdict:
     if shared >= SAME_MATTER * min(len(new_words), len(old_words)):
         return Verdict.CONTRADICTION if _denies(new) is not _denies(old) else Verdict.NONE
     return Verdict.NONE
+
+
+def contradicted_line(text: str, body: str) -> int | None:
+    """
+    Return the 1-based line of *body* with a sentence that the single sentence *text* contradicts; ``None`` without one.
+
+    Both have nearly the same content words, because two facts about one subject may both hold, and one is a negation.
+    """
+    said = _words(text)
+    if len(said) < LEAST_SHARED or len(list(sentences(text))) != 1:
+        return None
+    for number, line in enumerate(body.split("\n"), 1):
+        if len(said & _words(line)) < LEAST_SHARED:
+            continue
+        for sentence in sentences(line):
+            either, both = said | _words(sentence), said & _words(sentence)
+            is_same = len(both) >= SAME_STATEMENT * len(either)
+            if is_same and _denies(text) is not _denies(sentence):
+                return number
+    return None
 
 
 def lowered(confidence: float, verdict: Verdict) -> float:

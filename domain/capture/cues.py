@@ -71,11 +71,16 @@ DECREED = (
     r"\b(?:stays?|becomes?|remains?|stick) (?:a|an|as|at|in|on|its|out|off|opaque|where|with|the)\b",
     r"\b(?:go(?:es)?|moves?|waits?) (?:in|into|to|out|for) (?:the|a|an|second|version|next|\d)\b",
     r"\b(?:only|nur) (?:run|runs|in|on|for|get|when|the|im|in der)\b",
-    r"^(?:fine|ok|okay|good|agreed|yes)[,:]? (?:[\w/.'-]+ ){0,6}(?:with|becomes|as|:)",
+    r"^(?:fine|ok|okay|good|agreed|yes)[,:]? (?:[\w/.'-]+ ){0,6}(?:with|becomes|as(?! (?:always|usual|before|ever)\b)|:)",
     r"\b(?:rename|move|set|change|switch|drop|replace|remove) (?:it|that|them|the \S+|this)\b.*\b(?:to|by|with|everywhere)\b",
     r"\bis (?:good )?enough\b",
     r"\bin this project\b|\bfrom day one\b|\bacross the board\b",
     rf"{OPENERS}i(?:'ll| will) {_BASE}\b",
+    # A requirement; "it must be" and "they must have" are more often conclusions.
+    (
+        rf"{OPENERS}(?!(?:i|you|it|he|she|they|that|this|there|what|who|something|somebody|someone)\b)(?:[\w'-]+ ){{1,6}}"
+        r"(?:must|shall) (?:not |never |only |always )?(?!be\b|have\b|know\b|mean\b|not\b|never\b)[a-z]+"
+    ),
 )
 
 SETTLED = (  # cues of an assistant that states a new rule
@@ -94,7 +99,7 @@ SETTLED = (  # cues of an assistant that states a new rule
 BROKEN = (
     r"\b(?:problem|bug|culprit|root cause|reason|catch|issue|worst one)\b.*?(?:\bis\b|\bwas\b|:|\bist\b)",
     (
-        r"\b(?:fail|crash|throw|abort|leak|hang|deadlock|backtrack|hit|lose|kill|block|break|drop|flood|corrupt|ignore)"
+        r"(?<!\bmust )(?<!\bshall )\b(?:fail|crash|throw|abort|leak|hang|deadlock|backtrack|hit|lose|kill|block|break|drop|flood|corrupt|ignore)"
         r"(?:s|es|ed|ing)?\b.*\b(?:because|since|when|if|on|before|after|with|of|for|without|otherwise|exponentially)\b"
     ),
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from clawmem.domain.capture.cues import kind_of
@@ -102,7 +102,7 @@ def _of_message(message: TranscriptMessage, before: Sequence[TranscriptMessage])
         if kind is None and place == 0 and _is_choice(sentence, message, before):
             kind = Kind.DECISION
         if kind:
-            yield CaptureFinding(kind, sentence, message, _context(message, before))
+            yield CaptureFinding(kind, sentence, message, _context(kind, message, before))
 
 
 def _is_choice(sentence: str, message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> bool:
@@ -120,9 +120,16 @@ def _content_words(text: str) -> set[str]:
     return {word for word in _WORD.findall(text.lower()) if word not in _COMMON}
 
 
-def _context(message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> str:
-    if message.speaker is not Speaker.USER or not before:
+def _context(kind: Kind, message: TranscriptMessage, before: Sequence[TranscriptMessage]) -> str:
+    """Return what a statement replies to: of a user the last message, of an assistant the question that it decides."""
+    if message.speaker is Speaker.USER:
+        said = [*sentences(before[-1].text)] if before else []
+        return " ".join(_asked(said) or said)[:CONTEXT_CHARS]
+    if kind is not Kind.DECISION:
         return ""
-    said = list(sentences(before[-1].text))
-    asked = [sentence for sentence in said if sentence.endswith("?")]
-    return " ".join(asked or said)[:CONTEXT_CHARS]
+    prompt = next((one.text for one in reversed(before) if one.speaker is Speaker.USER and one.text), "")
+    return " ".join(_asked(sentences(prompt)))[:CONTEXT_CHARS]
+
+
+def _asked(said: Iterable[str]) -> list[str]:
+    return [sentence for sentence in said if sentence.endswith("?")]

@@ -18,6 +18,7 @@ OBSERVATIONS = "agent/observations"
 HANDOFFS = "agent/handoffs"
 TITLE_CHARS = 80
 _ELLIPSIS = "…"
+_IN_ANSWER = "In answer to: "
 _SESSION_CHARS = 8
 _HASH_CHARS = 8
 _DAY_CHARS = 10
@@ -101,9 +102,15 @@ def note_body(note: Note, session_id: str) -> str:
     if note.facts:
         parts.append("\n".join(f"- {fact}" for fact in note.facts))
     if note.context:
-        parts.append(f"In answer to: {note.context}")
+        parts.append(f"{_IN_ANSWER}{note.context}")
     parts += [f"> {note.quote}", _said(note.message, session_id)]
     return "\n\n".join(parts) + "\n"
+
+
+def answered_question(body: str) -> str:
+    """Return what the statement of a body that `note_body` wrote replies to; empty if that is not stated."""
+    lines = (line for line in body.split("\n") if line.startswith(_IN_ANSWER))
+    return next(lines, "").removeprefix(_IN_ANSWER)
 
 
 def _said(message: TranscriptMessage, session_id: str) -> str:

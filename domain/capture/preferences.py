@@ -12,7 +12,8 @@ from functools import cache
 
 OPENERS = (
     r"^(?:(?:ok(?:ay)?|k|yes|yeah|yep|right|fine|good|great|nice|cool|alright|agreed|true|perfect|understood|noted|"
-    r"ah|ha|hm+|wow|phew|and|so|but|then|well|super|gut|ja|genau|dann|also)\b[\s,.!:;—-]*)*"
+    r"ah|ha|hm+|wow|phew|and|so|but|then|well|super|gut|ja|genau|dann|also|"
+    r"(?:thanks|thank you|danke|hi|hello|hallo)(?: \w+(?=[,.!:;—-]))?)\b[\s,.!:;—-]*)*"
 )
 
 ASKED = (
@@ -34,7 +35,7 @@ PREFERRED = (
     r"\bi (?:do not|don't|never|always) (?:ever )?(?:want|like|need to see)\b|\bich (?:will|möchte|mag) (?:kein|nie|immer)",
     r"\b(?:always|never|immer|niemals?)\b(?!.*\b(?:was|were|has|had)\b).*\bplease\b|\bplease\b.*\b(?:always|never|don't|do not)\b",
     rf"{OPENERS}(?:please )?(?:always|never|do not|don't|avoid) (?!worry|know|think|forget|bother|mind)\w+",
-    r",? always[.!]?$|\bnever guess\b|\bevery time you\b|\bstop \w+ing\b",
+    r"(?<!\bas)(?<!\blike),? always[.!]?$|\bnever guess\b|\bevery time you\b|\bstop \w+ing\b",
     r"\bi(?:'d| would) rather\b.*\bthan\b|\bich hätte lieber\b",
     r"\bno [\w-]+ please\b|\bplease no [\w-]+|\bin plain \w+ please\b",
     rf"{OPENERS}keep \S+ (?:short|simple|small|brief|plain)\b",

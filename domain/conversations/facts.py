@@ -11,6 +11,7 @@ from clawmem.domain.capture.extraction import findings
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import title_of
 from clawmem.domain.conversations.messages import ROLES
+from clawmem.domain.conversations.units import TURN
 from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.security.orders import gives_orders
 from clawmem.ports.relations import RelationKind
@@ -24,7 +25,6 @@ FOLDER = "synthesized"
 KINDS = (Kind.DECISION, Kind.PREFERENCE, Kind.MILESTONE, Kind.PROBLEM)
 LINK_KINDS = frozenset(RelationKind) - {RelationKind.USAGE, RelationKind.LINKS_TO}
 
-_TURN = re.compile(r"^\*\*([^*\n]{1,40}):\*\* ", re.MULTILINE)
 _NOT_IN_SLUG = re.compile(r"[^a-z0-9]+")
 _SLUG_CHARS, _HASH_CHARS = 50, 8
 
@@ -136,7 +136,7 @@ def facts_by_rules(body: str, at: str) -> list[ImportedFact]:
 
 def messages_of(body: str, at: str) -> list[TranscriptMessage]:
     """Return the messages in the text of a unit, see `clawmem.domain.conversations.units.unit_body`."""
-    _, *parts = _TURN.split(body)
+    _, *parts = TURN.compiled.split(body)
     said = zip(parts[::2], parts[1::2], strict=True)
     return [
         TranscriptMessage(

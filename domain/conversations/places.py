@@ -8,6 +8,7 @@ import re
 from clawmem.ports.errors import InvalidInput
 
 COLLECTION = "conversations"
+CONVERSATION = "conversation"  # content type
 _SOURCE = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 _KEY_DIGITS = 16  # 64 bits
 _UNIT = re.compile(rf"(?P<key>{_SOURCE.pattern}/[0-9a-f]{{{_KEY_DIGITS}}})/[0-9]{{4,9}}\.md")

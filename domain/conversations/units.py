@@ -9,18 +9,41 @@ against .748 of 1600. Titled by the first line of the document they gave .758, b
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from clawmem.domain.conversations.messages import CleanMessage
+from clawmem.domain.conversations.messages import ROLES, CleanMessage
+from clawmem.domain.documents.times import DAY_MS, iso_utc
+from clawmem.domain.security.patterns import Pattern
+from clawmem.ports.transcripts import Speaker
 
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
 MAX_SHARED = 4_000  # characters of consecutive exchanges that share a document
 FORMER_SHARED = 1_600  # of exchanges with an assistant, in conversations that were imported before
 PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
-MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer
+MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer of the same day
 TITLE_CHARS = 80
+_DAY = len("2026-03-31")
+
+# A paragraph that `unit_body` wrote: its speaker, and the day in brackets.
+TURN = Pattern(r"^\*\*([^*\n]{1,40}):\*\* (?:\[\d{4}-\d\d-\d\d\] )?", flags=re.MULTILINE)
+
+
+class Division(NamedTuple):
+    """
+    The rules by which a conversation is divided; it keeps those of its first import, so that its units keep their numbers.
+
+    Exchanges with an assistant share a unit of up to ``shared`` characters; ``by_day`` separates the days of a talk.
+    """
+
+    shared: int = MAX_SHARED
+    by_day: bool = True
+
+
+CURRENT = Division()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,27 +74,37 @@ class Unit:
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def units_of(messages: Iterable[CleanMessage], shared: int = MAX_SHARED) -> Iterator[Unit]:
+def units_of(messages: Iterable[CleanMessage], division: Division = CURRENT) -> Iterator[Unit]:
     """
     Yield the units of a conversation in order; short ones as well, so that the number of a unit never changes.
 
     An exchange is a prompt with the answers to it; between people it is one message. Consecutive exchanges share a unit
-    of up to `MAX_SHARED` characters, with an assistant up to *shared* characters, which a long pause ends unless the unit is short. A longer exchange is a unit of its
-    own, up to `MAX_UNIT` characters.
+    of up to `MAX_SHARED` characters, which a long pause ends unless the unit is short, or the pause lasts to another
+    day (UTC): the time of a unit is that of its first message. A longer exchange is a unit of its own, up to `MAX_UNIT`
+    characters.
     """
     open_: list[CleanMessage] = []
     length = 0
     for exchange in _exchanges(messages):
         added = sum(len(message.text) for message in exchange)
-        is_late = length >= MIN_TALK and exchange[0].at_ms - open_[-1].at_ms > PAUSE_MS
-        most = MAX_SHARED if exchange[0].is_prompt is None else shared
-        if open_ and (is_late or length + added > most):
+        most = MAX_SHARED if exchange[0].is_prompt is None else division.shared
+        if open_ and (length + added > most or _is_late(exchange, open_, division)):
             yield Unit(tuple(open_))
             open_, length = [], 0
         open_ += exchange
         length += added
     if open_:
         yield Unit(tuple(open_))
+
+
+def _is_late(exchange: Sequence[CleanMessage], before: Sequence[CleanMessage], division: Division) -> bool:
+    """Whether *exchange* does not belong to the talk *before*; a few words ("Thanks!") on another day do."""
+    said, last = exchange[0].at_ms, before[-1].at_ms
+    if said - last <= PAUSE_MS:
+        return False
+    lengths = [sum(len(message.text) for message in part) for part in (before, exchange)]
+    is_other_day = division.by_day and said // DAY_MS != last // DAY_MS and min(lengths) >= MIN_UNIT
+    return lengths[0] >= MIN_TALK or is_other_day
 
 
 def _exchanges(messages: Iterable[CleanMessage]) -> Iterator[list[CleanMessage]]:
@@ -104,6 +137,39 @@ def unit_title(conversation: str, number: int, text: str) -> str:
     return f"{line if len(line) <= most else f'{line[: most - 3].rstrip()}...'}{end}"
 
 
-def unit_body(speakers: Sequence[str], texts: Sequence[str]) -> str:
-    """Return the Markdown of a unit: a paragraph ``**Speaker:** text`` for each message."""
-    return "\n\n".join(f"**{name}:** {text}" for name, text in zip(speakers, texts, strict=True)) + "\n"
+def unit_body(speakers: Sequence[str], texts: Sequence[str], times_ms: Sequence[int] = ()) -> str:
+    """
+    Return the Markdown of a unit: a paragraph ``**Speaker:** text`` for each message.
+
+    If *times_ms* are of several days (UTC), the first message of each day has its day in brackets before the text.
+    """
+    days = [iso_utc(at)[:_DAY] for at in times_ms] or [""] * len(texts)
+    if len(set(days)) == 1:
+        days = [""] * len(texts)
+    before = ["", *days]
+    marks = [f"[{day}] " if day != earlier else "" for day, earlier in zip(days, before, strict=False)]
+    turns = zip(speakers, marks, texts, strict=True)
+    return "\n\n".join(f"**{name}:** {mark}{text}" for name, mark, text in turns) + "\n"
+
+
+def quoted_message(message: CleanMessage, text: str) -> str:
+    """Return the quotation, with its day, of a *message* of fewer than `MIN_TALK` characters, before a unit's body."""
+    return f"> **{message.speaker}:** [{iso_utc(message.at_ms)[:_DAY]}] {' '.join(text.split())}\n\n"
+
+
+def reply_to(body: str, at: int) -> tuple[int, int] | None:
+    """
+    Return the place of the message after a question; ``None`` if no question of a person is in the line at offset *at*.
+
+    Places are offsets of *body*, which `unit_body` wrote, up to the end of the reply.
+    """
+    line = body[at:].partition("\n")[0]
+    turns = list(TURN.compiled.finditer(body))
+    asking = next((place for place in reversed(range(len(turns))) if turns[place].start() <= at), None)
+    if "?" not in line or asking is None or asking + 1 == len(turns):
+        return None
+    question, reply = turns[asking], turns[asking + 1]
+    if question[1] in (ROLES[Speaker.ASSISTANT], reply[1]):
+        return None
+    end = turns[asking + 2].start() if asking + 2 < len(turns) else len(body)
+    return reply.start(), reply.start() + len(body[reply.start() : end].rstrip())

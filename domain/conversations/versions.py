@@ -6,15 +6,18 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clawmem.domain.conversations.messages import CleanMessage
-from clawmem.domain.conversations.units import FORMER_SHARED, MAX_SHARED, Unit, units_of
+from clawmem.domain.conversations.units import CURRENT, FORMER_SHARED, Division, Unit, units_of
+
+_BY_DAY = 1 << 61  # more than any digest; an integer of the vault has 63 bits
 
 
 class ConversationState(NamedTuple):
     """
     The imported state of a conversation: its number of units, their digest, and its version in milliseconds.
 
-    The digest is negative if exchanges share units of up to `MAX_SHARED` characters, else `FORMER_SHARED`: a
-    conversation keeps its division, because a forgotten unit is known by its number alone.
+    The digest also names the division, because a conversation keeps that of its first import: a forgotten unit is known
+    by its number alone. The digest is positive for units of up to `FORMER_SHARED` characters, -digest for longer ones, and
+    -digest - 2**61 if the days of a talk are separate as well.
     """
 
     units: int = 0
@@ -22,13 +25,18 @@ class ConversationState(NamedTuple):
     version: int = 0
 
     @property
-    def shared(self) -> int:
-        """The characters of exchanges with an assistant that share a unit."""
-        return FORMER_SHARED if self.units and self.digest > 0 else MAX_SHARED
+    def division(self) -> Division:
+        """The division of the conversation."""
+        if not self.units:
+            return CURRENT
+        return Division(FORMER_SHARED, False) if self.digest > 0 else Division(by_day=-self.digest >= _BY_DAY)
 
     def next(self, units: int, digest: int, version: int) -> ConversationState:
-        """Return the state that follows this one; *digest* is positive."""
-        return ConversationState(units, digest if self.shared == FORMER_SHARED else -digest, version)
+        """Return the state that follows this one; *digest* is positive and has at most 60 bits."""
+        shared, by_day = self.division
+        if shared != FORMER_SHARED:
+            digest = -digest - _BY_DAY * by_day
+        return ConversationState(units, digest, version)
 
     def is_newer_than(self, units: int, version: int) -> bool:
         """Whether this state is newer than a copy with this *version*, or as new and longer."""
@@ -41,21 +49,22 @@ def version_of(updated_ms: int | None, messages: Sequence[CleanMessage]) -> int:
 
 
 def numbered_units(
-    messages: Sequence[CleanMessage], forgotten: Sequence[ConversationState], shared: int = MAX_SHARED
+    messages: Sequence[CleanMessage],
+    forgotten: Sequence[ConversationState],
+    division: Division = CURRENT,
 ) -> dict[int, Unit]:
     """
     Return the units of a conversation by number.
 
     *forgotten* are the states in which documents were forgotten, in order. Later messages share no unit with the
-    messages of such a state, whose units keep their numbers. Messages without a time are no later ones. Exchanges with
-    an assistant share units of up to *shared* characters.
+    messages of such a state, whose units keep their numbers. Messages without a time are no later ones.
     """
     units: dict[int, Unit] = {}
     left, last = list(messages), 0
     for state in forgotten:
         later = [one for one in left if one.is_timed and one.at_ms > state.version > 0]
         earlier = [one for one in left if not (one.is_timed and one.at_ms > state.version > 0)]
-        units |= enumerate([*units_of(earlier, shared)][: state.units - last], start=last + 1)
+        units |= enumerate([*units_of(earlier, division)][: state.units - last], start=last + 1)
         left, last = later, state.units
-    units |= enumerate(units_of(left, shared), start=last + 1)
+    units |= enumerate(units_of(left, division), start=last + 1)
     return units

@@ -1,7 +1,5 @@
 """Addresses of notes: paths, docids, titles, aliases, wikilinks, and printed places."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterator

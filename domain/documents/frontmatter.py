@@ -1,7 +1,5 @@
 """Front matter: its separation from the body, and the facts a document declares in it."""
 
-from __future__ import annotations
-
 import datetime
 import re
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Parts of a Markdown text that are not prose: comments, code and formulas."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator
 from enum import Enum, auto

@@ -1,7 +1,5 @@
 """Properties of notes: in their front matter and in their text, which of them are technical, and conditions on them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple

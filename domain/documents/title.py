@@ -1,7 +1,5 @@
 """Title and headings of a document."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

@@ -35,9 +35,10 @@ _CALENDAR = frozenset(
     "wednesday thursday friday saturday sunday mondays tuesdays wednesdays thursdays fridays saturdays sundays "
     "christmas easter".split()
 )
-# Capitalised words that name no subject of a note: languages, units, formats, general terms.
+# Capitalised words that name no subject of a note: languages, currencies, units, formats, general terms.
 _COMMON = frozenset(
     "english dutch german french spanish italian portuguese japanese chinese irish polish russian arabic greek "
+    "eur usd gbp chf dkk sek nok isk pln czk huf ron bgn try rub uah jpy cny inr krw aud cad nzd brl mxn zar ils euro euros "
     "kb mb gb tb kwh mbit gbit mhz ghz pdf csv json html http https url api sql utc faq sms ok pm am id qos "
     "get post put patch delete head options".split()
 )
@@ -47,9 +48,9 @@ _NOT_PROSE = re.compile(
     r"^[ \t]*(```|~~~).*?(?:^[ \t]*\1[^\n]*$|\Z)|`[^`\n]*`|\]\([^()\n]*(?:\([^()\n]*){0,3}\)|https?://\S+|^[ \t]*>.*$|<[^<>\n]*(?:<[^<>\n]*){0,3}>",
     re.DOTALL | re.MULTILINE,
 )
-# Positions where a capital is no evidence: the start of a line after its marks, and after ".", ":" or a bracket.
+# Positions where a capital is no evidence: the start of a line after its marks, and after ".", ":", "·" or a bracket.
 _MARK = re.compile(r"[\s*_|>#\"'“„(\[\d.)x-]")
-_BEGINS = re.compile(r"[.!?…:;|•“”„\"(\[*_>#/]|\d\)")
+_BEGINS = re.compile(r"[.!?…:;|•·“”„\"(\[*_>#/]|\d\)")
 MARKS = 60  # characters; longer runs of marks are drawings
 _WORD = r"[^\W\d_](?:[\w]|['’\-&](?=\w))*"
 _RUN = re.compile(rf"(?<![\w@/.'’\-]){_WORD}(?: (?:(?:van|de|der|den|of|von|la|le) ){{0,2}}{_WORD})*+")

@@ -1,7 +1,5 @@
 """Statements as triples of subject, predicate and object, and the rules by which one ends another."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from typing import NamedTuple
 

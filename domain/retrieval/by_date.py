@@ -5,8 +5,6 @@ counts if it qualifies a note ("the last invoice"), not a period ("last week"). 
 Spanish, Chinese and Japanese.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType

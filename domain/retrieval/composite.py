@@ -5,8 +5,6 @@ It is available as an option and for comparison. It is not the default, because 
 outweighs relevance (see `calibrated`).
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ An excerpt shows the entry of the day that the question names, the line of the s
 is asked for, and a later update of what was found. Places are character offsets of the body, from start up to end.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from datetime import tzinfo

@@ -6,8 +6,6 @@ passage, section and document scores improves results more than any embedder and
 documents lost nothing on any development collection, so they are not tuned further.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import lru_cache

@@ -4,8 +4,6 @@ Classification of a question's intent by its words.
 Whole words are matched: "update" is not a date, "blockchain" contains no "block", "whole" no "who".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from enum import StrEnum

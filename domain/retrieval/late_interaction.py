@@ -8,8 +8,6 @@ Sketches replace the cosine of two vectors: the share of equal signs under rando
 microseconds per line.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -6,8 +6,6 @@ found almost nothing (session hit@10 .22 against .97, same index). A name, a pat
 also get the precise form, with every term required, which ranks above the relaxed form.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import NamedTuple

@@ -6,8 +6,6 @@ that any result answers. All other scores are relative to the best result of the
 nonsense has a best result too. The second uses the place in the list and gives the probability that it is this result.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from enum import StrEnum

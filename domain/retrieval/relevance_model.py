@@ -1,7 +1,5 @@
 """Form of the answerability model: its weights, and bounds of its features."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.requested import Shortfall

@@ -1,7 +1,5 @@
 """Snippets: the few lines of a document that show why it matched, with their line numbers in the file."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ Only words are corrected that neither a document nor an English dictionary conta
 are similar to those of a vault ("wheat", "what"). A short word has many neighbours, so it must differ by less than a long one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache

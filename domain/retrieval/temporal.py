@@ -1,7 +1,5 @@
 """The time range that a question names, in English."""
 
-from __future__ import annotations
-
 from datetime import UTC, date, datetime, tzinfo
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Ranges of whole days, computed from the calendar. Weeks begin on Sunday; seasons are northern."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from types import MappingProxyType

@@ -5,8 +5,6 @@ Owners often keep the old note when its subject changes: "energy 2025" beside "e
 "travel rules". Nothing in them says which one is current, but their names and dates do.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum

@@ -4,8 +4,6 @@ Normalisation of text that is disguised by invisible or look-alike characters.
 The tables are excerpts of Unicode's confusables (UTS 39): letters that look like Latin ones in common fonts.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable

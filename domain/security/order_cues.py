@@ -50,7 +50,7 @@ CUES = MappingProxyType(
             (?<!our )(?:ai|llm|language|coding|chat) (?:assistants?|agents?|models?|tools?|bots?|systems?)
             (?<!our )(?:assistants?|agents?|models?|bots?)(?= (?:must|shall|should|ought|has to|have to|is to|are to|needs?|will|may not|never|now has|reading|that|which|who|processing)\b)(?! \w+ be\b)
             (?:the|every|each|any|all|later|future) (?:\w+ )?assistants?(?! (?:coach|manager|professor|director|at|teacher|editor|to))
-            chat-?bots?|llms?|ais?|claude|chatgpt|gpt-?\d|copilot|gemini|codex
+            chat-?bots?|llms?|ais?|(?:claude|chatgpt|gpt-?\d|copilot|gemini|codex)(?![.\w-]{0,40}/[0-9a-f]{16}/)
             (?:der|die|ein|den) assistent(?:in|en)?|assistent|ki|sprachmodell\w*|das modell
             (?:el|un) asistente|el modelo|ia|l.assistant|le modele|(?:l.|[oe] |um )assistente|[oi]l? model[lo]o
             """,

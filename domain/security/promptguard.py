@@ -1,7 +1,5 @@
 """Prompt-injection guard: scores how much a text reads like an instruction to its reader."""
 
-from __future__ import annotations
-
 import re
 from functools import lru_cache
 from math import prod

@@ -1,7 +1,5 @@
 """Rules, vocabulary and pattern notation for detecting orders, with cheap tests before each expression."""
 
-from __future__ import annotations
-
 import re
 from functools import cached_property
 from types import MappingProxyType

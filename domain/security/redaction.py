@@ -1,7 +1,5 @@
 """Detection and redaction of secrets in whole texts and in parts of them."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +16,7 @@ from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start
 from clawmem.domain.security.secret_model import likely
 from clawmem.domain.security.secret_phrases import answers, dials, phrases, typed_phrases
 from clawmem.domain.security.secret_places import assigned
-from clawmem.domain.security.secret_prose import in_prose, logins
+from clawmem.domain.security.secret_prose import in_prose
 from clawmem.domain.security.secret_rules import STRUCTURED
 from clawmem.domain.security.secret_values import Span, is_random, mixes_kinds
 
@@ -182,9 +180,7 @@ def _ruled(text: str) -> Iterator[SecretSpan]:
     yield from (SecretSpan(*found) for found in placed(text))
     yield from (SecretSpan(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
-    yield from (
-        SecretSpan(*span, "password") for find in (logins, unlabelled, answers) for span in find(text, lower)
-    )
+    yield from (SecretSpan(*span, "password") for find in (unlabelled, answers) for span in find(text, lower))
     yield from (SecretSpan(*span, "password") for find in (dials, typed_phrases) for span in find(lower))
     yield from (SecretSpan(*span, "card number") for span in cards(text))
 

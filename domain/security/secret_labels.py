@@ -1,7 +1,5 @@
 """Names and words that announce a secret: ``DB_PASSWORD``, "the password for", "mot de passe", "API-Schlüssel"."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

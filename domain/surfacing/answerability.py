@@ -7,8 +7,6 @@ a search box nearly always have an answer in the vault, most prompts of a coding
 `tests/bench/fit_answerability.py` prints its error rates and writes the weights.
 """
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Weights of the answerability of a prompt."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from clawmem.domain.retrieval.requested import Shortfall

@@ -1,7 +1,5 @@
 """Format of the context block that is added to a prompt: its elements, their order, wording and age labels."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

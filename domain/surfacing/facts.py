@@ -1,7 +1,5 @@
 """Extraction of possible entity names from a prompt, and rendering of facts as lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple

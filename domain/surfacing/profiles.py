@@ -1,7 +1,5 @@
 """The three surfacing profiles: limits on tokens, results and time, and confidence thresholds."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType

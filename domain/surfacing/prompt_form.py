@@ -5,8 +5,6 @@ first is answered by the open code and the second by a note. Only English is rec
 have the form of a plain statement.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple

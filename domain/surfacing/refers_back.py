@@ -5,8 +5,6 @@ never does. A pronoun refers back if the words before it do not name its anteced
 recognised; a prompt in another language counts as complete if it has two content words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -144,6 +144,7 @@ SIGNALS: dict[str, Without] = {
         "RECENCY", "INTENDED_RECENCY", "CURRENT_RECENCY", "CONFIDENCE", "QUALITY", "FREQUENCY", "PIN"
     ),
     "successors first": _stage("successors first"),
+    "answers first": _stage("answers first"),
     "versions in order": _stage("versions"),
     "newest first": _stage("newest first"),
     "named time first": _stage("named time first"),

@@ -48,8 +48,11 @@ class TestForgetting:
         """A vault that knows more than the file writes it down with the next update."""
         record = Path(f"{home.vault}.forgotten")
         record.unlink()
+        verified = home.invoke("verify")
+        assert (verified.exit_code, "Run: clawmem update" in verified.stdout) == (7, True)
 
         home.done("update")
+        home.done("verify")
         home.vault.unlink()
         home.done("init")
         home.done("update")
@@ -141,8 +144,10 @@ class TestForgetting:
         assert content != record.read_bytes()
         record.write_bytes(content)
 
-        assert "is damaged" in home.invoke("doctor").stdout
+        for command in ("doctor", "verify"):
+            assert "is damaged" in home.invoke(command).stdout
         home.done("update")
+        home.done("verify")
 
         assert "notes/people/team.md" in home.done("list", "--limit", "500").stdout
 

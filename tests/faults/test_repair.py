@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import subprocess
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
@@ -16,9 +18,12 @@ from damaged_home import MEMORIES, SIZE, SOUND, Damage, Home
 from server_process import serving
 from typer.testing import CliRunner
 
+from clawmem.adapters.sqlite.rescue import exchange
+from clawmem.adapters.sqlite.rescue.cells import INDEX_LEAF
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.salvage import salvage
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.app.environment import private_files
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.interfaces.cli.dialogues import DECLINED
 from clawmem.ports.errors import VaultDamaged
@@ -66,13 +71,13 @@ def home(tmp_path: Path, invoke: Invoke) -> Home:
 
 def pages(home: Home, number: int) -> Iterator[tuple[int, Damage]]:
     """So many pages that hold something, zeroed and overwritten in turn."""
-    file = PageFile(str(home.vault))
-    free = file.free()
-    used = [page for page in range(1, file.count + 1) if page not in free]
-    chosen = random.Random(11).sample(used, min(number, len(used)))
+    with closing(PageFile(str(home.vault))) as file:
+        free = file.free()
+        used = [page for page in range(1, file.count + 1) if page not in free]
+        chosen = random.Random(11).sample(used, min(number, len(used)))
+        empty = {page for page in [1, *chosen] if not any(file[page])}  # zeros in their place are no damage
     for turn, page in enumerate([1, *chosen]):
-        is_empty = not any(file[page])  # zeros in the place of zeros are no damage
-        yield page, noise if is_empty or turn % 2 else zeroed
+        yield page, noise if page in empty or turn % 2 else zeroed
 
 
 def test_pages(home: Home) -> None:
@@ -290,6 +295,16 @@ class TestTheCommand:
             home.spoil(page, damage, random.Random())
             assert home.advice() == "repair", page
 
+    def test_an_empty_index_of_spaces(self, home: Home) -> None:
+        """A search that could go without this index does not advise to make vectors, which are all there."""
+        with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
+            root = vault._db.value("select rootpage from sqlite_schema where name = 'spaces_living'")
+        leaf = bytes([INDEX_LEAF, 0, 0, 0, 0]) + SIZE.to_bytes(2, "big")
+
+        home.spoil(root, lambda page, chance: leaf.ljust(SIZE, b"\0"), random.Random())
+
+        assert home.advice() == "repair"
+
     def test_another_heading(self, home: Home) -> None:
         """A fragment that its file does not give is made again from the file."""
         home.change("update fragments set heading = 'Another' where key in (select min(key) from fragments)")
@@ -330,6 +345,23 @@ class TestTheCommand:
 
         home.assert_whole()
 
+    @pytest.mark.parametrize("command", [("doctor",), ("repair", "--yes")])
+    def test_a_repair_that_was_killed(
+        self, home: Home, monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...]
+    ) -> None:
+        """Its draft is deleted by the next repair, and by doctor."""
+        with subprocess.Popen(["true"]) as ended:
+            pass
+        with monkeypatch.context() as killed:
+            killed.setattr(exchange, "discard", lambda path: None)
+            killed.setattr(private_files, "holder_id", lambda: f"{os.uname().nodename}:{ended.pid}:0a")
+            assert home.invoke("repair").exit_code
+        assert [*home.vault.parent.glob(".vault.sqlite.draft-*")]
+
+        home.invoke(*command)
+
+        assert not [*home.vault.parent.glob(".vault.sqlite.draft-*")]
+
     def test_no_vault(self, invoke: Invoke) -> None:
         """There is nothing to repair, and a way to begin."""
         result = invoke("--vault", "/nowhere/vault.sqlite", "repair", "--yes")
@@ -355,6 +387,6 @@ def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:
 
     with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
         root = vault._db.value("select rootpage from sqlite_schema where name = ?", (table,))
-    file = PageFile(str(home.vault))
-    page = read_page(root, file.__getitem__, file.usable)
+    with closing(PageFile(str(home.vault))) as file:
+        page = read_page(root, file.__getitem__, file.usable)
     yield from ((child, zeroed) for child in page.children)

@@ -57,14 +57,16 @@ def test_reading_ends_with_vectors(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="processes in /proc")
 def test_a_watcher_follows_the_config_file(tmp_path: Path) -> None:
-    """It makes no vectors until the file says so, which it reads again while it runs."""
+    """It makes vectors where that is quick, none where the file forbids it, and reads the file again while it runs."""
     one = Home(tmp_path, notes="notes")
+    folder = {"path": str(tmp_path / "notes"), "autoEmbed": False}
+    one.config.write_text(json.dumps({"collections": {"notes": folder}}), "utf-8")
     one.write("notes/first.md", "# First\n")
     with watching(one):
         assert one.serves("notes", "first.md")
         assert one.embedded() == 0
 
-        folder = {"path": str(tmp_path / "notes"), "autoEmbed": True}
+        del folder["autoEmbed"]
         one.config.write_text(json.dumps({"collections": {"notes": folder}}), "utf-8")
         one.write("notes/second.md", "# Second\n")
 
@@ -107,3 +109,28 @@ def test_no_model_server_is_asked_without_a_request(remembered: Any, notes: Path
         read = json.loads(remembered("update", "--json").output)
     assert (read["embed"], read["pending"]) == (None, 1)
     assert json.loads(remembered("update", "--json").output)["embed"]["embedded"] == 1
+
+
+def test_imports_end_with_vectors(remembered: Any, tmp_path: Path) -> None:
+    """Of memories and of issues, as after update; a dry run makes none."""
+    memories = tmp_path / "memory.jsonl"
+    memories.write_text(
+        json.dumps(
+            {"type": "entity", "name": "Möwe", "entityType": "boat", "observations": ["Wiebke sails it."]}
+        ),
+        "utf-8",
+    )
+    project = tmp_path / "project" / ".beads"
+    project.mkdir(parents=True)
+    (project / "issues.jsonl").write_text(
+        json.dumps({"id": "p-1", "title": "Caulk the boat", "status": "open", "created_at": "2026-01-01T00:00:00Z"}) + "\n",
+        "utf-8",
+    )  # fmt: skip
+    importing = ("import", "memory-jsonl", str(memories), "--json")
+
+    assert json.loads(remembered(*importing, "--dry-run").output)["embed"] is None
+    assert json.loads(remembered(*importing).output)["embed"]["embedded"] > 0
+    assert (
+        json.loads(remembered("beads", "sync", str(project.parent), "--json").output)["embed"]["embedded"] > 0
+    )
+    assert stored(remembered)[1] == 0

@@ -97,6 +97,21 @@ def test_a_session_of_one_prompt_is_kept(sessions: SessionHome) -> None:
     assert section(sessions.handoff(), "Files Changed") == ["/work/audit/trail.py"]
 
 
+def test_a_decision_answers_its_question(sessions: SessionHome) -> None:
+    """It has the words of the question and vectors at once, so that it precedes the handoff that repeats the question."""
+    question = "The website build is slow. Which static site generator should we use?"
+    sessions.end("aaaa0000", (question, "We decided to use Hugo, because Eleventy needed 40 seconds."))
+
+    [text] = [text for path, text in sessions.kept().items() if "-decision-" in path]
+    assert "In answer to: Which static site generator should we use?" in text
+    assert json.loads(sessions.invoke("status", "--json").stdout)["embeddings"]["pending"] == 0
+    found = json.loads(sessions.invoke("query", "which site generator do we use", "--all", "--json").stdout)[
+        "results"
+    ]
+    order = [one["content_type"] for one in found]
+    assert order.index("decision") < order.index("handoff")
+
+
 @pytest.mark.parametrize(
     "turn",
     [

@@ -85,6 +85,18 @@ def test_help_starts_light(environ: dict[str, str], home: Path, args: tuple[str,
     assert not modules_after(environ, home, *args) & (HEAVY - {"rich"} | {"apsw"})
 
 
+def test_the_end_of_a_process_searches_nothing(environ: dict[str, str], home: Path) -> None:
+    """When a command ends, its objects are kept out of the collections of the interpreter's end."""
+    code = (
+        "import atexit, gc; atexit.register(lambda: print(len(gc.get_objects()) < 1_000))\n"
+        "from clawmem.app.main import main; main()"
+    )
+    command = [sys.executable, "-c", code, "vault", "list"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=home, env=environ)
+
+    assert done.stdout.splitlines()[-1] == "True"
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")
 def test_a_reader_that_goes_away_is_no_error(
     run: Run, notes: Path, environ: dict[str, str], home: Path

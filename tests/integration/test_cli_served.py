@@ -360,7 +360,7 @@ def test_without_vectors(
     def ask() -> list[subprocess.CompletedProcess[str]]:
         return [_ran(world, "vsearch", "x"), _ran(world, "query", "Redis")]
 
-    with serving(environ, home) as server:
+    with serving(environ, home, "--port", "0", "--no-watch") as server:
         told = ask()
         refusal = json.loads(server.ask("POST", "/operations/vsearch", {"request": {"query": "x"}}).body)
         _hang_up(server)

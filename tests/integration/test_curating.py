@@ -19,7 +19,7 @@ from clawmem.app.services.lifecycle.examining import Duplicates
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING
 from clawmem.contracts.samples import document, fragments
 from clawmem.domain.documents.times import DAY_MS, iso_utc
-from clawmem.ports.records import FragmentKind, InactiveReason
+from clawmem.ports.records import FragmentKind, InactiveReason, SourceStamp
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
 
@@ -65,8 +65,9 @@ class TestReflection:
 
         assert paths(found.decisions) == ["d1.md", "d2.md", "d3.md"]
         assert paths(found.antipatterns) == ["l1.md", "l2.md", "l3.md"]
-        # Title and text say it in each of them.
-        assert [(one.text, one.times) for one in found.phrases][:1] == [("keep slot hold", 6)]
+        assert [(one.text, one.times) for one in found.phrases][:1] == [("keep slot hold", 3)]
+        note(vault, "copy.md", "Keep the slot hold.", 1, content_type="decision")
+        assert reflect(vault, ManualClock(), 14).phrases[0].times == 3
 
     def test_what_was_of_use_together(self, vault: Vault) -> None:
         """Pairs of served notes that were of use together three times, whenever that was."""
@@ -172,6 +173,19 @@ class TestCommands:
         assert "0 archived" in remembered("consolidate").stdout
         assert "says the same as notes/n5.md" in remembered("lifecycle", "log").stdout
 
+    def test_imported_collections_need_no_folder(self, remembered: Invoke, home: Path) -> None:
+        """Conversations and issues have no files, so that no configuration is advised."""
+        chat = home / "chat.txt"
+        chat.write_text(
+            "User: Which tea?\n\nAssistant: Oolong.\n\nUser: Which cup?\n\nAssistant: The blue one.\n"
+        )
+        assert remembered("mine", str(chat)).exit_code == 0
+
+        report = json.loads(remembered("curate", "--json").stdout)
+
+        assert report["collections"]["orphaned"] == []
+        assert not any("collection add" in action for action in report["actions"])
+
     def test_reflect(self, remembered: Invoke) -> None:
         """In both forms."""
         assert json.loads(remembered("reflect", "9999", "--json").stdout)["days"] == 9999
@@ -183,7 +197,7 @@ class TestCommands:
     ) -> None:
         """What curate writes is what curator-nudge tells."""
         with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
-            note(vault, "lost.md", "Text.", collection="unlisted")
+            note(vault, "lost.md", "Text.", collection="unlisted", stamp=SourceStamp(5, 1))
         report = json.loads(remembered("curate", "--json").stdout)
         event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}
         told = ask(environ, home, "curator-nudge", event).context
@@ -191,6 +205,6 @@ class TestCommands:
         assert report["collections"]["orphaned"] == ["unlisted"]
         assert report["health"]["active"] == 4
         assert report["actions"]
-        assert all(action in told for action in report["actions"] if "unlisted" in action)
+        assert "unlisted: 1 document is still served" in told
         assert "<vault-curator>" in told
         assert (home / ".cache/clawmem/curator-report.json").stat().st_mode & 0o077 == 0

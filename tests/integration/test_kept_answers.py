@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from clawmem.adapters.sqlite import vector_index
+from clawmem.adapters.sqlite import vector_index, vector_scan
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, _best, _best_in_bulk
 from clawmem.adapters.sqlite.quantized_vectors import rounded
@@ -154,6 +154,23 @@ class TestVectors:
                 exact = [vault.vectors.search(vector, 10, scope) for vector in vectors]
                 monkeypatch.setattr(vector_index, "ASKED_OFTEN", 0)
                 assert [vault.vectors.search(vector, 10, scope) for vector in vectors] == exact
+
+    def test_the_scan_keeps_the_nearest_of_all_batches(
+        self, path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The first hits are those of a search for all, wherever they are in the file and however close they lie."""
+        rng = random.Random(8)
+        vectors = [unit_vector(*(1 + rng.gauss(0, 0.01) for _ in range(16))) for _ in range(60)]
+        monkeypatch.setattr(vector_scan, "_ROWS_AT_ONCE", 7)
+        monkeypatch.setattr(vector_index, "ASKED_OFTEN", 10**9)
+        with closing(SqliteVault(str(path))) as vault:
+            ids = [save(vault, f"v{n}.md") for n in range(60)]
+            vault.vectors.put(VectorEntry(FragmentKey(n, 0), v) for n, v in zip(ids, vectors, strict=True))
+            for vector in vectors[:20]:
+                every = vault.vectors.search(vector, len(vectors))
+                assert [vault.vectors.search(vector, limit) for limit in (1, 10, 59)] == [
+                    every[:limit] for limit in (1, 10, 59)
+                ]
 
     @given(data=st.data())
     def test_none_of_the_nearest_is_left_out(self, data: st.DataObject) -> None:

@@ -19,7 +19,10 @@ from mcp_home import QUESTION, REDIS, Home, bootstrapped_home, over_http, over_s
 from server_process import ServerProcess, serving
 from waiting import eventually
 
+from clawmem.app.client.tool_sets import WRITING_TOOLS
 from clawmem.app.interfaces.mcp.calling import UNEXPECTED
+from clawmem.app.operations.operation import Effect
+from clawmem.app.operations.table import all_operations, operations_in
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -42,6 +45,16 @@ def server(home: Home) -> Iterator[ServerProcess]:
         yield one
 
 
+def test_every_tool_that_writes_is_named() -> None:
+    """The bridge, which does not load the operations, keeps requests in order by these names."""
+    tools = [
+        *(one for one in all_operations() if one.is_tool),
+        *operations_in("memory_graph"),
+        *operations_in("files"),
+    ]
+    assert {one.name for one in tools if one.effect is not Effect.READS} == WRITING_TOOLS
+
+
 class TestEnds:
     """Standard input that closes, signals, clients and servers that are gone."""
 
@@ -61,6 +74,26 @@ class TestEnds:
     def test_told_to_end(self, home: Home, server: ServerProcess, options: tuple[str, ...]) -> None:
         with _started(home, *options) as process:
             assert _ended_after_opening(process) == b""
+
+    @pytest.mark.parametrize("options", [("--alone",), ()])
+    def test_a_request_sees_earlier_changes(
+        self, home: Home, server: ServerProcess, options: tuple[str, ...]
+    ) -> None:
+        """Also if the client sends it without waiting for their answers."""
+        names = [f"{name}{len(options)}" for name in ("Bernd", "Birgit", "Tomasz", "Henrike")]
+        calls = [
+            call
+            for at, name in enumerate(names)
+            for call in (
+                _call(10 + at, "memory_remember", text=f"{name} breeds {at} alpacas in the north."),
+                _call(20 + at, "search", query=f"{name} alpacas"),
+            )
+        ]
+        told = _opening(*calls)
+        done = run_process("mcp", *options, environ=home.environ, cwd=home.folder, input=told, text=False)
+        heard = {one["id"]: one for one in map(json.loads, done.stdout.splitlines())}
+
+        assert all(name in heard[20 + at]["result"]["content"][0]["text"] for at, name in enumerate(names))
 
     def test_a_server_that_hangs(self, home: Home, server: ServerProcess) -> None:
         """Nobody waits for its first word: the work is done here."""
@@ -240,8 +273,8 @@ def _opening(*more: dict[str, Any]) -> bytes:
     return b"".join(json.dumps(one).encode() + b"\n" for one in (*said, *more))
 
 
-def _call(number: int) -> dict[str, Any]:
-    params = {"name": "search", "arguments": QUESTION}
+def _call(number: int, name: str = "search", **arguments: Any) -> dict[str, Any]:
+    params = {"name": name, "arguments": arguments or QUESTION}
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 

@@ -76,20 +76,28 @@ def test_chatgpt_reads_the_current_branch_alone(invoke: Invoke, tmp_path: Path) 
         "w": chatgpt_message("w", "assistant", "weightless words", None, weight=0.0),
         "t": chatgpt_message("t", "assistant", "search(tool words)", None, recipient="web"),
         "i": chatgpt_message("i", "user", "", None, content=context),
-        "c": chatgpt_message("c", "assistant", "Cited\u30104\u2020source\u3011 words at the end.", None),
+        "c": chatgpt_message(
+            "c",
+            "assistant",
+            "Cited\u30104\u2020source\u3011 words \ue200cite\ue202turn0\ue201, and at the end.",
+            None,
+        ),
     }
     for name, message in more.items():
         mapping[name] = {"id": name, "parent": last, "children": [], "message": message}
         last = name
     write_notes(tmp_path, {"conversations.json": json.dumps([{**one, "current_node": last}])})
 
-    mined(invoke, tmp_path / "conversations.json")
+    report = mined(invoke, tmp_path / "conversations.json")
 
     found = documents(invoke)
     text = "\n".join(text_of(invoke, document["file"]) for document in found.values())
     for absent in ("abandoned", "hidden words", "weightless", "tool words", "\u3010"):
         assert absent not in text
-    assert "Cited words at the end." in text
+    assert "Cited words, and at the end." in text
+    assert report["sources"]["chatgpt"]["conversations"] == 1
+    [source] = ask_json(invoke, "sources")["sources"]
+    assert (source["conversations"], source["documents"]) == (1, len(found))
     assert found["Custom instructions for ChatGPT"]["content_type"] == "preference"
     assert "I sail.\n\nBe short." in text
 
@@ -151,7 +159,7 @@ def test_slack_threads_names_and_tokens(invoke: Invoke, tmp_path: Path) -> None:
         {"type": "message", "user": "U1", "text": "Who moves the <#C1|harbour> lights? <@U2>", "ts": "1700000000.000100",
          "thread_ts": "1700000000.000100", "reply_count": 1},
         {"type": "message", "subtype": "channel_join", "user": "U2", "text": "joined", "ts": "1700000001.000100"},
-        {"type": "message", "user": "U2", "text": "A plan &amp; a map: https://files.slack.com/a?t=xoxe-12345678-abcdef",
+        {"type": "message", "user": "U2", "text": "A plan &amp; a map: https://files.slack.com/a?t=xoxe-12345678-abcdef the key xoxb-1-2-abcdefgh",
          "ts": "1700000002.000100"},
     ]  # fmt: skip
     reply = {"type": "message", "user": "U2", "text": "The night crew moves them.", "ts": "1700090000.000200",
@@ -172,10 +180,57 @@ def test_slack_threads_names_and_tokens(invoke: Invoke, tmp_path: Path) -> None:
 
     texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
     assert (
-        "**Ida Holm:** Who moves the #harbour lights? @Per\n\n**Per:** The night crew moves them.\n" in texts
+        "**Ida Holm:** [2023-11-14] Who moves the #harbour lights? @Per\n\n**Per:** [2023-11-15] The night crew moves them.\n"
+        in texts
     )
-    assert any("A plan & a map" in text for text in texts)
-    assert not any("xoxe" in text or "joined" in text for text in texts)
+    assert any(
+        "A plan & a map: https://files.slack.com/a the key [redacted: slack token]" in text for text in texts
+    )
+    assert not any("xox" in text or "joined" in text for text in texts)
+
+
+def test_a_document_has_the_time_of_its_messages(invoke: Invoke, tmp_path: Path) -> None:
+    """An answer on a later day is found by that day, by words of its question, and once; a few words stay with the talk."""
+    day = 1_700_000_000
+    thread: dict[str, object] = {"type": "message", "user": "U1", "thread_ts": f"{day}.0001"}
+    said = [
+        {**thread, "text": "Can somebody order the licence of the glossary plugin?", "ts": f"{day}.0001"},
+        {**thread, "text": "It arrived today, the papers are in the green folder.", "ts": f"{day + 2 * 86_400}.0001"},
+        {**thread, "text": "Thanks!", "ts": f"{day + 5 * 86_400}.0001"},
+    ]  # fmt: skip
+    write_notes(tmp_path / "slack", {"harbour/2023-11-14.json": json.dumps(said)})
+    mined(invoke, tmp_path / "slack")
+
+    options = ("--since", "2023-11-16", "--until", "2023-11-17")
+    [found] = ask_json(invoke, "search", "green folder", *options)["results"]
+    assert found["authored_at"].startswith("2023-11-16")
+    text = text_of(invoke, found["file"])
+    assert text.startswith("> **U1:** [2023-11-14] Can somebody order")
+    assert text.endswith("**U1:** [2023-11-19] Thanks!\n")
+    [same] = ask_json(invoke, "search", "who orders the glossary plugin", *options)["results"]
+    assert same["file"] == found["file"]
+    (tmp_path / "slack/harbour/2023-11-14.json").write_text(f"{json.dumps(said)}\n\n", "utf-8")
+    assert changes(mined(invoke, tmp_path / "slack"), "slack") == (0, 0, 0, 2)
+
+
+def test_an_excerpt_has_the_reply(invoke: Invoke, tmp_path: Path) -> None:
+    """Not only the question and its attachment; a long reply is shown alone, and a statement of the user as it is."""
+    ferry = talk(
+        "ferry", "Ferryman", "2025-01-02",
+        "How should the ferryman in the novel speak?\n\n[attached: chapter3.txt]\n\nHe is old.", "It rhymes: salt and time.",
+        "Which boat does the miller have? " + "She has waited on the shore of the lake for years. " * 6, "The miller rows a flat punt.",
+        "I prefer the names of wines untranslated.", "Noted.",
+    )  # fmt: skip
+    mined(invoke, write_export(tmp_path, "chatgpt", ferry))
+
+    def shown(question: str) -> str:
+        return str(ask_json(invoke, "query", question, "-n", 1)["results"][0]["snippet"])
+
+    said = shown("how does the ferryman speak")
+    assert said.startswith("**User:** How should the ferryman")
+    assert said.endswith("**Agent:** It rhymes: salt and time.")
+    assert shown("which boat does the miller have") == "**Agent:** The miller rows a flat punt."
+    assert shown("names of wines untranslated").startswith("**User:** I prefer")
 
 
 def test_options_limit_an_import(invoke: Invoke, tmp_path: Path) -> None:

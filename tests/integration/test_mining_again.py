@@ -12,7 +12,7 @@ from command_line import Invoke, ask_json, write_notes
 from mined_talks import BOAT, BREAD, GROWN, changes, documents, longer, mined, text_of, write_export
 
 from clawmem.app.interfaces.cli.unchanged import NO_VECTORS, mined_at_once
-from clawmem.domain.conversations.units import FORMER_SHARED
+from clawmem.domain.conversations.units import FORMER_SHARED, Division
 from clawmem.domain.conversations.versions import ConversationState
 
 
@@ -105,7 +105,7 @@ def test_a_conversation_stays_divided_as_it_was(
         turns=[turn._replace(text=f"{turn.text} {'Sand it well. ' * 60}") for turn in BOAT.turns]
     )
     with monkeypatch.context() as earlier:
-        earlier.setattr(ConversationState, "shared", FORMER_SHARED)
+        earlier.setattr(ConversationState, "division", Division(FORMER_SHARED, by_day=False))
         mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
     assert len(documents(invoke)) == 2
     file = next(one["docid"] for one in documents(invoke).values() if one["file"].endswith("0002.md"))
@@ -117,6 +117,25 @@ def test_a_conversation_stays_divided_as_it_was(
     texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
     assert any("badger" in text for text in texts)
     assert not any("wait a whole day" in text for text in texts)
+
+
+def test_days_stay_together_where_they_were(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An earlier release put exchanges of several days into one document; when the conversation grows, it keeps them."""
+    slow = BOAT._replace(
+        turns=[turn._replace(at=turn.at + 86_400 * (at > 1)) for at, turn in enumerate(BOAT.turns)]
+    )
+    with monkeypatch.context() as earlier:
+        earlier.setattr(ConversationState, "division", Division(by_day=False))
+        mined(invoke, write_export(tmp_path, "chatgpt", slow))
+    [before] = documents(invoke).values()
+
+    report = mined(invoke, write_export(tmp_path, "chatgpt", longer(slow, "Which brush?", "Of badger hair."), slow._replace(id="new")))  # fmt: skip
+
+    assert changes(report, "chatgpt")[:3] == (2, 1, 0)
+    assert "**Agent:** [2025-04-03] Sand" not in (text := text_of(invoke, before["file"]))
+    assert all(words in text for words in ("spar varnish", "[2025-04-03] And how", "badger hair"))
 
 
 @pytest.mark.parametrize("source", ["chatgpt", "claude.ai", "slack", "claude-code", "codex"])
@@ -160,7 +179,8 @@ def test_older_and_partial_slack_exports_change_nothing(invoke: Invoke, tmp_path
     mined(invoke, write_zip(tmp_path / "c.zip", {days[1]: json.dumps([{**reply, "ts": "1700099000.0003"}])}))
 
     texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
-    assert any("the new crane" in text and "The smith" in text for text in texts)
+    assert any("the new crane" in text for text in texts)
+    assert any("The smith" in text for text in texts)
     assert not any("the old crane" in text for text in texts)
 
 

@@ -107,11 +107,15 @@ class TestList:
                     "judge",
                     "score",
                     "successors first",
+                    "answers first",
                     "newest first",
                     "cut",
                 ],
             ),
-            ("vsearch", ["search", "nearest", "score", "successors first", "newest first", "cut"]),
+            (
+                "vsearch",
+                ["search", "nearest", "score", "successors first", "answers first", "newest first", "cut"],
+            ),
             (
                 "query",
                 [
@@ -123,6 +127,7 @@ class TestList:
                     "judge",
                     "score",
                     "successors first",
+                    "answers first",
                     "versions",
                     "diversify",
                     "newest first",

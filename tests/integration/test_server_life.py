@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -78,21 +79,24 @@ class TestLife:
 
     def test_a_server_that_hangs(self, world: World, server: ServerProcess) -> None:
         """Hooks do not wait for it: nothing was sent to who did not answer. Who asks how it is hears it."""
+        event = json.dumps(prompted(QUESTION, "hangs")).encode()
         os.kill(server.process.pid, signal.SIGSTOP)
         try:
             began = time.monotonic()
-            alone = world.hook("context-surfacing", prompted(QUESTION, "hangs"))
+            heard = server_request.ask("context-surfacing", event, world.environ, VERSION)
             took_s = time.monotonic() - began
+            # On a machine that has much to do, the hook may pass its own deadline; the server answers none of them.
+            eventually(lambda: "Redis for 14 days" in world.context(QUESTION, secrets.token_hex(4)))
             status = world.run("serve", "--status", "--json")
         finally:
             os.kill(server.process.pid, signal.SIGCONT)
 
-        assert "Redis for 14 days" in alone["hookSpecificOutput"]["additionalContext"]
-        assert took_s < HOOKS["context-surfacing"].deadline_s
+        assert heard == ""
+        assert server_request.PATIENCE_S <= took_s < HOOKS["context-surfacing"].deadline_s / 2
         assert (status.returncode, "clawmem serve --stop" in status.stderr) == (1, True)
         told = json.loads(status.stdout)
         assert (told["running"], told["answers"], told["pid"]) == (True, False, server.process.pid)
-        assert json.loads(world.run("serve", "--status", "--json").stdout)["answers"]
+        eventually(lambda: json.loads(world.run("serve", "--status", "--json").stdout)["answers"])
 
     def test_who_is_served_by_nobody_else(self, world: World, server: ServerProcess, tmp_path: Path) -> None:
         """A vault in a copied folder, with the announcement beside it; another clawmem; another configuration."""

@@ -49,6 +49,7 @@ NOTES = {
             ["diary/2025-03-19.md", "diary/2025-03-04.md"],
         ),
         ("what did I do in May 2025", (), ["torch.md", "diary/2025-05-02.md"]),
+        ("what did I write in my diary in May 2025", (), ["diary/2025-05-02.md", "torch.md"]),
     ],
 )
 def test_a_time_without_a_topic(

@@ -170,7 +170,9 @@ class TestSyncing:
         monkeypatch.setenv("CLAWMEM_CONFIG_DIR", str(home))
         monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')
 
-        config.write_text(f"collections: {{work: {{path: {notes}, autoEmbed: true}}}}\n", "utf-8")
+        config.write_text(
+            f"autoEmbed: false\ncollections: {{work: {{path: {notes}, autoEmbed: true}}}}\n", "utf-8"
+        )
         first = json.loads(invoke("vault", "sync", "work", notes, "--json").stdout)
         config.write_text("autoEmbed: true\n", "utf-8")
         second = json.loads(invoke("vault", "sync", "work", notes, "--json").stdout)

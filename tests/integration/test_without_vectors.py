@@ -33,9 +33,9 @@ QUESTION = "how do login sessions of Redis work"
 
 @pytest.fixture
 def server(invoke: Invoke, notes: Path, environ: dict[str, str], home: Path) -> Iterator[ServerProcess]:
-    """Of a vault that was filled, and not embedded."""
+    """Of a vault that was filled, and not embedded; a watcher would do it."""
     invoke("bootstrap", notes, "--skip-embed")
-    with serving(environ, home) as one:
+    with serving(environ, home, "--port", "0", "--no-watch") as one:
         yield one
 
 

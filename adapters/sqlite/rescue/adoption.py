@@ -11,7 +11,7 @@ from clawmem.adapters.sqlite.rescue.cells import Values
 from clawmem.adapters.sqlite.rescue.layout import Table, Tree, Trees
 from clawmem.ports.digests import sha256
 
-_MISSING = Tree([], broken=1)
+_MISSING = Tree(broken=1)
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _TIME = re.compile(r"\d{4}-\d\d-\d\d")
 # Columns whose values have a form, where rows of several tables have equal columns.
@@ -42,7 +42,7 @@ def adopt(trees: Trees, walked: dict[str, Tree], known: Mapping[str, Table]) -> 
     if lacking:
         _Adoption(trees, walked, known, lacking).run()
     for name in lacking:
-        walked.setdefault(name, _MISSING)
+        walked.setdefault(name, Tree(broken=1))
 
 
 class _LooseTree(NamedTuple):
@@ -72,7 +72,7 @@ class _Adoption:
         readings: dict[str, list[Values]] = {}
         for name in self._lacking:
             rows = [row for row in takewhile(bool, map(self._known[name].values, tree.cells)) if row]
-            if len(rows) == len(tree.cells) and _has_forms(name, rows):
+            if len(rows) == tree.records and _has_forms(name, rows):
                 readings[name] = rows
         proven = [name for name, proves in _PROOFS.items() if any(map(proves, readings.get(name, ())))]
         return _LooseTree(tree, {name: readings[name] for name in proven} or readings)
@@ -86,12 +86,12 @@ class _Adoption:
         own = [at for at, names in enumerate(owners) if names == [name]]
         if name in self._walked:  # its root is known, so that each tree is a part of it
             for at in own:
-                self._walked[name].cells.extend(self._loose[at].tree.cells)
+                self._walked[name].add(self._loose[at].tree)
         elif len(own) == 1:
             self._walked[name] = self._loose[own[0]].tree
             self._lacking.remove(name)
         elif self._is_complete and not any(name in names for names in owners):
-            self._walked[name] = Tree([])
+            self._walked[name] = Tree()
             self._lacking.remove(name)
             return True
         else:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
@@ -121,12 +122,35 @@ def _fits(value: object, kinds: tuple[type, ...], is_required: bool, words: froz
     return isinstance(value, kinds) and (words is None or value in words)
 
 
-class Tree(NamedTuple):
-    """The records of one table or index, with the number of ``broken`` pages and of ``unreadable`` records."""
+PageReader = Callable[[int], Page | None]
 
-    cells: list[Cell]
+
+def _no_page(number: int) -> Page | None:
+    return None
+
+
+@dataclass(slots=True)
+class Tree:
+    """
+    The readable ``pages`` of one table or index, and its numbers of readable ``records``, of ``broken`` pages and of
+    ``unreadable`` records. The records are not kept, because all of a vault need several times its size.
+    """
+
+    read: PageReader = _no_page
+    pages: list[int] = field(default_factory=list)
+    records: int = 0
     broken: int = 0
     unreadable: int = 0
+
+    @property
+    def cells(self) -> Iterator[Cell]:
+        """Read the records again."""
+        return (cell for number in self.pages if (page := self.read(number)) for cell in page.cells)
+
+    def add(self, other: Tree) -> None:
+        """Add the records of a part of this tree."""
+        self.pages += other.pages
+        self.records += other.records
 
     @property
     def is_whole(self) -> bool:
@@ -144,24 +168,24 @@ class Trees:
 
     def walk(self, root: int, table: Table | None = None) -> Tree:
         """Read the tree below page *root*; a page that holds no record of *table* belongs to another tree."""
-        cells: list[Cell] = []
-        broken = unreadable = 0
+        tree = Tree(self._page)
         waiting = [root]
         while waiting:
             number = waiting.pop()
             page = None if number in self._seen else self._page(number)
             if page is not None and table is not None and not table.may_own(page):
-                broken += 1
+                tree.broken += 1
                 continue
             self._seen.add(number)
             if page is None:
-                broken += 1
+                tree.broken += 1
                 continue
             self._seen.update(other for cell in page.cells for other in cell.overflow)
-            cells += page.cells
-            unreadable += page.unreadable
+            tree.pages.append(number)
+            tree.records += len(page.cells)
+            tree.unreadable += page.unreadable
             waiting += reversed(page.children)
-        return Tree(cells, broken, unreadable)
+        return tree
 
     def unclaimed_pages(self) -> Iterator[tuple[int, Page]]:
         """Iterate over the readable pages that belong to no tree read so far and are not free."""
@@ -174,13 +198,13 @@ class Trees:
         children = {number: page.children for number, page in self.unclaimed_pages()}
         below = {child for numbers in children.values() for child in numbers}
         trees = [self.walk(number) for number in children if number not in below]
-        return [tree for tree in trees if tree.cells]
+        return [tree for tree in trees if tree.records]
 
     @property
     def has_lost_pages(self) -> bool:
-        """Whether some page is neither free nor part of a tree read so far."""
+        """Whether the file was cut, or some page is neither free nor part of a tree read so far."""
         unused = _LOCK_BYTE // self._file.size + 1
-        return any(number != unused for number in self._unclaimed())
+        return self._file.is_cut or any(number != unused for number in self._unclaimed())
 
     def _unclaimed(self) -> Iterator[int]:
         for number in range(1, self._file.count + 1):

@@ -10,6 +10,7 @@ from clawmem.adapters.sqlite.embeddings import invalid_vectors
 from clawmem.adapters.sqlite.vocabulary import replace_unknown_words
 from clawmem.ports.digests import sha256
 from clawmem.ports.journal import Act
+from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 
 _NOTHING = sha256(b"").hexdigest()
@@ -32,23 +33,28 @@ class IndexClues(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """Documents whose text is lost, and documents whose text is partly damaged, as ``collection/path``."""
+    """
+    Documents whose text is lost, and documents whose text is partly damaged, as ``collection/path``; and the number of
+    texts whose documents are lost.
+    """
 
     lost: tuple[str, ...]
     spoilt: tuple[str, ...]
+    nameless: int
 
 
 def mend(db: Database, clues: IndexClues) -> Losses:
     """Make the records of *db* consistent. Call this inside a transaction without triggers."""
     db.write("insert or ignore into content values (?, '')", (_NOTHING,))
     _put_back_documents(db, clues)
+    nameless = int(db.value(_NAMELESS))
     replace_unknown_words(db)
     lost, spoilt = _check_texts(db)
     _drop_invalid_vectors(db)
     drop_dangling(db)
     for sql in _MENDED:
         db.write(sql)
-    return Losses(tuple(sorted(lost)), tuple(sorted(spoilt)))
+    return Losses(tuple(sorted(lost)), tuple(sorted(spoilt)), nameless)
 
 
 # -- documents --------------------------------------------------------------------------------------
@@ -95,6 +101,7 @@ def _put_back(
         "quality_score": _MEDIUM,
         "pinned": int(Act.PIN in acts),
         "body_length": len(text or ""),
+        "origin": Origin.TOOL_OUTSIDE.value,  # until its file is read again, nobody knows who wrote it
         "inactive": _why_inactive(number, clues, acts, has_text=bool(text)),
     }
     names = ", ".join(values)
@@ -191,6 +198,7 @@ UNUSED_ENTITIES = """
     delete from entities
      where key not in (select entity from mentions) and key not in (select subject from triples)
        and key not in (select object from triples where object is not null)"""
+_NAMELESS = "select count(*) from content where body <> '' and hash not in (select hash from documents)"
 _DOCUMENT_GONE = "not in (select id from documents)"
 _MENDED = (
     f"delete from fragments where key >> 20 {_DOCUMENT_GONE}",

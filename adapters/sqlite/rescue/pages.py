@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,16 +24,19 @@ class PageFile:
     """
     The pages of the file at *path*, with the committed pages of its write-ahead log.
 
-    An invalid header is replaced by the values that every vault has; ``has_header`` says whether it is valid.
+    An invalid header is replaced by the values that every vault has; ``has_header`` says whether it is valid, and
+    ``is_cut`` whether the file has fewer pages than the header says. Pages are read when they are asked for, because a
+    vault may be larger than the memory.
     """
 
     def __init__(self, path: str) -> None:
-        self._bytes = Path(path).read_bytes()
-        header = self._bytes[:100].ljust(100, b"\0")
+        self._file = Path(path).open("rb")  # noqa: SIM115  close() closes it
+        self._length = self._file.seek(0, os.SEEK_END)
+        header = self._read(0, 100).ljust(100, b"\0")
         magic, size, _, _, reserved, *_ = _HEADER.unpack_from(header)
         size = 65536 if size == 1 else size
         self.has_header = magic == _MAGIC and size >= 512 and size & (size - 1) == 0
-        self.size = size if self.has_header else _likely_size(self._bytes)
+        self.size = size if self.has_header else self._likely_size()
         self._logged = dict(_logged(Path(f"{path}-wal"), self.size))
         first = self._logged.get(1, header)
         self.has_header |= first[:16] == _MAGIC
@@ -41,21 +45,42 @@ class PageFile:
         self.user_version: int = _WORD.unpack_from(told, 60)[0]
         self.application_id: int = _WORD.unpack_from(told, 68)[0]
         self._trunk: int = _WORD.unpack_from(told, 32)[0]
-        self.count = max([-(-len(self._bytes) // self.size), *self._logged], default=0)
+        self.count = max([-(-self._length // self.size), *self._logged], default=0)
+        self.is_cut: bool = _WORD.unpack_from(told, 28)[0] > self.count
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
 
     @property
     def is_text(self) -> bool:
         """Whether the file has no header and no NUL byte, which every page of a database has."""
-        return not self.has_header and bool(self._bytes) and b"\0" not in self._bytes
+        parts = (self._read(at, PAGE_SIZE) for at in range(0, self._length, PAGE_SIZE))
+        return not self.has_header and self._length > 0 and all(b"\0" not in part for part in parts)
 
     def __getitem__(self, number: int) -> bytes:
-        """Return one page. Raises `ValueError` if the file has no such page."""
+        """Return one page. Raises `ValueError` if the file has no such page, or the disk cannot read it."""
         if number in self._logged:
             return self._logged[number]
-        page = self._bytes[(number - 1) * self.size : number * self.size] if number > 0 else b""
+        try:
+            page = self._read((number - 1) * self.size, self.size) if 0 < number <= self.count else b""
+        except OSError as error:
+            raise ValueError(f"page {number} cannot be read") from error
         if len(page) < self.size:
             raise ValueError(f"there is no page {number}")
         return page
+
+    def _read(self, at: int, length: int) -> bytes:
+        self._file.seek(at)
+        return self._file.read(length)
+
+    def _likely_size(self) -> int:
+        """Return the page size of a vault without a header: of the smaller one, if trees have pages between the larger ones."""
+        smaller, larger = _SIZES
+        between, at_ends = (
+            [self._read(at, 1)[0] for at in range(start, self._length, larger)] for start in _SIZES
+        )
+        return smaller if 2 * _share_of_trees(between) > _share_of_trees(at_ends) else larger
 
     def free(self) -> set[int]:
         """Return the numbers of the unused pages, as far as the freelist can be read."""
@@ -71,15 +96,6 @@ class PageFile:
             listed = range(8, min(8 + 4 * leaves, len(page) - 3), 4)
             found.update(_WORD.unpack_from(page, at)[0] for at in listed)
         return found
-
-
-def _likely_size(content: bytes) -> int:
-    """Return the page size of a vault without a header: of the smaller one, if trees have pages between the larger ones."""
-    smaller, larger = _SIZES
-    between = [content[at] for at in range(smaller, len(content), larger)]
-    at_ends = [content[at] for at in range(larger, len(content), larger)]
-    is_smaller = 2 * _share_of_trees(between) > _share_of_trees(at_ends)
-    return smaller if is_smaller else larger
 
 
 def _share_of_trees(starts: Sequence[int]) -> float:

@@ -6,6 +6,7 @@ import errno
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import closing
 from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
@@ -45,12 +46,12 @@ _TYPES = ("table", "index", "trigger", "view")
 
 class _SalvagedContent(NamedTuple):
     """
-    Content of the file: rows by table, lost rows by table (None if unknown), and clues from
-    the indexes of documents.
+    Content of the file: the trees of its tables and indexes, the number of rows that an index gives
+    for a table, and clues from the indexes of documents.
     """
 
-    rows: dict[str, list[Values]]
-    lost: dict[str, int | None]
+    trees: Mapping[str, Tree]
+    held: Mapping[str, int | None]
     clues: IndexClues
     sequences: dict[str, int]
 
@@ -66,27 +67,33 @@ def salvage(source: str, target: str) -> SalvageReport:
         VaultReadOnly, VaultFull: *target* cannot be written.
         VaultError: *source* cannot be read.
     """
-    file = _opened(source)
-    _refuse_strangers(file, source)
-    version = file.user_version if 0 < file.user_version <= LATEST else LATEST
-    _make_file(target, source)
-    db = Database(target)
-    try:
-        bring_to(db, version)
-        found = _read(file, tables_of(db), {name for (name,) in db.rows("select name from sqlite_schema")})
-        with db.without_rules(), db.atomic():
-            for table in tables_of(db):
-                _insert(db, table, found.rows.get(table.name, ()))
-            for name, last in found.sequences.items():
-                db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
-        migrate(db)
-        with db.without_rules(), db.atomic():
-            losses = mend(db, found.clues)
-        kept = {name: len(rows) for name, rows in found.rows.items() if rows}
-        lost = {name: number for name, number in found.lost.items() if number != 0}
-        return SalvageReport(kept, lost, losses.lost, losses.spoilt)
-    finally:
-        db.close()
+    with closing(_opened(source)) as file:
+        _refuse_strangers(file, source)
+        _make_file(target, source)
+        with closing(Database(target)) as db:
+            return _copy(file, db)
+
+
+def _copy(file: PageFile, db: Database) -> SalvageReport:
+    bring_to(db, file.user_version if 0 < file.user_version <= LATEST else LATEST)
+    tables = tables_of(db)
+    found = _read(file, tables, {name for (name,) in db.rows("select name from sqlite_schema")})
+    with db.without_rules(), db.atomic():
+        kept = {table.name: _insert(db, table, found.trees[table.name]) for table in tables}
+        for name, last in found.sequences.items():
+            db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
+    migrate(db)
+    with db.without_rules(), db.atomic():
+        losses = mend(db, found.clues)
+    lost = {name: _lost(found.trees[name], rows, found.held[name]) for name, rows in kept.items()}
+    kept["content"] -= losses.nameless
+    return SalvageReport(
+        {name: rows for name, rows in kept.items() if rows},
+        {name: rows for name, rows in lost.items() if rows != 0},
+        losses.lost,
+        losses.spoilt,
+        losses.nameless,
+    )
 
 
 def _opened(source: str) -> PageFile:
@@ -125,9 +132,8 @@ def _read(file: PageFile, tables: Iterable[Table], names: AbstractSet[str]) -> _
     walked = {name: trees.walk(roots[name], table) for name, table in recognized.items() if name in roots}
     walked |= {n: trees.walk(root) for n, root in roots.items() if n in names and n not in recognized}
     adopt(trees, walked, recognized)
-    rows = {name: list(_rows(known[name], walked[name].cells)) for name in known}
-    lost = {name: _lost(walked[name], len(rows[name]), _held(name, walked, roots)) for name in known}
-    return _SalvagedContent(rows, lost, _clues(walked), _sequences(walked[_SEQUENCES.name]))
+    held = {name: _held(name, walked, roots) for name in known}
+    return _SalvagedContent(walked, held, _clues(walked), _sequences(walked[_SEQUENCES.name]))
 
 
 def _roots(schema: Tree, file: PageFile) -> dict[str, int]:
@@ -152,7 +158,7 @@ def _lost(tree: Tree, rows: int, held: int | None) -> int | None:
         return max(0, held - rows)
     if tree.broken:
         return None
-    return tree.unreadable + len(tree.cells) - rows
+    return tree.unreadable + tree.records - rows
 
 
 # For each table, an index with one entry per row, which gives the original number of rows.
@@ -176,12 +182,12 @@ def _held(name: str, walked: Mapping[str, Tree], roots: Mapping[str, int]) -> in
     index = _COUNTED_BY.get(name)
     if index is None or index not in roots or not walked[index].is_whole:
         return None
-    return len(walked[index].cells)
+    return walked[index].records
 
 
 def _clues(walked: Mapping[str, Tree]) -> IndexClues:
     """Return the facts that the indexes of documents hold."""
-    nothing = Tree([])
+    nothing = Tree()
 
     def entries(name: str, *kinds: type) -> Iterator[tuple[Any, ...]]:
         for cell in walked.get(name, nothing).cells:  # an index that names the id ends with it twice
@@ -195,15 +201,21 @@ def _clues(walked: Mapping[str, Tree]) -> IndexClues:
     for collection, modified, number in entries("documents_chronology_within", str, str, int):
         served[number] = modified
         del collection
-    return IndexClues(places, hashes, served, walked.get("documents_chronology_within", Tree([], 1)).is_whole)
+    return IndexClues(
+        places, hashes, served, walked.get("documents_chronology_within", Tree(broken=1)).is_whole
+    )
 
 
 def _sequences(tree: Tree) -> dict[str, int]:
     return dict(_rows(_SEQUENCES, tree.cells))
 
 
-def _insert(db: Database, table: Table, rows: Iterable[Values]) -> None:
-    for values in rows:
+def _insert(db: Database, table: Table, tree: Tree) -> int:
+    """Insert the rows of *table* that *tree* holds; return their number."""
+    count = 0
+    for values in _rows(table, tree.cells):
         columns = ", ".join(f'"{name}"' for name in table.columns[: len(values)])
         marks = ", ".join("?" * len(values))
         db.write(f"insert or replace into {table.name} ({columns}) values ({marks})", values)
+        count += 1
+    return count

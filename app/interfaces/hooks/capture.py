@@ -64,16 +64,22 @@ def drained(
     """
     Process the jobs in *spool*, unless another process does; return a sentence for each failure.
 
+    What they captured gets vectors at once, so that a question finds it also by meaning.
+
     Args:
         seconds: Time limit for all model calls together.
     """
     from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.environment.process_identity import holder_id, is_gone
     from clawmem.app.interfaces.hooks.capture_jobs import CaptureJobs
+    from clawmem.app.operations.embedding import embed_captured
     from clawmem.app.settings.model import load_settings
 
     settings = load_settings(vault=vault, environ=environ)
     with open_services(settings, create=False) as services:
         drain = Drain(spool, services.vault.leases, services.clock, holder_id(), is_gone)
         end = monotonic() + seconds
-        return drain(CaptureJobs(services, lambda: end - monotonic()))
+        failures = drain(CaptureJobs(services, lambda: end - monotonic()))
+        if monotonic() < end:
+            embed_captured(services)
+        return failures

@@ -5,16 +5,11 @@ A hook is a new process for every prompt, so this module imports little. Its rec
 ``dataclasses`` takes longer than everything else in this file.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
-
-if TYPE_CHECKING:
-    from typing import Any
 
 # Claude Code replaces longer strings than 10 000 characters by a preview.
 MOST_CHARACTERS = 9_500
@@ -91,7 +86,7 @@ class HookOutput(NamedTuple):
             spare -= len(whole) - MOST_CHARACTERS + 1
         return whole
 
-    def _shortened(self, most: int) -> HookOutput:
+    def _shortened(self, most: int) -> "HookOutput":
         return self._replace(
             context=whole_lines(self.context, most), system_message=self.system_message[: most // 4]
         )

@@ -18,7 +18,7 @@ from typing import Any
 
 from clawmem.app.client.announcement import Announcement, announced, token_of, variables_in
 from clawmem.app.client.request import serves
-from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet, path_of
+from clawmem.app.client.tool_sets import IN_ORDER_S, TOOLS_VARIABLE, WRITING_TOOLS, ToolSet, path_of
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 from clawmem.app.interfaces.mcp.lines import Lines, refusal_of
 from clawmem.app.version import VERSION
@@ -27,6 +27,7 @@ CONNECT_S = 0.3
 DRAIN_S = 10.0
 VERSION_FIELD = "io.modelcontextprotocol/protocolVersion"
 LONG_LIVED = "subscriptions/listen"  # never ends on its own, so its end is not awaited
+_IN_ORDER = frozenset({"tools/call", "resources/read"})
 AWAY = -32_001
 AWAY_MESSAGE = (
     "The server of this vault is not there any more. Start clawmem serve again, or connect anew: without a server "
@@ -71,6 +72,7 @@ class Bridge:
         self._path = path_of(tools)
         self._version = ""  # negotiated version of the protocol
         self._under_way: dict[threading.Thread, bool] = {}  # whether its end is awaited
+        self._changes: list[threading.Thread] = []  # of tools that write
         self._connections: dict[str, HTTPConnection | None] = {}  # by the id of the request
 
     def run(self, lines: Lines) -> None:
@@ -92,10 +94,29 @@ class Bridge:
             thread.join(max(0.0, end - monotonic()))
 
     def _begin(self, line: bytes, message: Mapping[str, Any], write: Callable[[bytes], None]) -> None:
-        thread = threading.Thread(target=self._exchange, args=(line, message, write), daemon=True)
+        earlier = self._changes = [one for one in self._changes if one.is_alive()]
+        thread = threading.Thread(target=self._in_turn, args=(earlier, line, message, write), daemon=True)
+        if message.get("method") == "tools/call" and _params(message).get("name") in WRITING_TOOLS:
+            self._changes = [*earlier, thread]
         self._under_way = {one: awaited for one, awaited in self._under_way.items() if one.is_alive()}
         self._under_way[thread] = message.get("method") != LONG_LIVED
         thread.start()
+
+    def _in_turn(
+        self,
+        earlier: Sequence[threading.Thread],
+        line: bytes,
+        message: Mapping[str, Any],
+        write: Callable[[bytes], None],
+    ) -> None:
+        """Forward *message* after the *earlier* changes, for which it waits a limited time."""
+        number = json.dumps(message.get("id"))
+        self._connections[number] = None
+        end = monotonic() + IN_ORDER_S
+        for change in earlier if message.get("method") in _IN_ORDER else ():
+            change.join(max(0.0, end - monotonic()))
+        if "id" not in message or number in self._connections:  # otherwise it was cancelled
+            self._exchange(line, message, write)
 
     def _cancel(self, message: Mapping[str, Any]) -> None:
         """Close the connection of a cancelled request, which the server notices."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +26,7 @@ from mcp.types import (
 )
 from pydantic import BaseModel, ValidationError
 
+from clawmem.app.client.tool_sets import IN_ORDER_S, WRITING_TOOLS
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -35,13 +38,19 @@ UNEXPECTED = "Something went wrong in clawmem itself; what it was stands in the 
 
 
 class ToolServer(MCPServer[Any]):
-    """The official server with errors of clawmem; `hang_up` ends subscriptions."""
+    """
+    The official server with errors of clawmem; `hang_up` ends subscriptions.
+
+    With ``is_one_connection`` a tool starts after the changes of earlier calls.
+    """
 
     def __init__(self, name: str, title: str, instructions: str) -> None:
         bus = InMemorySubscriptionBus()
         super().__init__(
             name, title, instructions=instructions, version=VERSION, log_level="ERROR", subscriptions=bus
         )
+        self.is_one_connection = False
+        self._changes: list[asyncio.Future[None]] = []
         self._older_names: dict[str, Mapping[str, str]] = {}  # of parameters, by tool
         self._listening = ListenHandler(bus)
         self.protocol.add_request_handler(
@@ -68,8 +77,9 @@ class ToolServer(MCPServer[Any]):
         older = self._older_names.get(name, {})
         arguments = {older.get(one, one): value for one, value in arguments.items()}
         try:
-            await self._refuse_wrong(name, arguments)
-            return await super().call_tool(name, arguments, context)
+            async with self._in_turn(name):
+                await self._refuse_wrong(name, arguments)
+                return await super().call_tool(name, arguments, context)
         except InvalidInput as error:
             return refusal(error.code, str(error), error.details)
         except ToolError as error:
@@ -80,6 +90,20 @@ class ToolServer(MCPServer[Any]):
                 wrong = refusal_of(error.__cause__)
                 return refusal(wrong.code, str(wrong))
             raise UnexpectedToolError(UNEXPECTED) from error.__cause__
+
+    @asynccontextmanager
+    async def _in_turn(self, name: str) -> AsyncIterator[None]:
+        """Wait a limited time for the changes of earlier calls; those of this one are done after the block."""
+        earlier, done = [*self._changes], asyncio.get_running_loop().create_future()
+        if self.is_one_connection and name in WRITING_TOOLS:
+            self._changes.append(done)
+        try:
+            if earlier:
+                await asyncio.wait(earlier, timeout=IN_ORDER_S)
+            yield
+        finally:
+            done.cancel()
+            self._changes = [one for one in self._changes if one is not done]
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None

@@ -17,6 +17,7 @@ from clawmem.app.interfaces.mcp.lines import Lines, invalid_request, refusal_of
 
 def run(server: ToolServer, lines: Lines) -> None:
     """Serve until the end of input; running requests are answered first."""
+    server.is_one_connection = True
     anyio.run(_serve, server, lines)
 
 

@@ -283,10 +283,7 @@ class Methods:
         self, *, collection: str | list[str] = "", force: bool = False, enrich: bool = False,
         allow_empty: bool = False,
     ) -> Reading:
-        """Read the folders again, with force also the files that look unchanged.
-
-        It makes vectors only where the config file says autoEmbed, see embed.
-        """
+        """Read the folders again, with force also the files that look unchanged, and make the missing vectors as update does."""
         return self._run("reindex", locals())
 
     def why_not(self, path: Path) -> FileReport:
@@ -545,8 +542,8 @@ class Methods:
     ) -> SavedNote:
         """Save a text as a Markdown file in a folder of the user; it can be found at once.
 
-        Nothing is saved if a note states the same already; the answer names that note. Secrets are redacted. Correct a
-        note by saving the new text with supersedes.
+        Nothing is saved if a note that is up to date states the same; the answer names that note. Secrets are redacted.
+        Correct a note by saving the new text with supersedes.
         """
         return self._run("memory_remember", locals())
 

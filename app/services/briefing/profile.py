@@ -30,6 +30,7 @@ from clawmem.domain.briefing.profile import (
 )
 from clawmem.domain.briefing.statements import named_decision, note_statements
 from clawmem.domain.capture.notes import COLLECTION
+from clawmem.domain.documents.standing import has_lost_text
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.redaction import redact_parts
@@ -98,8 +99,7 @@ class Profile:
             or _made_from(page).isdisjoint(document_ids)
         ):
             return False
-        self._memories.write(PATH, TITLE, "", PAGE_TYPE, baseline(PAGE_TYPE))
-        withdraw(self._vault, [page.id], InactiveReason.REMOVED)
+        self._empty(page)
         return True
 
     def refresh_dropped(self) -> bool:
@@ -129,9 +129,13 @@ class Profile:
             tags = (BUILDER, *(f"{SOURCE}{number}" for number in sorted(sources)))
             said = self._vault.documents.many(sources).values()
             self._memories.write(PATH, TITLE, text, PAGE_TYPE, baseline(PAGE_TYPE), tags=tags, sources=said)
-        elif page is not None and page.inactive is None:
-            withdraw(self._vault, [page.id], InactiveReason.REMOVED)
+        elif page is not None and (page.inactive is None or has_lost_text(page)):
+            self._empty(page)
         return bool(text)
+
+    def _empty(self, page: Document) -> None:
+        self._memories.write(PATH, TITLE, "", PAGE_TYPE, baseline(PAGE_TYPE))
+        withdraw(self._vault, [page.id], InactiveReason.REMOVED)
 
     def _is_due(self, page: Document) -> bool:
         if not is_sound(self._vault, page) or BUILDER not in page.tags:
@@ -238,10 +242,12 @@ def reflect(vault: DocumentsWithSessions, clock: Clock, days: int = DAYS) -> Ref
     recent = [one for one in served if one.authored_at >= since]
     decisions = [one for one in recent if one.content_type == "decision"][:LISTED_DECISIONS]
     pairs = sorted(_together(vault.usage, served), key=lambda pair: (-pair.count, pair.one.id, pair.other.id))
+    # A decision that was captured and imported as well counts once.
+    said = {(one.title, one.authored_at[: len("2026-03-31")]): one for one in decisions}
     return Reflection(
         days,
         decisions,
-        repeated_phrases(f"{one.title}\n{vault.documents.body(one.id) or ''}" for one in decisions),
+        repeated_phrases(f"{one.title}\n\n{vault.documents.body(one.id) or ''}" for one in said.values()),
         [one for one in recent if one.content_type == "antipattern"][:ANTIPATTERNS],
         pairs[:PAIRS],
     )

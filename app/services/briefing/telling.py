@@ -1,7 +1,5 @@
 """Rules for documents that are shown to a session unasked."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import NamedTuple
 
 from clawmem.app.services.documents.lookup import Lookup
+from clawmem.app.services.documents.succession import current_successors, succession_mark
 from clawmem.app.services.indexing.collections import root_of
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
+from clawmem.domain.capture.contradiction import contradicted_line
+from clawmem.domain.capture.known import statement_of
 from clawmem.domain.capture.remembering import (
     FOLDER,
     checked_name,
@@ -20,7 +23,7 @@ from clawmem.domain.capture.remembering import (
     note_text,
     title_of,
 )
-from clawmem.domain.documents.likeness import is_longer_note, restating_line
+from clawmem.domain.documents.likeness import is_longer_note
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.security.origin import as_tag, is_verified
 from clawmem.domain.security.redaction import redact_parts
@@ -50,7 +53,8 @@ class SavedNote(NamedTuple):
     """
     The document of a new note, or the one that states its text already, from ``line`` on.
 
-    ``redacted`` says whether secrets were replaced, ``is_part`` whether the file of a known note states more.
+    ``redacted`` says whether secrets were replaced, ``is_part`` whether the file of a known note states more, and
+    ``resembles`` names a line that does not make the text known, and why: it is outdated, or contradicts the text.
     """
 
     document: Document
@@ -58,6 +62,7 @@ class SavedNote(NamedTuple):
     redacted: bool = False
     superseded: Document | None = None
     is_part: bool = False
+    resembles: str = ""
 
 
 class Remember:
@@ -91,6 +96,7 @@ class Remember:
         """
         Save *note*, unless a note states its text already; with *anyway* also then.
 
+        A superseded note states nothing any more, and neither does a line that a later line of its note updates.
         Secrets are replaced by ``[redacted: kind]`` in text, title and tags. If the file cannot be indexed, it is
         removed again.
 
@@ -106,22 +112,20 @@ class Remember:
         clean, title, *tags = redact_parts([text, title, *tags])
         folder, inbox = self._place(note.collection)
         past = self._superseded(note.supersedes, folder)
-        known = None if anyway else self._stated(clean, past)
-        if known:
+        like = [*self._alike(clean)]
+        if not anyway and (known := self._stated(clean, past, like)):
             return known
+        resembles = "" if past else self._resembled(clean, like)
         if note.origin is not Origin.USER:
             tags.append(as_tag(note.origin))
         created = datetime.fromtimestamp(self._clock.now_ms() / 1000, UTC).astimezone(self._clock.zone())
         content = note_text(
             clean, title, tags=list(dict.fromkeys(tags)), created=created, supersedes=_address(past, folder)
         )
+        names = file_names(title, f"{created:%Y-%m-%d}")
         # A record of a file that is gone, such as a forgotten note, keeps its place.
-        names = (
-            name
-            for name in file_names(title, f"{created:%Y-%m-%d}")
-            if self._vault.documents.at(folder.name, f"{inbox}/{name}") is None
-        )
-        path = self._files.create(folder.root, inbox, names, content)
+        free = (one for one in names if self._vault.documents.at(folder.name, f"{inbox}/{one}") is None)
+        path = self._files.create(folder.root, inbox, free, content)
         document = self._indexed(folder, path)
         if past and not self._supersedes(document, past):
             self._files.remove(folder.root, path)
@@ -130,7 +134,7 @@ class Remember:
                 "NOT_SAVED",
                 f"Nothing was saved: a note cannot name {past.display_path} by its path. Rename that file, then repeat.",
             )
-        return SavedNote(document, None, clean != text, past)
+        return SavedNote(document, None, clean != text, past, resembles=resembles)
 
     def _place(self, name: str) -> tuple[Folder, str]:
         """Return the collection *name*, by default that of the inbox or the only one, and the folder below it."""
@@ -182,23 +186,46 @@ class Remember:
             )
         return self._lookup.target(address)
 
-    def _stated(self, text: str, past: Document | None) -> SavedNote | None:
-        """Return the note that states *text* already; one to be superseded only if its text is the same."""
+    def _alike(self, text: str) -> Iterator[tuple[Document, str]]:
+        """Yield the verified notes that are closest to *text*, each with its body."""
         query = query_forms(text[:ASKED_CHARACTERS]).relaxed
         grains = (Grain.DOCUMENT, Grain.PASSAGE, Grain.LINE) if query.terms else ()
         hits = [hit for grain in grains for hit in self._vault.lexical.search(query, grain, LOOKED_AT)]
         numbers = list(dict.fromkeys(hit.key.document_id for hit in hits))
         known, bodies = self._vault.documents.many(numbers), self._vault.documents.bodies(numbers)
         for number in numbers:
-            document, body = known.get(number), bodies.get(number, "")
-            if document is None or document.inactive or not is_verified(document.origin):
+            document = known.get(number)
+            if document and not document.inactive and is_verified(document.origin):
+                yield document, bodies.get(number, "")
+
+    def _stated(
+        self, text: str, past: Document | None, like: Sequence[tuple[Document, str]]
+    ) -> SavedNote | None:
+        """Return the note that states *text* already; one to be superseded only if its text is the same."""
+        newer = current_successors(self._vault, [one.id for one, _ in like])
+        for document, body in like:
+            if document.id in newer or (past and document.id == past.id and body.strip() != text):
                 continue
-            if past and document.id == past.id and body.strip() != text:
-                continue
-            if line := restating_line(text, body):
+            found = statement_of(text, body)
+            if found and found.updated_by is None:
                 is_part = document.stamp is not None and is_longer_note(text, body)
-                return SavedNote(document, document.body_line + line - 1, is_part=is_part)
+                return SavedNote(document, document.body_line + found.line - 1, is_part=is_part)
         return None
+
+    def _resembled(self, text: str, like: Sequence[tuple[Document, str]]) -> str:
+        """Return the first line that states *text* and does not hold any more, or that contradicts it; or nothing."""
+        newer = current_successors(self._vault, [one.id for one, _ in like])
+        for document, body in like:
+            if found := statement_of(text, body):
+                line, update = (number and document.body_line + number - 1 for number in found)
+                why = succession_mark(newer.get(document.id)) or (
+                    f"updated by line {update}" if update else ""
+                )
+                if why:
+                    return f"The text resembles {document.display_path}:{line}, {why}."
+            elif document.id not in newer and (denied := contradicted_line(text, body)):
+                return f"The text contradicts {document.display_path}:{document.body_line + denied - 1}."
+        return ""
 
     def _supersedes(self, document: Document, past: Document) -> bool:
         """Return whether the claim of *document* was aimed at *past*."""

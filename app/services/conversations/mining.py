@@ -19,8 +19,8 @@ from clawmem.app.services.indexing.moves import is_forgotten_text
 from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish, withdraw
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.messages import clean_messages, clean_text, time_ms
-from clawmem.domain.conversations.places import conversation_key, source_of_path, unit_path
-from clawmem.domain.conversations.units import MIN_UNIT, Unit, unit_body, unit_title
+from clawmem.domain.conversations.places import CONVERSATION, conversation_key, source_of_path, unit_path
+from clawmem.domain.conversations.units import MIN_TALK, MIN_UNIT, Unit, quoted_message, unit_body, unit_title
 from clawmem.domain.conversations.versions import ConversationState, numbered_units, version_of
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.identity import body_hash
@@ -43,7 +43,6 @@ from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, InactiveReason, Scope
 from clawmem.ports.stores import LifecycleStores
 
-CONVERSATION = "conversation"
 BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
 REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
 CHUNK_S = 0.035  # of a transaction, which takes less than 50 ms with its commit
@@ -66,12 +65,21 @@ class _RolledBack(Exception):
 
 
 class _Prepared(NamedTuple):
-    """A unit with its number and path, and the document that it replaces."""
+    """A unit with its number and path, the document that it replaces, and the talk of an earlier day that it continues."""
 
     unit: Unit
     number: int
     path: str
     known: Document | None
+    before: Unit | None = None
+
+    @property
+    def begins(self) -> str:
+        """The last message before the unit as a quotation, without secrets, if the unit continues a short talk."""
+        if self.before is None or self.before.length >= MIN_TALK:
+            return ""
+        last = self.before.messages[-1]
+        return quoted_message(last, redact_parts([message.text for message in self.before.messages])[-1])
 
 
 class MineConversations:
@@ -154,10 +162,11 @@ class _Run:
         source = self._options.source or self._source_before(said, iso_utc(messages[0].at_ms))
         said = _without_secrets(said)
         counts = self.report.sources.setdefault(source, SourceCounts())
+        is_talk = (said.content_type or CONVERSATION) == CONVERSATION
         # Counted with the first document, so that an interrupted import counts the conversations that it stored.
         read: tuple[_Increment, ...] = (
-            _Increment(counts, "conversations"),
-            _Increment(counts, "messages", len(messages)),
+            _Increment(counts, "conversations", is_talk),
+            _Increment(counts, "messages", len(messages) * is_talk),
         )
         key = conversation_key(source, said.id)
         if key in self._fresh:
@@ -167,7 +176,7 @@ class _Run:
             read = (*read, _Increment(counts, "earlier"))
         elif self._options.source and not stored.units and any(self._elsewhere(source, said.id)):
             read = (*read, _Increment(counts, "repeated"))
-        units = numbered_units(messages, self._forgotten(key, stored), stored.shared)
+        units = numbered_units(messages, self._forgotten(key, stored), stored.division)
         version = version_of(time_ms(said.updated, self._now_ms), messages)
         digests = (one.digest for one in units.values())
         digest = digest_number(_digest([said.title, *digests, str(self._options.since_ms or "")]))
@@ -276,7 +285,8 @@ class _Run:
                 if known:
                     self._add(partial(self._remove, path, counts))
             else:
-                yield _Prepared(unit, number, path, known)
+                before = None if self._is_forgotten(key, number - 1) else units.get(number - 1)
+                yield _Prepared(unit, number, path, known, before)
 
     # -- writing, inside transactions ---------------------------------------------------------------
 
@@ -291,9 +301,8 @@ class _Run:
         unit = one.unit
         content_type = said.content_type or CONVERSATION
         is_talk = content_type == CONVERSATION
-        body = (
-            unit_body([message.speaker for message in unit.messages], texts) if is_talk else f"{texts[0]}\n"
-        )
+        speakers, times = [one.speaker for one in unit.messages], [one.at_ms for one in unit.messages]
+        body = one.begins + unit_body(speakers, texts, times) if is_talk else f"{texts[0]}\n"
         if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, body_hash(body)):
             return _Increment(counts, "forgotten")
         title = unit_title(said.title, one.number, texts[0]) if is_talk else said.title

@@ -9,7 +9,9 @@ from typing import NamedTuple
 @dataclass(slots=True)
 class SourceCounts:
     """
-    Counts of one source: messages read, and documents that were added, updated, removed or unchanged.
+    Counts of one source: conversations and messages read, and documents that were added, updated, removed or unchanged.
+
+    Memories, instructions and documents of projects are no conversations.
 
     ``earlier`` conversations end before the first day of the import, and ``repeated`` ones are in the collection under the
     name of another source already.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from clawmem.app.services.conversations.positions import ImportPositions
 from clawmem.domain.capture.imported import tool_of_path
-from clawmem.domain.conversations.places import conversation_of_path, source_of_path
+from clawmem.domain.conversations.places import CONVERSATION, conversation_of_path, source_of_path
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
@@ -43,7 +43,10 @@ def imported_sources(documents: DocumentStore, configured: Collection[str]) -> l
         one = found.setdefault(
             (document.collection, name), ImportedSource(name, document.collection, first=document.authored_at)
         )
-        if key := conversation_of_path(document.path):
+        key = conversation_of_path(document.path)
+        if (
+            key and document.content_type == CONVERSATION
+        ):  # not a memory, an instruction or a document of a project
             one.conversations += (document.collection, key) not in conversations
             conversations.add((document.collection, key))
         one.documents += 1

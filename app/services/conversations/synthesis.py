@@ -9,7 +9,6 @@ from typing import Protocol
 
 from clawmem.app.services.briefing.profile import SOURCE
 from clawmem.app.services.capture.memories import Memories
-from clawmem.app.services.conversations.mining import CONVERSATION
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY, Ask, DailyLimitReached
 from clawmem.app.services.progress import Progress
 from clawmem.domain.conversations.facts import (
@@ -23,6 +22,7 @@ from clawmem.domain.conversations.facts import (
     read_facts,
     title_key,
 )
+from clawmem.domain.conversations.places import CONVERSATION
 from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.orders import gives_orders

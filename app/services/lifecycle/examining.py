@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from clawmem.app.services.indexing.collections import leftover_collections
 from clawmem.app.services.lifecycle.archiving import Archiving, LifecycleStatus, lifecycle_status
-from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.lifecycle.policy import (
     ArchivePolicy,
@@ -157,7 +157,7 @@ def examine(
         duplicates=len(Duplicates(vault, archiving)()),
         top_score=_top_score(vault),
         collections=len(held),
-        unlisted=sorted(held.keys() - {*configured, OWN_COLLECTION}),
+        unlisted=sorted(leftover_collections(vault.documents, configured)),
     )
 
 
@@ -178,8 +178,6 @@ def recommended(found: Examination) -> Iterator[str]:
         )
     if counts.active > MANY and found.never_accessed_share > OFTEN_UNUSED:
         yield f"{found.never_accessed_share:.0%} of the notes were never of use: clawmem report shows which."
-    for name in found.unlisted:
-        yield f"The collection {name} is in no configuration, and is not kept up: clawmem collection add."
 
 
 def _top_score(vault: SearchableDocuments) -> float:

@@ -76,26 +76,32 @@ class ForgottenPlaces:
         return len(waiting)
 
     def warnings(self) -> list[str]:
-        """Return a sentence if forgotten documents may come back because the file is or was damaged."""
+        """Return a sentence if forgotten documents may come back because the file is or was damaged, or lacks some."""
         log = self._log.location
         said = [
             f"{log} was damaged, and so was the vault: notes that were forgotten may come back. Forget them again, "
             f"then delete {copy}."
             for copy in self._log.damaged_copies()
         ]
-        if self._log.read().is_damaged:
+        record = self._log.read()
+        if record.is_damaged or self._missing(record, self._vault.documents.latest(active=False)):
+            state = "is damaged" if record.is_damaged else "lacks some of the forgotten notes"
             said.append(
-                f"{log} is damaged: notes that were forgotten may come back if the vault is lost. Run: clawmem update"
+                f"{log} {state}: notes that were forgotten may come back if the vault is lost. Run: clawmem update"
             )
         return said
 
-    def _complete(self, record: ForgetRecord, away: Iterable[Document]) -> None:
+    def _missing(self, record: ForgetRecord, away: Iterable[Document]) -> list[ForgottenPlace]:
+        """Return the forgotten documents among *away* that *record* lacks."""
         written = {(place.collection, place.path) for place in record.places}
-        missing = [
+        return [
             ForgottenPlace(one.collection, one.path, one.modified_at)
             for one in away
             if one.inactive is InactiveReason.FORGOTTEN and (one.collection, one.path) not in written
         ]
+
+    def _complete(self, record: ForgetRecord, away: Iterable[Document]) -> None:
+        missing = self._missing(record, away)
         if missing or record.is_damaged or not record.is_sealed:
             self._add([*record.places, *missing])
 

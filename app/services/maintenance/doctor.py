@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from operator import attrgetter
+from pathlib import Path
 from typing import NamedTuple
 
+from clawmem.app.environment.private_files import draft_path
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.documents.references import broken_links, notes_with_omitted_links
 from clawmem.app.services.indexes.vault import ServedVault
@@ -19,6 +21,7 @@ from clawmem.app.services.indexing.folders import Folder, misnamed_sentence, sca
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.indexing.source import check_readable
 from clawmem.app.services.maintenance.finding import (
+    MISSING_FOLDER,
     REBUILD,
     REPAIR,
     Check,
@@ -141,9 +144,8 @@ class Doctor:
             return CheckResult(
                 name, True, f"{folder.root}; {spelled_out(skipped)}" if skipped else folder.root
             )
-        way_out = f"Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {folder.name} --move"
         detail = f"{folder.root} does not exist or cannot be listed; its documents are kept."
-        return CheckResult(name, False, detail, way_out)
+        return CheckResult(name, False, detail, MISSING_FOLDER.format(folder.name))
 
     def _configured(self) -> CheckResult:
         if leftovers := self._leftovers():
@@ -251,13 +253,17 @@ class Rescue(NamedTuple):
 
 
 class Repair:
-    """Repairs the vault at path *vault*. It never opens the vault itself, which may be too damaged for that."""
+    """
+    Repairs the vault at path *vault*. It never opens the vault itself, which may be too damaged for that.
+
+    The new vault is a draft, which `sweep_drafts` deletes if this process is killed.
+    """
 
     def __init__(self, vault: str, clock: Clock, rescue: Rescue) -> None:
         self._vault = vault
         self._clock = clock
         self._rescue = rescue
-        self._new = f"{vault}.repaired"
+        self._new = str(draft_path(Path(vault)))
 
     def preview(self) -> SalvageReport:
         """Return the records that can be read; nothing changes."""

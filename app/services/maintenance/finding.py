@@ -11,6 +11,8 @@ from clawmem.domain.documents.standing import has_lost_text
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
 
+# The remedy for a folder that is missing; update keeps its documents until then.
+MISSING_FOLDER = "Bring it back. If it is elsewhere now, run: clawmem collection add PATH --name {} --move"
 Check = Callable[[], "CheckResult"]
 # Indexes are derived from the records, so a rebuild repairs any of them.
 REBUILD = "Run: clawmem rebuild"

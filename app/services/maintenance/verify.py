@@ -15,6 +15,7 @@ from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.moves import is_forgotten_file
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, check_readable, parse_source
 from clawmem.app.services.maintenance.finding import (
+    MISSING_FOLDER,
     REBUILD,
     REINDEX,
     REPAIR,
@@ -128,7 +129,7 @@ class Verify:
         exclusions = Exclusions(self._files, folder)
         scan = scan_folder(self._files, folder, exclusions=exclusions)
         if not scan.root_exists:
-            yield f"{folder.root} is not there; the documents of {folder.name} cannot be compared with it."
+            yield f"{folder.root} is not there. {MISSING_FOLDER.format(folder.name)}"
             return
         yield from (
             f"{folder.name}: {exclusions.why_unreadable(path)}."
@@ -220,8 +221,8 @@ class Verify:
 
     def _entries(self) -> Iterator[list[LexicalEntry]]:
         """Yield everything that the lexical index must hold, a page of documents at a time."""
+        fragments = self._vault.documents.fragments
         for page in pages(self._vault.documents):
-            fragments = self._vault.documents.fragments
             yield [entry for document in page for entry in lexical_entries(document, fragments(document.id))]
 
     def _differing(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
@@ -280,8 +281,7 @@ class Verify:
         )
 
     def _everything(self, query: LexicalQuery, grain: Grain, document: Document) -> list[Hit]:
-        held = self._vault.lexical.count(grain)
-        return self._vault.lexical.search(query, grain, held, _beside(document))
+        return self._vault.lexical.search(query, grain, self._vault.lexical.count(grain), _beside(document))
 
     def _without_vector(self, document: Document, seqs: Sequence[int]) -> list[int]:
         """Return the fragments without a vector. Vectors of a document are written together: one found means all."""

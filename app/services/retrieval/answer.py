@@ -1,7 +1,5 @@
 """Results as the interfaces show them: every ranked candidate with its location and a snippet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -11,7 +9,6 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.app.services.retrieval.request import RetrievalRequest, Unit, rewind_request
 from clawmem.app.services.retrieval.work import Candidate, Trace
 from clawmem.domain.documents.names import document_names
-from clawmem.domain.documents.properties import TAG_PROPERTIES, TECHNICAL_PROPERTIES, without_properties
 from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.domain.retrieval.chunk_choice import intent_terms
 from clawmem.domain.retrieval.composite import age_days
@@ -38,6 +35,8 @@ from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.records import Document, FragmentKind, Span
 from clawmem.ports.stores import DocumentRecords
+
+CONVERSATION = "conversation"  # content type
 
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
@@ -112,13 +111,26 @@ class Result(ResultFields):
         return self._found(self.shown_length)
 
     def _found(self, max_length: int) -> Snippet:
-        """Return the lines that answer; of a numbered list that is short enough, all steps."""
+        """Return the lines that answer: of a question in a conversation the reply, of a short numbered list all steps."""
         found = self._best_lines(max_length)
         if self.unit is Unit.LINE:
             return found
+        if self.document.content_type == CONVERSATION and (replied := self._with_reply(found, max_length)):
+            return replied
         steps = numbered_list(self.body, self._place(found)[0])
         is_short = steps is not None and steps[1] - steps[0] <= max_length
         return whole_lines(self.body, steps, self.document.body_line) if steps and is_short else found
+
+    def _with_reply(self, found: Snippet, max_length: int) -> Snippet | None:
+        """Return the reply to a question with which *found* begins, after the question if there is room for both."""
+        from clawmem.domain.conversations.units import reply_to  # few vaults hold conversations
+
+        start, _ = self._place(found)
+        if found.start_line < self.document.body_line or not (reply := reply_to(self.body, start)):
+            return None
+        if reply[1] - start <= max_length:
+            return whole_lines(self.body, (start, reply[1]), self.document.body_line)
+        return self._cut(reply, max_length, clipped=True)
 
     def _best_lines(self, max_length: int) -> Snippet:
         asked = self.question
@@ -193,6 +205,14 @@ class Result(ResultFields):
 
         A line of tags is returned only if the note has no text.
         """
+        if not self.document.front_matter:
+            return None
+        from clawmem.domain.documents.properties import (
+            TAG_PROPERTIES,
+            TECHNICAL_PROPERTIES,
+            without_properties,
+        )
+
         ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES if self.body.strip() else TECHNICAL_PROPERTIES
         head = without_properties(self.document.front_matter, ignored)
         names = " ".join(document_names(self.document)).lower()

@@ -1,7 +1,5 @@
 """Receipts: how an answer came about, in enough detail to explain each rank and to repeat the question."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Retrieval requests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import UTC, tzinfo
 from enum import StrEnum

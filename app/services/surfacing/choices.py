@@ -1,7 +1,5 @@
 """Options and time limits of one prompt."""
 
-from __future__ import annotations
-
 from time import perf_counter
 from typing import NamedTuple
 

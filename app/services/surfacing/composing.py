@@ -1,7 +1,5 @@
 """Composition of the block: turn ranked candidates into entries that fit the token budget."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -143,10 +141,10 @@ class Composer:
         # The threshold stage already dropped weak candidates; the tier only limits the length of the text.
         room = CHARACTERS[tier_of(candidate.score / best if best else 0.0)]
         span = span_of(self._vault.documents, candidate)
-        return self._read(_Passage(candidate, head, span), request, room)
+        return self._cleaned(self._read(_Passage(candidate, head, span), request, room))
 
     def _read(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
-        """Return *passage* with at most *room* characters of the text at its span."""
+        """Return *passage* with at most *room* characters of the text at its span, redacted but not cleaned."""
         candidate, head, span = passage.candidate, passage.head, passage.span
         if not room:
             return passage
@@ -158,13 +156,22 @@ class Composer:
         first = span.start_line + above if span and is_whole else None
         header = "\n".join(header_at(body, span.start) or ()) if span else ""
         header = self._redact(header, 0, len(header))
-        return self._cut(_Passage(candidate, head, span, source, first, header), request, room)
+        return self._selected(_Passage(candidate, head, span, source, first, header), request, room)
 
     def _redacted(self, body: str, span: Span, written: str) -> str:
         start = span.start + len(written) - len(written.lstrip())
         return self._redact(body, start, max(start, span.start + len(written.rstrip())))
 
     def _cut(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
+        """Return *passage* with at most *room* characters, cleaned."""
+        return self._cleaned(self._selected(passage, request, room))
+
+    def _cleaned(self, passage: _Passage) -> _Passage:
+        if not passage.source:
+            return passage
+        return passage._replace(text=self._clean(passage.text), header=self._clean(passage.header))
+
+    def _selected(self, passage: _Passage, request: RetrievalRequest, room: int) -> _Passage:
         """Return *passage* with at most *room* characters of its best matching lines, and their line numbers."""
         if not passage.source:
             return passage
@@ -179,8 +186,8 @@ class Composer:
         span = passage.span
         around = (span.start_line, span.end_line) if span else None
         lines = (first, last) if passage.source_line else around
-        header = self._clean(passage.header) if "|" in shown.partition("\n")[0] else ""
-        return passage._replace(text=self._clean(shown), header=header, lines=lines)
+        header = passage.header if "|" in shown.partition("\n")[0] else ""
+        return passage._replace(text=shown, header=header, lines=lines)
 
     def _fitting(
         self, passages: Sequence[_Passage], request: RetrievalRequest, budget: int
@@ -217,16 +224,18 @@ class Composer:
         shown = list(passages)
         for one in _by_document(passages):
             note = self._note(one, request)
-            if note is None:
-                continue
-            others = [passage for passage in shown if passage not in one]
-            others.insert(shown.index(one[0]), note)
-            if token_count(_text(others)) <= budget:
-                shown = others
+            # Most notes do not fit, and cleaning takes longer than all else: a note is cleaned if it fits as it is.
+            if note and token_count(_text(_with_note(shown, one, note))) <= budget:
+                fuller = _with_note(shown, one, self._cleaned(note))
+                shown = fuller if token_count(_text(fuller)) <= budget else shown
         return shown
 
     def _note(self, lines: Sequence[_Passage], request: RetrievalRequest) -> _Passage | None:
-        """Return the whole note of *lines* if it is short, longer, by a known author and no row was found; else ``None``."""
+        """
+        Return the whole note of *lines*, not cleaned, or ``None``.
+
+        It must be short, longer than the lines, by a known author, and no row was found in it.
+        """
         first = lines[0]
         body = self._vault.documents.body(first.candidate.document_id) or ""
         start, end = text_range(without_broken_head(body))
@@ -263,6 +272,13 @@ def text_range(body: str) -> tuple[int, int]:
     while start < end and (line := body[start:].partition("\n")[0]).strip()[:1] in ("", "#"):
         start += len(line) + 1
     return min(start, end), end
+
+
+def _with_note(shown: Sequence[_Passage], lines: Sequence[_Passage], note: _Passage) -> list[_Passage]:
+    """Return *shown* with *note* in place of its *lines*."""
+    others = [passage for passage in shown if passage not in lines]
+    others.insert(shown.index(lines[0]), note)
+    return others
 
 
 def _text(passages: Sequence[_Passage]) -> str:

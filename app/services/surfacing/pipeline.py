@@ -1,7 +1,5 @@
 """The two pipelines of a prompt: candidate generation and filters. Optional model stages run between them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial

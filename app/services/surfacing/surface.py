@@ -1,7 +1,5 @@
 """Surfacing of context: the steps from a prompt to its block, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple

@@ -6,10 +6,21 @@ from clawmem.domain.briefing.profile import LEAST, MOST, Phrase, repeated_phrase
 
 
 def test_three_times_is_often() -> None:
-    """A phrase counts in every text; one that stands twice is none."""
+    """A phrase counts in every text; one that is in two is none."""
     texts = ["Signed cookies expire.", "Use signed cookies!", "signed COOKIES", "slot hold", "slot hold"]
 
     assert repeated_phrases(texts) == [Phrase("signed cookies", 3)]
+
+
+def test_a_text_counts_once() -> None:
+    """A note has its sentence three times, and who said it belongs to no phrase."""
+    said = "Said by the assistant in session 1234abcd, transcript line 4 on 2026-01-02."
+    note = "{0}\n# {0}\n\nIn answer to: Which static generator?\n\n> {0}\n\n{1}\n"
+    texts = [
+        note.format(text, said) for text in ("We ship Hugo pages", "We keep Postgres tables", "We drop Redis")
+    ]
+
+    assert repeated_phrases(texts) == []
 
 
 def test_small_words_do_not_part_a_phrase() -> None:

@@ -21,16 +21,12 @@ from clawmem.app.services.retrieval.retrievers import (
     vector_retriever,
 )
 from clawmem.app.services.retrieval.scheduling import RunRetrievers
+from clawmem.app.services.retrieval.stages.answered import decisions_before_questions
 from clawmem.app.services.retrieval.stages.by_date import named_time_first, newest_matching_first
 from clawmem.app.services.retrieval.stages.cut import cut, diversify
 from clawmem.app.services.retrieval.stages.exact_first import exact_first
 from clawmem.app.services.retrieval.stages.fuse import fuse, nearest, precise_first
 from clawmem.app.services.retrieval.stages.judge import by_meaning_alone, judge
-from clawmem.app.services.retrieval.stages.openclaw import (
-    every_word_retriever,
-    merge_passages,
-    nearest_passages_retriever,
-)
 from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.stages.vector_weight import weigh_vectors
@@ -52,6 +48,7 @@ def search(vault: SearchableDocuments) -> Pipeline:
             "judge": judge(vault),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "newest first": newest_matching_first(vault),
             "cut": cut,
         },
@@ -69,6 +66,7 @@ def vsearch(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
             "nearest": nearest(vault.documents),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "newest first": newest_matching_first(vault),
             "cut": cut,
         },
@@ -77,6 +75,12 @@ def vsearch(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
 
 def openclaw(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
     """Return a pipeline that ranks passages as OpenClaw does: by cosine, and by the rank among those with every word."""
+    from clawmem.app.services.retrieval.stages.openclaw import (
+        every_word_retriever,
+        merge_passages,
+        nearest_passages_retriever,
+    )
+
     legs = {"passage": every_word_retriever(vault), "vector": nearest_passages_retriever(vault, embedder)}
     return Pipeline(
         vault,
@@ -119,6 +123,7 @@ def query(
             "judge": judge(vault),
             "score": score(vault.documents),
             "successors first": successors_first(vault),
+            "answers first": decisions_before_questions(vault.documents),
             "versions": versions_in_order(vault),
             "diversify": diversify(vault.documents),
             "newest first": newest_matching_first(vault),

@@ -9,11 +9,15 @@ from typing import NamedTuple
 from clawmem.app.services.documents.succession import known_by, successions_from
 from clawmem.app.services.retrieval.request import Ranking, RetrievalRequest, Unit
 from clawmem.app.services.retrieval.retrievers import scope_within
-from clawmem.app.services.retrieval.stages.entries_of_day import with_entries
+from clawmem.app.services.retrieval.stages.entries_of_day import (
+    asked_kind_first,
+    is_filed_under,
+    with_entries,
+)
 from clawmem.app.services.retrieval.stages.versions_in_order import of_the_series
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.domain.documents.names import document_names, file_name
+from clawmem.domain.documents.names import document_names
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.bm25 import rarity
 from clawmem.domain.retrieval.by_date import (
@@ -30,7 +34,6 @@ from clawmem.domain.retrieval.by_date import (
     matching,
     names_the_same,
     newest_first,
-    period_name,
     time_share,
 )
 from clawmem.domain.retrieval.relevance import POSSIBLE
@@ -123,13 +126,8 @@ def _of_folder(documents: DocumentStore, request: RetrievalRequest, asked: Newes
     if not asked.noun:
         return _Pool({}, topic, what, is_kind=True)
     every = documents.latest(request.scope)
-    named = {one.id: one for one in every if _is_filed_under(one, asked.noun)}
+    named = {one.id: one for one in every if is_filed_under(one, asked.noun)}
     return _Pool(named, topic, what, is_kind=True)
-
-
-def _is_filed_under(document: Document, noun: str) -> bool:
-    folders = document.path.split("/")[:-1]
-    return any(names_the_same(noun, name) for name in (*folders, *document.tags))
 
 
 def _found(work: Work, asked: NewestQuestion) -> _Pool:
@@ -300,7 +298,7 @@ def _records(
 ) -> list[int]:
     newest = newest_first({number: one.authored_at for number, one in dated.items()})
     if not request.question.topic:
-        return _diary_first(newest, dated, named)
+        return asked_kind_first(newest, dated, named, request.question.text)
     if not dated or not asks_for_records(request.question.text, named):
         return []
     about = _about(lexical, request, dated, named)
@@ -316,11 +314,6 @@ def _about(
     of_kind = {number: one for number, one in written.items() if one.content_type in kinds}
     about = about_topic(_coverage(lexical, request, of_kind or written, question.topic)) or of_kind.keys()
     return about or (written.keys() if is_own_deed(question.text, question.topic) else ())
-
-
-def _diary_first(order: Sequence[int], written: Mapping[int, Document], named: TimeRange | None) -> list[int]:
-    diary = period_name(named) if named else ""
-    return sorted(order, key=lambda one: not diary or file_name(written[one].path) != diary)
 
 
 def _is_narrowed(request: RetrievalRequest) -> bool:
@@ -347,7 +340,9 @@ def _listed(
         return work
     undated = {number for number, one in own.items() if has_time_of_file(one)}
     dates = {number: one.authored_at for number, one in written.items()}
-    first = _diary_first(newest_first(dates, (), undated), written, named)[:MOST_BROUGHT]
+    first = asked_kind_first(newest_first(dates, (), undated), written, named, request.question.text)[
+        :MOST_BROUGHT
+    ]
     trace.stages[-1].notes.append(f"no topic: all {len(written)} notes of the time, newest first")
     ordered = arranged(work.candidates, [written[number] for number in first])
     judged = [_judged_by_time(one, one.document_id in written, one.document_id in undated) for one in ordered]

@@ -1,7 +1,5 @@
 """Comparison of the best candidates with the question, word by word (late interaction) or by sketches."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from sys import intern

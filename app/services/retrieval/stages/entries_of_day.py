@@ -1,11 +1,12 @@
-"""Notes with an entry of a day: diaries of a month and logs, whose own date is another."""
+"""Notes of a time: those with an entry of a day, whose own date is another, and those of the kind that is asked for."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from clawmem.app.services.retrieval.request import RetrievalRequest
-from clawmem.domain.retrieval.by_date import period_name
+from clawmem.domain.documents.names import file_name
+from clawmem.domain.retrieval.by_date import content_words, kinds_in, names_the_same, period_name
 from clawmem.domain.retrieval.excerpts import entry_of
 from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.records import Document, Grain, LexicalQuery, Term
@@ -33,3 +34,25 @@ def with_entries(
     having = {n for n, body in bodies.items() if entry_of(body, named, now_ms=asked.now_ms, zone=asked.zone)}
     found = vault.documents.many(having) if having else {}
     return {**written, **{n: one for n, one in found.items() if one.inactive is None}}
+
+
+def asked_kind_first(
+    order: Sequence[int], written: Mapping[int, Document], named: TimeRange | None, query: str
+) -> list[int]:
+    """Put notes of the kind, folder or tag that *query* names first ("in my diary"), then the diary of the time."""
+    diary = period_name(named) if named else ""
+    asked = query[: named.start] if named else query
+    kinds, nouns = kinds_in(asked), content_words(asked)
+
+    def place(number: int) -> tuple[bool, bool]:
+        one = written[number]
+        is_named = one.content_type in kinds or any(is_filed_under(one, noun) for noun in nouns)
+        return not is_named, not diary or file_name(one.path) != diary
+
+    return sorted(order, key=place)
+
+
+def is_filed_under(document: Document, noun: str) -> bool:
+    """Whether a folder or a tag of *document* has the name *noun*, in singular or plural."""
+    folders = document.path.split("/")[:-1]
+    return any(names_the_same(noun, name) for name in (*folders, *document.tags))

@@ -1,0 +1,96 @@
+"""A trial of damages to every file of a vault: what is advised repairs it, and nothing that was forgotten returns."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from command_line import Invoke
+from damage_trial import TrialHome
+from random_damages import Damages
+
+from clawmem.adapters.sqlite.lru_cache import LruCache
+
+ENGINES = (
+    "sqlite",
+    "tantivy",
+    pytest.param("lancedb", marks=pytest.mark.skipif(not find_spec("lancedb"), reason="needs lancedb")),
+    "sidecar",
+)
+_PAGES = [f"page {how}" for how in ("noise", "zeroed", "swapped", "older", "part", "flipped")]
+_FILES = [f"file {how}" for how in ("noise", "part", "cut", "deleted", "flipped", "older")]
+_RECORDS = [f"forgotten {how}" for how in ("noise", "part", "cut", "deleted", "flipped", "older")]
+_CONFIG = [f"config {how}" for how in ("noise", "part", "cut", "deleted", "flipped")]
+_SERVER = [f"server {how}" for how in ("noise", "cut", "flipped")]
+MANY = {
+    "sqlite": [
+        *_PAGES * 5,
+        *["fts flipped"] * 8,
+        "cut",
+        "cut pages",
+        *["header"] * 3,
+        *_RECORDS,
+        *_CONFIG,
+        *_SERVER,
+    ],
+    "tantivy": [*_FILES * 3, *_PAGES[:4]],
+    "lancedb": [*_FILES * 3, *_PAGES[2:4]],
+    "sidecar": [*_FILES * 3, *_PAGES[3:]],
+}
+
+
+FEW = {
+    "sqlite": ["page swapped", "page older", "cut pages", "fts flipped", "forgotten cut", "config part"],
+    "tantivy": ["file part", "file deleted"],
+    "sidecar": ["file cut", "file older"],
+}
+LOG = logging.getLogger(__name__)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def make_home(
+    tmp_path: Path, invoke: Invoke, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str, int], TrialHome]:
+    # Each command shall read the indexes, as a process of its own does.
+    monkeypatch.setattr(LruCache, "get", lambda kept, key, make: make())
+
+    def make(engine: str, count: int) -> TrialHome:
+        if engine == "sidecar":
+            monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", 1)
+            monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", 1)
+        return TrialHome(tmp_path, invoke, environ, engine, count)
+
+    return make
+
+
+@pytest.mark.parametrize("engine", FEW)
+def test_some_damages(engine: str, make_home: Callable[[str, int], TrialHome]) -> None:
+    """A few damages in a small vault."""
+    every_damage_is_repaired(make_home(engine, 20), FEW[engine], seed=5)
+
+
+@pytest.mark.slow
+def test_many_damages(engine: str, make_home: Callable[[str, int], TrialHome]) -> None:
+    """A hundred and twenty damages in all; ``TRIAL_SEED`` draws others, ``--log-cli-level=INFO`` lists them."""
+    every_damage_is_repaired(make_home(engine, 600), MANY[engine], int(os.environ.get("TRIAL_SEED", "7")))
+
+
+def every_damage_is_repaired(home: TrialHome, kinds: Sequence[str], seed: int) -> None:
+    """Damage the vault in one place after the other, and follow the advice."""
+    wrong = []
+    for number, kind in enumerate(kinds):
+        home.restore()
+        outcome = home.trial(Damages(home, seed * 1000 + number).inflict(kind))
+        LOG.info("%s", outcome)
+        if outcome.wrong:
+            wrong.append(outcome)
+    assert wrong == []
