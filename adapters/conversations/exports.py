@@ -158,6 +158,8 @@ def _of_tree(
             yield _FinishedGroup([tree[name].place], "")
         except Unreadable as error:
             yield ReadFault(error.place or tree[name].place, str(error))
+        except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
+            yield ReadFault(tree[name].place, f"it has an unexpected form ({type(error).__name__}: {error})")
 
 
 def _dated(said: ImportedConversation, written: float) -> ImportedConversation:
@@ -178,7 +180,10 @@ def _format_of(formats: Sequence[Format], member: Member) -> Format | None:
     shape = shape_of(head)
     if member.name.lower().endswith(PAGE) and shape.kind is Kind.TEXT:
         shape = Shape(Kind.PAGE)  # a part of a page
-    return next((one for one in formats if one.recognises(shape)), None)
+    found = next((one for one in formats if one.recognises(shape)), None)
+    if shape.damage and shape.keys and not (found and found.source):
+        raise Unreadable(f"it is no valid JSON ({shape.damage})")
+    return found
 
 
 def _group(format_: Format, tree: Tree, name: str) -> list[Member]:

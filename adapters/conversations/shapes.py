@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import ijson
 
-from clawmem.adapters.conversations.members import Member, Tree, Unreadable, Utf8Stream
+from clawmem.adapters.conversations.members import SAMPLE, Member, Tree, Unreadable, Utf8Stream
 
 SQLITE = b"SQLite format 3\0"
 _PAGE = re.compile(rb"\s*<(?:!doctype html|html)\b", re.IGNORECASE)
@@ -36,7 +36,8 @@ class Shape(NamedTuple):
     """
     Form of a file. ``keys`` and ``values`` are those of its first object, ``lines`` the objects on its first lines.
 
-    ``values`` has texts and numbers only. An empty array or object has no keys and ``is_empty``.
+    ``values`` has texts and numbers only. An empty array or object has no keys and ``is_empty``. ``damage`` is why the
+    keys are not all: the first object is no valid JSON.
     """
 
     kind: Kind
@@ -44,6 +45,7 @@ class Shape(NamedTuple):
     values: Mapping[str, Any] = {}
     lines: tuple[Mapping[str, Any], ...] = ()
     is_empty: bool = False
+    damage: str = ""
 
     def has(self, *keys: str) -> bool:
         """Whether the first object has all *keys*."""
@@ -64,9 +66,9 @@ def shape_of(head: bytes) -> Shape:
         return Shape(Kind.TEXT)
     kind = Kind.OBJECT if start == b"{" else Kind.ARRAY
     prefix = "" if kind is Kind.OBJECT else "item"
-    keys, values, events = [], {}, list[str]()
-    with suppress(ijson.JSONError):  # the sample ends before the file does
-        for place, event, value in ijson.parse(_Bytes(head), use_float=True):
+    keys, values, events, damage = [], {}, list[str](), ""
+    try:
+        for place, event, value in ijson.parse(_Bytes(with_whole_characters(head)), use_float=True):
             events.append(event)
             if place == prefix and event == "map_key":
                 keys.append(value)
@@ -74,10 +76,20 @@ def shape_of(head: bytes) -> Shape:
                 break
             elif event in ("string", "number") and place.rpartition(".")[0] == prefix:
                 values[place.rpartition(".")[2]] = value
+    except (ijson.JSONError, ValueError, OverflowError) as error:
+        is_cut = len(head) >= SAMPLE and _CUT in str(error)  # the sample ends before the file does
+        damage = "" if is_cut else _reason(error)
     is_empty = events[1:2] in (["end_array"], ["end_map"])
     if kind is Kind.ARRAY and events[1:2] != ["start_map"] and not is_empty:
         return Shape(Kind.TEXT)  # "[2024-05-01 10:00] Ann: ..." or a Markdown link
-    return Shape(kind, frozenset(keys), values, is_empty=is_empty)
+    return Shape(kind, frozenset(keys), values, is_empty=is_empty, damage=damage)
+
+
+_CUT = "premature EOF"  # as the parser says it
+
+
+def _reason(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0][:120]
 
 
 def _lines(head: bytes) -> tuple[Mapping[str, Any], ...]:
@@ -92,6 +104,41 @@ def _lines(head: bytes) -> tuple[Mapping[str, Any], ...]:
 
 # The parser reads a text from its start again with each buffer: with 64 kB, one of 100 MB takes over a minute.
 READ_AT_ONCE = 1 << 21
+
+
+# Half a character: the first half without a second one, or the second without a first one. An escaped backslash
+# begins no escape.
+_HALF = re.compile(
+    rb"(?<!\\)((?:\\\\)*)\\u(?:[dD][89abAB]HH(?!\\u[dD][c-fC-F]HH)|(?<!\\u[dD][89abAB]HH\\u)[dD][c-fC-F]HH)".replace(
+        b"HH", b"[0-9a-fA-F]{2}"
+    )
+)
+_OUTSIDE_OF_ESCAPES = (b" ", b",", b":", b"\n")
+
+
+def with_whole_characters(data: bytes) -> bytes:
+    """Return JSON with ``U+FFFD`` in the place of escaped halves of characters, which the parser does not accept."""
+    return _HALF.sub(rb"\1\\ufffd", data) if b"\\ud" in data or b"\\uD" in data else data
+
+
+class _WholeCharacters:
+    """Stream of `with_whole_characters`; an escape that is not complete yet waits for the rest of it."""
+
+    def __init__(self, stream: Utf8Stream) -> None:
+        self._stream = stream
+        self._waiting = b""
+
+    def read(self, size: int = -1) -> bytes:
+        """Return about *size* bytes; empty at the end."""
+        if size == 0:
+            return b""
+        data, end = self._waiting, 0
+        while not end and (more := self._stream.read(size)):
+            data += more
+            end = max(map(data.rfind, _OUTSIDE_OF_ESCAPES)) + 1 or len(data) // READ_AT_ONCE * READ_AT_ONCE
+        end = end or len(data)
+        self._waiting = data[end:]
+        return with_whole_characters(data[:end])
 
 
 class _Bytes:
@@ -120,14 +167,19 @@ def objects_in(member: Member, prefix: str | None = None) -> Iterator[dict[str, 
     with member.open() as file:
         try:
             for value in ijson.items(
-                Utf8Stream(file), place, buf_size=READ_AT_ONCE, use_float=True, multiple_values=True
+                _WholeCharacters(Utf8Stream(file)),
+                place,
+                buf_size=READ_AT_ONCE,
+                use_float=True,
+                multiple_values=True,
             ):
                 count += 1
                 if isinstance(value, dict):
                     yield value
         except (ijson.JSONError, ValueError, OverflowError) as error:
-            said = str(error).strip().partition("\n")[0][:120]
-            raise Unreadable(f"it is no valid JSON after its first {count} entries ({said})") from error
+            entries = "entry" if count == 1 else f"{count} entries"
+            after = f" after its first {entries}" if count else ""
+            raise Unreadable(f"it is no valid JSON{after} ({_reason(error)})") from error
 
 
 def beside(member: Member, tree: Tree, name: str) -> list[dict[str, Any]]:

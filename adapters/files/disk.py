@@ -13,6 +13,7 @@ from clawmem.adapters.files.regular import open_regular_file
 from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.records import Scan, SourceFile, SourceStamp
 
+MAX_FILE = 1_000_000_000  # bytes; a file is read into memory, and a larger one is no note
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 
 
@@ -160,7 +161,10 @@ def _is_below(place: str, base: str) -> bool:
 
 def _read(path: Path, *, hard_links: bool) -> bytes:
     with open_regular_file(path, _NO_LINKS) as file:
-        if not hard_links and os.fstat(file.fileno()).st_nlink > 1:
+        status = os.fstat(file.fileno())
+        if status.st_size > MAX_FILE:
+            raise OSError(errno.EFBIG, f"it has {status.st_size:,} bytes, {MAX_FILE:,} are the most")
+        if not hard_links and status.st_nlink > 1:
             raise PermissionError(errno.EACCES, "it has hard links, which may be files of other folders")
         return file.read()
 

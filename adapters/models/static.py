@@ -154,7 +154,14 @@ class StaticEmbedder:
         return self._tokens.ids(texts)
 
     def _embed(self, texts: list[str]) -> Iterator[Vector]:
-        return (vector.tobytes() for vector in _unit(self.token_sums(texts)))
+        """Yield the vector of each text; a long one is alone in its batch, and summed part by part."""
+        import numpy as np
+
+        if len(texts) == 1:
+            sums: Floats = np.sum([self.token_sums([part]) for part in _parts(texts[0])], axis=0)
+        else:
+            sums = self.token_sums(texts)
+        return (vector.tobytes() for vector in _unit(sums))
 
     def _sums(self, tokens: Ints, lengths: Ints) -> Floats:
         """Return the sum of the rows of each text: (n, 256) float32."""
@@ -225,7 +232,7 @@ def _edges(path: Path) -> bytes:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Group consecutive texts into batches whose tokens fit in memory; a text is never split."""
+    """Group consecutive texts into batches whose tokens fit in memory; a longer text is a batch of its own."""
     batch: list[str] = []
     chars = 0
     for text in texts:
@@ -236,6 +243,24 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         chars += len(text)
     if batch:
         yield batch
+
+
+def _parts(text: str) -> Iterator[str]:
+    """
+    Split *text* into parts whose tokens fit in memory, after a blank, else after a line end, else anywhere.
+
+    No token continues behind a blank, and the tokenizer puts one before each part, so the tokens of parts that are cut
+    there are those of the whole text.
+    """
+    start = 0
+    while len(text) - start > _BATCH_CHARS:
+        low, high = start + _BATCH_CHARS // 2, start + _BATCH_CHARS
+        blank = text.rfind(" ", low, high)
+        line_end = text.rfind("\n", low, high) + 1
+        end = blank if blank >= 0 else line_end or high
+        yield text[start:end]
+        start = end + (blank >= 0)
+    yield text[start:]
 
 
 def whole_characters(text: str) -> str:

@@ -85,7 +85,10 @@ class NewCollection(Request):
         bool, Field(description="The collection of that name was moved to this folder."), Option(("--move",))
     ] = False
     confirm: Annotated[
-        bool | None, Field(description="Add the home folder, or a folder that contains it.")
+        bool | None,
+        Field(
+            description="Add the home folder, or a folder that contains it. False only says what is in it."
+        ),
     ] = None
 
 
@@ -113,7 +116,12 @@ class CollectionName(Request):
 class CollectionToRemove(CollectionName):
     """A collection to remove; ``confirm`` is needed where the vault has the only copy of its documents."""
 
-    confirm: Annotated[bool | None, Field(description="Remove it although its folder does not exist.")] = None
+    confirm: Annotated[
+        bool | None,
+        Field(
+            description="Remove it although its folder does not exist. False only says what would be removed."
+        ),
+    ] = None
 
 
 class RemovedCollection(Result):
@@ -185,26 +193,28 @@ def add(services: Services, request: NewCollection) -> AddedCollection:
     settings, folder = services.settings, existing_folder(request.path)
     name = _free_name(settings, folder, request)
     warning = breadth_warning(folder, settings.home.resolve()) or ""
-    if warning and request.confirm is not True:
-        raise _unconfirmed(services, folder, request.pattern, warning)
+    if (warning and request.confirm is not True) or request.confirm is False:
+        raise _unconfirmed(services, name, folder, request.pattern, warning)
     add_collection(settings.config_file, name, folder, request.pattern, exclude=request.exclude or ())
     if request.move and services.is_open:
         distrust_stamps(services.vault, name)
     return AddedCollection(name=name, path=str(folder), pattern=request.pattern, warning=warning)
 
 
-def _unconfirmed(services: Services, folder: Path, pattern: str, warning: str) -> ConfirmationMissing:
-    """Return the error that says what would be read of a very broad *folder*."""
+def _unconfirmed(
+    services: Services, name: str, folder: Path, pattern: str, warning: str
+) -> ConfirmationMissing:
+    """Return the error that says what would be read of *folder*."""
     from clawmem.app.services.indexing.folders import count_files
 
     found = count_files(services.adapters.files, str(folder), pattern)
     parts = ", ".join(f"{name} ({count:,})" for name, count in found.largest)
     line = f"It has {'' if found.is_whole else 'at least '}{plural(found.files, 'file')} to read{parts and ': '}{parts}."
     return ConfirmationMissing(
-        f"Nothing was added. {warning} {line}",
-        {"path": str(folder), "files": found.files, "largest": dict(found.largest)},
-        remedy="To add it all the same, repeat with confirm: true.",
-        preview=[warning, line],
+        " ".join(filter(None, ("Nothing was added.", warning, line))),
+        {"name": name, "path": str(folder), "files": found.files, "largest": dict(found.largest)},
+        remedy=f"To add it{' all the same' if warning else ''}, repeat with confirm: true.",
+        preview=[warning or f"Collection {name}: {folder} ({pattern}) would be added.", line],
         question="Add it all the same?",
         confirmed={"confirm": True},
     )
@@ -229,19 +239,44 @@ def remove(services: Services, request: CollectionToRemove) -> RemovedCollection
     known = services.settings.collections.get(request.name)
     if known and request.confirm is not True and not known.path.is_dir():
         _refuse_only_copy(services, request.name, known.path)
+    if request.confirm is False and (known or _is_left_over(services, request.name)):
+        raise _unconfirmed_removal(services, request.name)
     try:
         remove_collection(services.settings.config_file, request.name)
-    except NotFound:  # its documents may still be served although it is no longer configured
-        if not services.is_open or request.name not in services.leftovers:
+    except NotFound:
+        if not _is_left_over(services, request.name):
             raise
     withdrawn = withdraw_collection(services.vault, request.name) if services.is_open else 0
     trust = known.trust if known else "user"
     return RemovedCollection(name=request.name, withdrawn=withdrawn, trust=trust)
 
 
+def _is_left_over(services: Services, name: str) -> bool:
+    """Whether documents of the collection are still served although it is no longer configured."""
+    return services.is_open and name in services.leftovers
+
+
+def _served(services: Services, name: str) -> int:
+    return services.vault.documents.collections().get(name, 0) if services.is_open else 0
+
+
+def _unconfirmed_removal(services: Services, name: str) -> ConfirmationMissing:
+    """Return the error that says what would no longer be found without the collection."""
+    served = _served(services, name)
+    line = f"Collection {name} would be removed; {plural(served, 'document')} would no longer be found."
+    return ConfirmationMissing(
+        f"Nothing was removed. {line} Its files stay.",
+        {"name": name, "documents": served},
+        remedy="To remove it, repeat with confirm: true.",
+        preview=[line, "Its files stay."],
+        question="Remove the collection?",
+        confirmed={"confirm": True},
+    )
+
+
 def _refuse_only_copy(services: Services, name: str, folder: Path) -> None:
     """Raise `ConfirmationMissing` if the vault serves documents of the collection."""
-    served = services.vault.documents.collections().get(name, 0) if services.is_open else 0
+    served = _served(services, name)
     if not served:
         return
     line = (

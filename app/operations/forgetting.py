@@ -225,7 +225,8 @@ def _confirmed(services: Services, request: Forget) -> Document:
     from clawmem.app.services.lifecycle.forgetting import preview_forget
 
     note = services.lookup.forgettable(request.query)
-    if folder := _folder_without_file(services, note):
+    folder = None if request.confirm is False else _folder_without_file(services, note)
+    if folder:
         services.update(folder)  # the note may have been moved, and would come back as a new one
         note = services.lookup.forgettable(request.query)
     if request.confirm is True and _names_docid(request.query, note):

@@ -30,10 +30,15 @@ DIFFERENCES = 7
 
 
 class Differences(Result):
-    """Differences between files, records and indexes; ``skipped`` are files that cannot be read."""
+    """
+    Differences between files, records and indexes.
+
+    ``skipped`` are files that cannot be read, ``rebuilt`` indexes that were damaged and rebuilt before the comparison.
+    """
 
     differences: list[str]
     skipped: list[str]
+    rebuilt: list[str] = Field(default=[], description="Damaged indexes that were rebuilt.")
 
     @property
     def exit_code(self) -> int:
@@ -44,6 +49,9 @@ class Differences(Result):
     def remarks(self) -> Sequence[str]:
         """Return how many differences there are, what repairs those that name no command, and the skipped files."""
         remarks = [spelled_out(self.skipped)] if self.skipped else []
+        if self.rebuilt:
+            were = "index was" if len(self.rebuilt) == 1 else "indexes were"
+            remarks.append(f"{len(self.rebuilt)} {were} damaged and rebuilt: {', '.join(self.rebuilt)}.")
         if self.differences:
             number = plural(len(self.differences), "difference")
             remarks.append(f"{number} between files, records and indexes.")
@@ -90,8 +98,9 @@ def verify(services: Services, request: NoParameters) -> Differences:
     skipped = [
         one for folder in services.folders for one in skipped_files(services.vault.documents, files, folder)
     ]
+    rebuilt = [str(role) for role in services.vault.healed]
     found = [*lag, *services.verify()] or services.forgotten_places.warnings()
-    return Differences(differences=found, skipped=skipped)
+    return Differences(differences=found, skipped=skipped, rebuilt=rebuilt)
 
 
 def rebuild(services: Services, request: Rebuild) -> Rebuilt:

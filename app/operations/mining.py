@@ -180,6 +180,10 @@ def checked(settings: Settings, request: Mine, interface: str = "") -> Settings:
                 "except -c.",
             )
     else:
+        if request.confirm is False:
+            raise InvalidInput(
+                "INVALID_INPUT", "Nothing was imported. To count what would be imported, use --dry-run."
+            )
         _options(settings, request)
         paths = _paths(request)
         if not any(map(os.path.lexists, paths)):

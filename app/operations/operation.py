@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Q = TypeVar("Q", bound="Request")
 R = TypeVar("R", bound="Result")
+CONFIRM = "confirm"  # the parameter of a request that confirms it
 
 
 class Request(BaseModel):
@@ -209,6 +210,8 @@ class Operation(Generic[Q, R]):
 
     def changes_nothing(self, request: Q) -> bool:
         """Whether *request* changes nothing."""
+        if self.asks_first and getattr(request, CONFIRM) is False:
+            return True
         return self.only_reads(request) if self.only_reads else self.reads
 
     @property
@@ -218,8 +221,12 @@ class Operation(Generic[Q, R]):
 
     @property
     def asks_first(self) -> bool:
-        """Whether the operation needs a confirmation: the parameter ``confirm``."""
-        return "confirm" in self.request.model_fields
+        """
+        Whether the operation asks for a confirmation, at least for some requests: the parameter ``confirm``.
+
+        With false it raises `ConfirmationMissing`, which describes what it would do, and changes nothing.
+        """
+        return CONFIRM in self.request.model_fields
 
     @property
     def about(self) -> str:

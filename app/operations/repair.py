@@ -35,9 +35,9 @@ class RepairRequest(Request):
     """The confirmation of a repair."""
 
     confirm: Annotated[
-        bool,
+        bool | None,
         Field(description="Must be true. Anything else changes nothing and describes what would be lost."),
-    ] = False
+    ] = None
 
 
 class Repaired(Result):

@@ -73,10 +73,7 @@ class RestoreReport(Result):
         """Return the warnings, with one about notes that were forgotten elsewhere."""
         if not self.forgotten_since:
             return self.warnings
-        more = len(self.forgotten_since) - NAMED
-        named = ", ".join(self.forgotten_since[:NAMED]) + (f" and {more} more" if more > 0 else "")
-        count = plural(len(self.forgotten_since), "note")
-        said = f"Another vault of this machine has forgotten {count} of the bundle: {named}."
+        said = forgotten_sentence(self.forgotten_since, "the bundle")
         remedy = "To forget a note in the restored vault as well, run: clawmem --vault FILE forget NOTE"
         return [*self.warnings, f"{said} {remedy}"]
 
@@ -171,15 +168,25 @@ def _alone(settings: Settings, vault: Path) -> Settings:
 
 def _counted(services: Services, settings: Settings) -> RestoreReport:
     withdrawn = services.vault.documents.latest(active=False)
-    others = {load_settings().vault, settings.vault, *settings.vaults.values()} - {services.settings.vault}
     return RestoreReport(
-        forgotten_since=sorted(
-            {one for other in others for one in _forgotten_in(_alone(settings, other), services)}
-        ),
+        forgotten_since=forgotten_elsewhere(services, settings),
         vault=str(services.settings.vault),
         documents=sum(services.vault.documents.collections().values()),
         forgotten=sum(one.inactive is InactiveReason.FORGOTTEN for one in withdrawn),
     )
+
+
+def forgotten_elsewhere(services: Services, settings: Settings) -> list[str]:
+    """Return the served documents that another vault of this machine has forgotten."""
+    others = {load_settings().vault, settings.vault, *settings.vaults.values()} - {services.settings.vault}
+    return sorted({one for other in others for one in _forgotten_in(_alone(settings, other), services)})
+
+
+def forgotten_sentence(files: Sequence[str], whole: str) -> str:
+    """Return the sentence that another vault has forgotten *files* of *whole*."""
+    more = len(files) - NAMED
+    named = ", ".join(files[:NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"Another vault of this machine has forgotten {plural(len(files), 'note')} of {whole}: {named}."
 
 
 def _forgotten_in(other: Settings, services: Services) -> Iterator[str]:

@@ -274,7 +274,19 @@ def vault_sync(services: Services, request: Sync) -> Synced:
     embedded = embed_after(services, [collection], asked=request.embed or None)
     made = str(services.settings.vault) if services.is_new else None
     read = sums_of(services, [report])
+    read["warnings"] += _forgotten_before(services, str(folder), request.vault)
     return Synced(**read, vault=request.vault, collection=collection, made=made, embed=embedded)
+
+
+def _forgotten_before(services: Services, folder: str, name: str) -> list[str]:
+    """Return a warning about notes of a new vault that another vault has forgotten, for a person."""
+    if not services.is_new or services.caller != PERSON:
+        return []
+    from clawmem.app.operations.restoring import forgotten_elsewhere, forgotten_sentence
+
+    found = forgotten_elsewhere(services, services.settings)
+    remedy = f"To forget a note here as well, run: clawmem --vault {name} forget NOTE"
+    return [f"{forgotten_sentence(found, folder)} {remedy}"] if found else []
 
 
 def named_vault(settings: Settings, request: Sync, caller: str) -> Settings:

@@ -21,11 +21,12 @@ from clawmem.app.settings.sections import (
     ModelServer,
     RerankServer,
     absolute_folder,
+    expanded,
     servers_in,
 )
 from clawmem.app.settings.vaults import read_vaults
 from clawmem.domain.documents.path_context import path_context
-from clawmem.ports.errors import ConfigError
+from clawmem.ports.errors import ConfigError, VaultError
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -127,7 +128,7 @@ class Settings(BaseModel):
     @field_validator("inbox")
     @classmethod
     def _inbox(cls, inbox: str) -> str:
-        path = Path(inbox).expanduser()
+        path = expanded(Path(inbox))
         if ".." in path.parts:
             raise ValueError("must not contain ..")
         return str(path) if inbox.strip() else ""
@@ -232,10 +233,18 @@ def load_settings(
     path = find_config(config_folder(env))
     chosen = _from_file(path)
     chosen |= _from_environment(env, chosen)
-    chosen |= {"vault": vault.expanduser() if vault else default_vault(env), "config_file": path}
+    chosen |= {"vault": vault_file(expanded(vault) if vault else default_vault(env)), "config_file": path}
     chosen |= {"home": home_folder(env), "models": models_folder(env)}
     chosen |= {"backend": backend} if backend else {}
     return _validated(chosen, path)
+
+
+def vault_file(path: Path) -> Path:
+    """Return *path*; raise `VaultError` for the root of the file system, beside which no file can be."""
+    if path.name:
+        return path
+    reason = f"{path} is not a clawmem vault: it is a folder, and a vault is a file."
+    raise VaultError(str(path), f"{reason} Choose another INDEX_PATH, or another --vault.")
 
 
 def _from_file(path: Path) -> dict[str, Any]:

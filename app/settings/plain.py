@@ -20,6 +20,7 @@ CONFIG_FILES = ("config.yaml", "index.yml")
 _SCALAR = r"(?m)^(\w+):[ \t]+([^#\s{\[|>&*!][^#\n]*?)[ \t]*(?:[ \t]#.*)?$"
 DEDUPE_S = 600.0
 RECALL_DAYS, RECEIPT_DAYS = 90, 30
+MOST_NUMBER = 1e9  # seconds or prompts: larger ones do not fit into times
 MOST_DAYS = 36_500  # of a retention: a hundred years
 
 _ASKED = ("CLAWMEM_LLM_", "CLAWMEM_RERANK_")
@@ -127,5 +128,5 @@ def _budget(text: str) -> int | None:
 def _number(text: str, usual: float) -> float:
     with suppress(ValueError):
         number = float(text)
-        return number if isfinite(number) else usual
+        return max(-MOST_NUMBER, min(number, MOST_NUMBER)) if isfinite(number) else usual
     return usual

@@ -26,9 +26,17 @@ Count = Annotated[int, Field(ge=0), BeforeValidator(_not_a_boolean)]
 Share = Annotated[float, Field(ge=0, le=1), BeforeValidator(_not_a_boolean)]
 
 
+def expanded(path: Path) -> Path:
+    """Return *path* with ``~`` expanded; raise `ValueError` if it names a user who does not exist."""
+    try:
+        return path.expanduser()
+    except RuntimeError as error:
+        raise ValueError(f"{path.parts[0]} is the home folder of no user. Write the path in full") from error
+
+
 def absolute_folder(path: Path) -> Path:
     """Return *path* with ``~`` expanded; raise `ValueError` if it is relative."""
-    path = path.expanduser()
+    path = expanded(path)
     if not path.is_absolute():
         raise ValueError("must be an absolute folder")
     return path
@@ -63,6 +71,19 @@ class CollectionSettings(BaseModel):
     @classmethod
     def _absolute(cls, path: Path) -> Path:
         return absolute_folder(path)
+
+    @field_validator("pattern")
+    @classmethod
+    def _pattern(cls, pattern: str) -> str:
+        if not pattern.strip() or "[" in pattern or "{" in pattern:
+            from clawmem.domain.documents.eligibility import check_pattern
+            from clawmem.ports.errors import InvalidInput
+
+            try:
+                check_pattern(pattern)
+            except InvalidInput as error:
+                raise ValueError(str(error).rstrip(".")) from error
+        return pattern
 
 
 class LifecycleSettings(BaseModel):

@@ -79,11 +79,13 @@ def at_vault(settings: Settings, said: Path) -> Settings:
     name = str(said)
     if name in settings.vaults or (settings.vaults and is_collection_name(name) and not is_there(said)):
         return of_vault(settings, name)
+    from clawmem.app.settings.model import vault_file
+
     place = below_home(name, {"HOME": str(settings.home)})
     for known, path in settings.vaults.items():
         if place == path:
             return of_vault(settings, known)
-    return settings.model_copy(update={"vault": place})
+    return settings.model_copy(update={"vault": vault_file(place)})
 
 
 def refuse_named(settings: Settings, what: str) -> None:

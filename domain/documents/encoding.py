@@ -15,6 +15,7 @@ _SAMPLE = 4096  # bytes that show whether every other byte is zero
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f]")
 # Western European text has fewer bytes above ASCII; other alphabets and compressed data have more.
 _MOST_ACCENTED = 0.4
+_HALVES = re.compile(rb"\xed[\xa0-\xbf]")  # the beginning of an encoded surrogate
 _REPLACEMENT = "\ufffd"
 _REMEDY = "save it as UTF-8"
 
@@ -65,6 +66,8 @@ def _utf_8(data: bytes) -> DecodedText:
         return DecodedText(data.decode("utf-8"))
     except UnicodeDecodeError as error:
         at = error.start
+    if _HALVES.search(data) and (text := _joined(data)) is not None:
+        return DecodedText(text, f"read as UTF-8 with encoded surrogates (CESU-8); {_REMEDY}")
     unknown = f"it is not UTF-8 text (byte {at}); {_REMEDY}"
     if _CONTROL.search(data):
         raise ValueError(unknown)
@@ -78,6 +81,15 @@ def _utf_8(data: bytes) -> DecodedText:
     if sum(byte >= 0x80 for byte in data) > _MOST_ACCENTED * len(b"".join(data.split())):
         raise ValueError(unknown)
     return DecodedText(_western(data), f"read as Latin-1 (byte {at} is not UTF-8); {_REMEDY}")
+
+
+def _joined(data: bytes) -> str | None:
+    """Return UTF-8 whose characters above U+FFFF were encoded as two halves; a half alone becomes U+FFFD."""
+    try:
+        halves = data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _western(data: bytes) -> str:

@@ -5,11 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from clawmem.domain.security.origin import LEADS, SOURCES, is_verified
+from clawmem.domain.security.patterns import Pattern
 from clawmem.ports.display import one_line
 from clawmem.ports.origin import Origin
 
 if TYPE_CHECKING:
     from clawmem.ports.records import Document
+
+# Signs that could end the quotation of a name, or begin markup, and harmless ones that look alike.
+_PLAIN = str.maketrans({**dict.fromkeys('"“”„‟«»″‶❝❞〝〞〟＂`´', "’"), "*": "∗", "＊": "∗"})
+_RULE = Pattern(r"-{3,}")
 
 LEFT_OUT = "[left out: an order to an assistant]"
 
@@ -20,8 +25,13 @@ def quotation(lead: str, text: str) -> list[str]:
 
 
 def quoted_title(title: str) -> str:
-    """Return *title* on one line and in quotation marks."""
-    return f"“{one_line(title)}”"
+    """Return *title* on one line and in quotation marks, which nothing in it ends."""
+    return f"“{plain_name(title)}”"
+
+
+def plain_name(name: str) -> str:
+    """Return *name*, which others chose, on one line, without quotation marks, emphasis, code marks and rules."""
+    return _RULE.compiled.sub("—", one_line(name).translate(_PLAIN))
 
 
 def lines_to_read(text: str, origin: Origin) -> list[str]:

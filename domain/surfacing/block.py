@@ -6,7 +6,7 @@ from typing import NamedTuple
 from clawmem.domain.documents.times import DAY_MS, parse_iso
 from clawmem.domain.documents.tokens import token_count
 from clawmem.domain.security.patterns import Pattern
-from clawmem.domain.security.quoting import quotation, quoted_title
+from clawmem.domain.security.quoting import plain_name, quotation, quoted_title
 from clawmem.domain.surfacing.packing import SEPARATOR
 from clawmem.ports.display import one_line
 
@@ -22,6 +22,7 @@ PLAIN_TYPE = "note"
 ONLY_TOPIC = "They are about the topic of the prompt; none of them seems to state what it asks for."
 # Lines of a text that look like the head of an entry, a separator or a lead sentence are indented by one space.
 _LIKE_GRAMMAR = Pattern(r"\A(?:\*\*|-{3,}[ \t]*$|Quoted from )")
+_SEVERAL_WORDS = Pattern(r"[^\w-]")
 _CLOSING = "</vault-context>"
 RELATIONS_FRAME = "<relationships>\n</relationships>"
 FACTS_FRAME = "<vault-facts>\n</vault-facts>"
@@ -73,12 +74,20 @@ def entry_text(entry: Entry) -> str:
 
     No title, type, place or text can add a line that reads as an entry, a tag or a separator.
     """
-    title = quoted_title(entry.title) if entry.lead else one_line(entry.title)
-    kind = "" if entry.content_type == PLAIN_TYPE else f" ({entry.content_type})"
-    placed = f"**{title}**{kind} {entry.place}"
+    placed = _placed(entry)
     facts = (placed, entry.written, entry.age, entry.source, entry.successor)
     head = one_line(", ".join(filter(None, facts)))
     return "\n".join([head, *_told(entry)]) if entry.text or entry.properties else head
+
+
+def _placed(entry: Entry) -> str:
+    """Return title, type and place; those of others have no signs of the head, and a type of several words is left out."""
+    title = quoted_title(entry.title) if entry.lead else one_line(entry.title)
+    place = plain_name(entry.place) if entry.lead else entry.place
+    is_shown = entry.content_type != PLAIN_TYPE and not (
+        entry.lead and _SEVERAL_WORDS.compiled.search(entry.content_type)
+    )
+    return f"**{title}**{f' ({entry.content_type})' if is_shown else ''} {place}"
 
 
 def _told(entry: Entry) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from fault_worlds import World
 from programs import run_program
 
+from clawmem.adapters.files import disk
 from clawmem.app.services.indexing import source
 
 
@@ -104,6 +105,21 @@ class TestContent:
 
         assert report.added == 1
         assert report.problems == ["b.md was skipped: it falls into 13 parts, 12 are the most."]
+
+    def test_more_text_than_is_read(self, world: World) -> None:
+        """Such a file is refused by name with the remedy, and so is a file that is too large to open."""
+        world.write("a.md", "A little text.")
+        world.write("b.md", f"{'x' * 99}\n" * (source.MAX_TEXT // 100) + "y")
+        with (world.root / "c.md").open("wb") as file:
+            file.truncate(disk.MAX_FILE + 1)
+
+        report = world.update()
+
+        assert report.added == 1
+        assert report.problems == [
+            "b.md was skipped: it has 32.0 MB of text, 32 MB are the most; split the file.",
+            "c.md was skipped: it has 1,000,000,001 bytes, 1,000,000,000 are the most.",
+        ]
 
     @pytest.mark.parametrize(
         ("text", "body"),

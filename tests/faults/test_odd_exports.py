@@ -6,11 +6,15 @@ import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
 from chat_exports import chatgpt, claude_ai, claude_code, markdown, talk, write_zip
 from command_line import Invoke, write_notes
+
+from clawmem.adapters.conversations import shapes
+from clawmem.adapters.conversations.members import Member, Utf8Stream
 
 OARS = talk(
     "oars",
@@ -106,3 +110,81 @@ def test_a_folder_of_many_files(invoke: Invoke, tmp_path: Path) -> None:
         "197 files without a conversation:",
     ]
     assert (len(lines), lines[12]) == (14, "  and 187 more; see --json.")
+
+
+HALVES = {
+    "low": ("Where is \\udc00 it, exactly?", "Where is \ufffd it, exactly?"),
+    "high": ("Where is \\uD800 it, exactly?", "Where is \ufffd it, exactly?"),
+    "high before an escape": ("Where\\ud800\\n is it, exactly?", "Where\ufffd\n is it, exactly?"),
+    "in the wrong order": ("Where\\ude00\\ud83d is it, exactly?", "Where\ufffd\ufffd is it, exactly?"),
+    "whole": ("Where\\ud83d\\ude00 is it, exactly?", "Where\U0001f600 is it, exactly?"),
+    "escaped backslash": ("Is \\\\udc00 it, exactly?", "Is \\udc00 it, exactly?"),
+    "behind a backslash": ("Where\\\\\\udc00 is it, exactly?", "Where\\\ufffd is it, exactly?"),
+}
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_half_a_character(invoke: Invoke, tmp_path: Path, half: str) -> None:
+    """It is replaced, and neither its conversation nor the others of the file and of the folder are lost."""
+    said, read = HALVES[half]
+    talks = [OARS._replace(id=f"oars-{n}", title=f"Oars {n}") for n in range(3)]
+    text = json.dumps(chatgpt(talks)).replace("How long should the oars of a small boat be?", said, 2)
+    write_notes(tmp_path / "all", {"a/conversations.json": text, "z/session.jsonl": claude_code(OARS)})
+
+    done = invoke("mine", "--no-embed", tmp_path / "all")
+
+    assert done.exit_code == 0, done.output
+    assert "chatgpt: 3 conversations" in done.stdout and "claude-code: 1 conversation" in done.stdout
+    lines = invoke("search", "exactly", "--format", "jsonl", "--full").stdout.splitlines()
+    assert any(read in json.loads(line)["body"] for line in lines)
+
+
+def read_less(stream: Utf8Stream, read: Callable[[Utf8Stream, int], bytes], most: int, size: int) -> bytes:
+    """Read at most *most* bytes."""
+    return read(stream, min(size, most))
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64])
+def test_half_a_character_at_the_end_of_a_buffer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, size: int
+) -> None:
+    """Wherever a buffer ends, the text is the same."""
+    monkeypatch.setattr(Utf8Stream, "read", partialmethod(read_less, Utf8Stream.read, size))
+    text = "".join(f'"{said}", ' for said, _ in HALVES.values())
+    (tmp_path / "a.json").write_text(f'[{{"said": [{text} ""]}}]', "ascii")
+
+    [found] = shapes.objects_in(Member("a.json", str(tmp_path / "a.json"), 0.0))
+
+    assert found["said"] == [*(read for _, read in HALVES.values()), ""]
+
+
+def test_an_error_of_one_file_stops_no_other(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file that nobody thought of is named with the kind of error, and the exit code says that something is left."""
+
+    def failing(*_: object) -> object:
+        raise KeyError("surprise")
+
+    monkeypatch.setattr("clawmem.adapters.conversations.chatgpt._branch", failing)
+    write_notes(
+        tmp_path / "all",
+        {"a.json": json.dumps(chatgpt([OARS])), "z/session.jsonl": claude_code(OARS)},
+    )
+
+    done = invoke("mine", "--no-embed", tmp_path / "all")
+
+    assert done.exit_code == 1 and "Traceback" not in done.output
+    assert "claude-code: 1 conversation" in done.stdout
+    assert "a.json" in done.stdout and "KeyError" in done.stdout
+
+
+def test_a_number_that_json_does_not_have(invoke: Invoke, tmp_path: Path) -> None:
+    """The reason is named; such an export was taken for a file without conversations."""
+    text = json.dumps(chatgpt([OARS])).replace('"create_time": 1738', '"create_time": NaN, "x": 1738', 1)
+    (tmp_path / "conversations.json").write_text(text, "utf-8")
+
+    done = invoke("mine", "--no-embed", tmp_path / "conversations.json")
+
+    assert done.exit_code == 1
+    assert "no valid JSON (" in done.stdout and "first 0" not in done.stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -327,3 +328,51 @@ def test_the_only_copy_of_a_lost_folder(remembered: Invoke, notes: Path) -> None
 
     assert remembered("collection", "remove", "notes", "--yes").exit_code == 0
     assert "notes" not in remembered("collection", "list").stdout
+
+
+def set_pattern(home: Path, pattern: str) -> None:
+    """Write *pattern* into the config file, as an editor does."""
+    config = home / ".config/clawmem/config.yaml"
+    text = config.read_text("utf-8")
+    config.write_text(re.sub(r"pattern: .*", lambda _: f"pattern: {json.dumps(pattern)}", text), "utf-8")
+
+
+@pytest.mark.parametrize("pattern", ["[", "a/[!]b.md", " "])
+def test_a_malformed_pattern_in_the_config_file(remembered: Invoke, home: Path, pattern: str) -> None:
+    """It is refused with the place and the remedy, and nothing is withdrawn."""
+    set_pattern(home, pattern)
+
+    refused = remembered("update")
+
+    assert refused.exit_code == 4, refused.output
+    assert "collections.notes.pattern in " in refused.stderr and "Traceback" not in refused.output
+    assert "Close it" in refused.stderr or "Give a glob" in refused.stderr
+    set_pattern(home, "**/*.md")
+    assert collections(remembered) == {"notes": 3}
+
+
+def test_a_pattern_that_matches_nothing_any_more(remembered: Invoke, home: Path) -> None:
+    """The notes are kept and the exit code says so; an option removes them. A part of them goes with a sentence."""
+    set_pattern(home, "**/*.mdx")
+
+    kept = remembered("update")
+
+    assert kept.exit_code == 1 and "--allow-empty" in kept.output and "**/*.mdx" in kept.output
+    assert collections(remembered) == {"notes": 3}
+    assert "3 removed" in remembered("update", "--allow-empty").stdout
+    set_pattern(home, "**/*.md")
+    assert "3 added" in remembered("update").stdout
+    set_pattern(home, "decisions/*.md")
+    assert "does not match: people/haruka.md" in remembered("update").output
+    assert collections(remembered) == {"notes": 2}
+
+
+def test_a_home_folder_of_nobody(remembered: Invoke, home: Path) -> None:
+    """A wrong ``~name`` in the config file is one sentence."""
+    config = home / ".config/clawmem/config.yaml"
+    config.write_text('collections: {notes: {path: "~nosuchuser/x"}}\n', "utf-8")
+
+    refused = remembered("update")
+
+    assert refused.exit_code == 4 and "Traceback" not in refused.output
+    assert "~nosuchuser is the home folder of no user" in refused.stderr

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import json
+from inspect import signature
+from pathlib import Path
 
 import pytest
-from command_line import Invoke
+from command_line import Invoke, write_notes
+
+from clawmem.app.interfaces.cli.operations import command_of
+from clawmem.app.operations.table import all_operations
 
 
 @pytest.mark.parametrize("command", [("repair",), ("forget", "people/haruka.md")], ids=["repair", "forget"])
@@ -27,3 +32,63 @@ def test_repair_says_what_would_be_lost(remembered: Invoke) -> None:
 
     assert "Nothing would be lost." in record["error"]
     assert record["would_remove"] == {"lost": {}, "notes": [], "spoilt": [], "reread": [], "nameless": 0}
+
+
+# Arguments with which each operation would do something; NOTES and OTHER stand for folders.
+ARGUMENTS: dict[str, list[tuple[str, ...]]] = {
+    "collection_add": [("collection", "add", "OTHER"), ("collection", "add", ".", "--name", "everything")],
+    "collection_remove": [("collection", "remove", "notes")],
+    "memory_forget": [("forget", "people/haruka.md"), ("forget", "people/haruka.md", "--prove")],
+    "mine": [("mine", "OTHER/talk.txt"), ("mine", "--forget", "talks"), ("mine", "OTHER", "--watch")],
+    "repair": [("repair",)],
+}
+TALK = "User: How long do the sessions live?\nAssistant: They live for 14 days.\n" * 3
+
+
+def everything(home: Path) -> dict[str, bytes]:
+    """Return the content of the files of the home: the configuration and the vault."""
+    contents = {str(one): one.read_bytes() for one in home.rglob("*") if one.is_file()}
+    return {name: content for name, content in contents.items() if content and not name.endswith("-shm")}
+
+
+@pytest.mark.parametrize("name", [one.name for one in all_operations() if one.asks_first])
+@pytest.mark.parametrize("agreed", [(), ("--yes",)], ids=["asked", "agreed"])
+def test_a_preview_changes_nothing(
+    remembered: Invoke, home: Path, notes: Path, tmp_path: Path, name: str, agreed: tuple[str, ...]
+) -> None:
+    """Of no operation of the table that asks, and also if its file was moved, or the call agrees."""
+    write_notes(tmp_path / "other", {"talk.txt": TALK, "thought.md": "# Thought\n"})
+    assert remembered("mine", tmp_path / "other/talk.txt", "--source", "talks").exit_code == 0
+    (notes / "people/haruka.md").rename(notes / "people/mori.md")
+    (tmp_path / "other/talk.txt").write_text(TALK.replace("14", "15"), "utf-8")
+    before = everything(home)
+    for arguments in ARGUMENTS[name]:
+        words = [word.replace("OTHER", str(tmp_path / "other")) for word in arguments]
+        done = remembered(*words, *agreed, "--preview")
+        as_json = remembered(*words, *agreed, "--preview", "--json")
+
+        assert everything(home) == before, (words, done.output)
+        assert (done.exit_code == 0) is (as_json.exit_code == 0), done.output
+        if done.exit_code == 0:
+            assert json.loads(as_json.stdout)["action"] == "preview"
+        else:
+            assert "--dry-run" in done.stderr
+
+
+def test_only_operations_that_ask_have_a_preview() -> None:
+    """Another operation would do its work in spite of it."""
+    for operation in all_operations():
+        for command in operation.commands:
+            options = signature(command_of(operation, command)).parameters
+            assert ("preview" in options) is operation.asks_first, operation.name
+
+
+def test_a_preview_of_a_collection(remembered: Invoke, notes: Path, tmp_path: Path) -> None:
+    """It says what would be added or removed, and how to go on."""
+    write_notes(tmp_path / "other", {"thought.md": "# Thought\n"})
+
+    added = remembered("collection", "add", tmp_path / "other", "--preview").stdout
+    assert "Collection other:" in added and "would be added" in added and "1 file to read" in added
+    removed = remembered("collection", "remove", "notes", "--preview").stdout
+    assert "Collection notes would be removed; 3 documents would no longer be found." in removed
+    assert remembered("collection", "remove", "nothing", "--preview").exit_code == 3

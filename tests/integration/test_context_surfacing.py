@@ -18,6 +18,7 @@ from scripted_server import said, scripted, well_behaved
 
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.environment.session_topics import Topics
+from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.plain import surfacing_settings
 from clawmem.domain.surfacing.profiles import ThresholdMode
 from clawmem.ports.errors import InvalidInput
@@ -310,6 +311,15 @@ class TestChoices:
         chosen = surfacing_settings({"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_NUDGE_INTERVAL": value})
 
         assert (chosen.recall_days, chosen.receipt_days) == (90, 30)
+
+    @pytest.mark.parametrize("value", ["1e99", "1e300", "-1e99", "inf", "600"])
+    def test_a_window_of_any_length(self, tmp_path: Path, value: str) -> None:
+        """A prompt can be compared with the earlier ones of its session, whatever the variable says."""
+        chosen = surfacing_settings(
+            {"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": value}
+        )
+
+        assert not Turns("session").seen("When does it leave?", 1_800_000_000_000, chosen.dedupe_s)
 
     def test_the_environment_wins(self, tmp_path: Path) -> None:
         """A variable counts more than the file; one that cannot be read counts as none."""

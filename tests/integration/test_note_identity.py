@@ -243,6 +243,24 @@ def test_a_served_twin_survives_a_move_and_a_reindex(world: Invoke, folder: Path
     assert is_served("desk/moved/twin.md")
 
 
+def test_a_served_twin_brings_no_forgotten_file_back(world: Invoke, folder: Path) -> None:
+    """The twin was there before and stays; the forgotten file under a new name, and new copies, are not indexed."""
+    (folder / "twin.md").write_text(HOLM, "utf-8")
+    world("update")
+    world("forget", "desk/people/anders-holm.md", "--yes")
+    move(folder, "people/anders-holm.md", "people/renamed.md")
+    (folder / "copy.md").write_text(HOLM, "utf-8")
+
+    for _ in range(2):
+        told = world("update").stdout
+        for path in ("people/renamed.md", "copy.md"):
+            assert f"{path} has the same text as a note that was forgotten on request" in told
+            assert not is_served(f"desk/{path}")
+    assert is_served("desk/twin.md")
+    assert world("verify").exit_code == 0
+    assert "forgotten on request" in world("why-not", folder / "copy.md").stdout
+
+
 # -- a moved note stays the same note ----------------------------------------------------------------------
 
 

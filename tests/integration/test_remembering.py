@@ -221,7 +221,7 @@ def distrusted(notes: Path, config: Path) -> None:
         (taken_by_a_file, "No file can be written at"),
         (link_to_elsewhere, "it lies outside of"),
         (unmounted, "its disk is not mounted"),
-        (foreign_inbox, "clawmem collection add"),
+        (foreign_inbox, "Choose a folder in one of them: "),
         (distrusted, "clawmem trust set notes user"),
     ],
 )  # fmt: skip

@@ -65,6 +65,25 @@ def test_long_texts_are_not_rounded_away(embedder: StaticEmbedder) -> None:
     np.testing.assert_allclose(vector, exact / np.linalg.norm(exact), rtol=0, atol=1e-6)
 
 
+def test_a_long_text_is_read_in_parts(monkeypatch: pytest.MonkeyPatch, embedder: StaticEmbedder) -> None:
+    """Its vector is that of the whole text, and memory does not grow with it: a tokenizer needs 300 bytes a token."""
+    texts = ["a much longer one, or not " * 30_000, f"{'q7' * 60}\n" * 6000, "x" * 600_000]
+    sums = [embedder.token_sums([text]) for text in texts]
+    lengths: list[int] = []
+    whole = embedder._ids
+
+    def ids(texts: list[str]) -> list[list[int]]:
+        lengths.extend(map(len, texts))
+        return whole(texts)
+
+    monkeypatch.setattr(embedder, "_ids", ids)
+    vectors = array(embedder.embed_documents(["short", *texts, "short"]))
+
+    assert max(lengths) <= static._BATCH_CHARS
+    for vector, expected in zip(vectors[1:-1], sums, strict=True):
+        np.testing.assert_allclose(vector, expected[0] / np.linalg.norm(expected), rtol=0, atol=1e-4)
+
+
 def test_words_have_the_tokens_of_the_whole_text(embedder: StaticEmbedder) -> None:
     """The ids of a text do not depend on the words that were encoded before, whatever stands between the words."""
     from tokenizers import Tokenizer

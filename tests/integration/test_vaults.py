@@ -116,6 +116,34 @@ def notes(notes: Path) -> Iterator[Path]:
 class TestSyncing:
     """A folder into a vault, as a program may ask for it."""
 
+    def test_another_folder_than_before_is_refused(self, remembered: Invoke, notes: Path) -> None:
+        """Nothing is removed without the option that the message names; another collection may have the folder."""
+        assert remembered("vault", "sync", "work", notes).exit_code == 0
+
+        refused = remembered("vault", "sync", "work", notes / "people")
+
+        assert refused.exit_code == 2 and "2 of the 3 documents of collection work" in refused.stderr
+        assert len(json.loads(remembered("--vault", "work", "list", "--json").stdout)["documents"]) == 3
+        beside = remembered("vault", "sync", "work", notes / "people", "--collection", "people")
+        assert "people: 1 added, 0 updated, 0 removed" in beside.stdout
+        assert "2 removed" in remembered("vault", "sync", "work", notes / "people", "--allow-empty").stdout
+
+    def test_notes_that_the_usual_vault_has_forgotten(self, remembered: Invoke, notes: Path) -> None:
+        """A new vault reads them, and says so once."""
+        text = (
+            "# Haruka Mori\n\nDesigns ticket machines, and collects stamps of all the railways of the north.\n"
+            * 3
+        )
+        (notes / "people/haruka.md").write_text(text, "utf-8")
+        remembered("update")
+        assert remembered("forget", "people/haruka.md", "--yes").exit_code == 0
+
+        done, again = (remembered("vault", "sync", "work", notes) for _ in range(2))
+
+        said = "Another vault of this machine has forgotten 1 note of "
+        assert said in done.output and "clawmem --vault work forget NOTE" in done.output
+        assert said not in again.output
+
     def test_a_pass_and_another(self, invoke: Invoke, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """What is new is added, what is gone goes; the usual vault and the config file are not touched."""
         monkeypatch.setenv("CLAWMEM_VAULTS", '{"work": "~/work.sqlite"}')

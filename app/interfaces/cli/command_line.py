@@ -282,6 +282,10 @@ def file_trouble(error: OSError) -> str:
     return f"{name} cannot be used: {error.strerror}. Look at it, then repeat."
 
 
+NO_HOME = "Could not determine home directory"  # as Path.expanduser says it
+NOBODY = "A path begins with ~ and the name of nobody on this machine. Write it in full."
+
+
 @contextmanager
 def in_order(as_json: bool = False, vault: Path | None = None) -> Iterator[None]:
     """
@@ -303,6 +307,10 @@ def in_order(as_json: bool = False, vault: Path | None = None) -> Iterator[None]
     except BrokenPipeError:
         swallow_output()
         sys.exit(BROKEN_PIPE)
+    except RuntimeError as error:
+        if NO_HOME not in str(error):
+            raise
+        leave(NOBODY, 2, usage_record(NOBODY) if as_json else None)
     except OSError as error:
         if error.filename is None and error.errno not in _ABOUT_DISKS:
             raise  # a bug of clawmem, which a traceback locates

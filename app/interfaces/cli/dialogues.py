@@ -28,13 +28,12 @@ ADDRESS = "A path, #docid, title, alias, [[wikilink]] or path:line."
 Named = Annotated[list[str], typer.Argument(metavar="NOTE...", help=ADDRESS, show_default=False)]
 
 DECLINED = 1  # exit code: the user did not confirm
-CONFIRM = "confirm"  # the parameter of a request
 # The options that take the place of the parameter `CONFIRM`.
 OPTIONS = tuple(
     Parameter(name, Parameter.KEYWORD_ONLY, default=False, annotation=Annotated[bool, option])
     for name, option in (
         ("yes", typer.Option("--yes", "-y", help="Do it without asking; for programs.")),
-        ("preview", typer.Option("--preview", help="Show what would be removed, change nothing.")),
+        ("preview", typer.Option("--preview", help="Show what would be done, change nothing.")),
     )
 )
 

@@ -9,9 +9,11 @@ from inspect import Parameter
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import quote
 
 import typer
 
+from clawmem.app.interfaces.cli.rendering import json_part
 from clawmem.app.interfaces.cli.session import one_of
 from clawmem.app.operations.output import Part, Verbatim, confidence_text, printable, table
 from clawmem.domain.security.quoting import lines_to_read, title_to_read
@@ -141,7 +143,7 @@ def _property(one: DocumentReference, name: str) -> str:
 
 
 def _json_lines(documents: Documents) -> list[Part]:
-    return [json.dumps(one.record(), ensure_ascii=False) for one in documents]
+    return [json_part(one.record(), indent=None) for one in documents]
 
 
 def _csv(documents: Documents) -> list[Part]:
@@ -182,11 +184,20 @@ def _item(one: DocumentReference) -> list[str]:
         getattr(one, "age", ""),
         *(f"{name}: {_property(one, name)}" for name in getattr(one, "properties", ())),
     )
-    target = (getattr(one, "path", None) or one.file).replace(">", "%3E")
-    head = f"- [{title}](<{target}>) {', '.join(filter(None, facts))}"
+    target = "".join(map(_in_link, getattr(one, "path", None) or one.file))
+    head = f"- [{title}](<{target}>) {one_line(', '.join(filter(None, facts)))}"
     text = getattr(one, "body", None) or getattr(one, "snippet", "")
     lines = lines_to_read(text.strip("\n"), one.origin) if text else []
     return [head, *(f"  > {line}".rstrip() for part in lines for line in part.split("\n"))]
+
+
+def _in_link(character: str) -> str:
+    """Return *character* as the target of a link can have it."""
+    return (
+        character
+        if character.isprintable() and character not in "<>\\"
+        else quote(character, errors="replace")
+    )
 
 
 def _place(one: DocumentReference) -> str:

@@ -24,9 +24,9 @@ def _mine(ctx: typer.Context, *, watch: bool = False, every: float = EVERY_S, **
     if not watch:
         _mine_once(ctx, **given)
         return
-    if given["forget"] or given["dry_run"]:
+    if given["forget"] or given["dry_run"] or given["preview"]:
         raise InvalidInput(
-            "INVALID_INPUT", "--watch imports again and again. Leave out --forget and --dry-run."
+            "INVALID_INPUT", "--watch imports again and again. Leave out --forget, --dry-run and --preview."
         )
     chosen = {name: value for name, value in given.items() if name in MINE.request.model_fields}
     request = Mine.model_validate({name: value for name, value in chosen.items() if value is not None})

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from clawmem.app.interfaces.cli import formats
 from clawmem.app.interfaces.cli.command_line import Verbs
-from clawmem.app.interfaces.cli.dialogues import CONFIRM, OPTIONS, chosen_address, run_confirmed
+from clawmem.app.interfaces.cli.dialogues import OPTIONS, chosen_address, run_confirmed
 from clawmem.app.interfaces.cli.overview import advised, with_vault
 from clawmem.app.interfaces.cli.rendering import (
     CommandOutput,
@@ -34,6 +34,7 @@ from clawmem.app.interfaces.cli.session import (
 )
 from clawmem.app.operations.answer_text import NO_CONFIDENT_ANSWER, is_unlikely
 from clawmem.app.operations.operation import (
+    CONFIRM,
     Command,
     Flag,
     Operation,
@@ -195,8 +196,8 @@ def _execute(
     ctx: typer.Context, operation: Operation[Any, Any], request: Request, *, agreed: bool, only_preview: bool
 ) -> None:
     """Run an operation that changes the vault, write its result, and exit with its exit code."""
-    if operation.asks_first and agreed and not only_preview:
-        request = request.model_copy(update={CONFIRM: True})
+    if operation.asks_first and (agreed or only_preview):
+        request = request.model_copy(update={CONFIRM: not only_preview})
     with opened_for(ctx, operation, request) as services, interruption_explained():
         called = services.called_by(CALLER, progress)
         result = run_confirmed(

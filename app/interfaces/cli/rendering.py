@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
 
+# C1 controls, line separators, and marks of direction or of no width, which JSON allows as they are.
+_UNSHOWN = re.compile(
+    "[\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 _STYLE = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -43,9 +47,14 @@ def show_json(value: object) -> None:
     show_part(json_part(value))
 
 
-def json_part(value: object) -> str:
-    """Return *value* as JSON, dataclasses included; NaN and infinities become null."""
-    return json.dumps(_plain(value), ensure_ascii=False, indent=2)
+def json_part(value: object, *, indent: int | None = 2) -> str:
+    """
+    Return *value* as JSON, dataclasses included; NaN and infinities become null.
+
+    Characters that end lines, move the cursor or reorder text are escaped.
+    """
+    text = json.dumps(_plain(value), ensure_ascii=False, indent=indent)
+    return _UNSHOWN.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def show(text: str) -> None:

@@ -547,7 +547,7 @@ class Methods:
         """
         return self._run("memory_remember", locals())
 
-    def repair(self, *, confirm: bool = False) -> Repaired:
+    def repair(self, *, confirm: bool | None = None) -> Repaired:
         """Rebuild a damaged vault from every row that can be read.
 
         The damaged file is stored next to the new vault. Forgotten notes stay forgotten. Every index is rebuilt, and the

@@ -170,8 +170,8 @@ class Remember:
         around = [one for one in folders if inbox.is_relative_to(one.root)]
         if not around:
             raise ConfigError(
-                f"inbox: {self._inbox} is in no collection, so its notes would not be found. Choose a folder in one, or "
-                f"run: clawmem collection add {self._inbox}"
+                f"inbox: {self._inbox} is in no collection, so its notes would not be found. Choose a folder in one of them: "
+                f"{', '.join(one.root for one in folders)}"
             )
         return max(around, key=lambda one: len(root_of(one)))
 

@@ -33,6 +33,7 @@ class ServedVault(DelegatingVault):
 
     A write goes to the records and can be found at once; it is replicated to external indexes after its transaction.
     A failed replication never fails the write: its error is stored in ``lagging``, and the next `keep_up` retries.
+    ``healed`` are the indexes that the last `keep_up` found damaged and rebuilt.
     """
 
     def __init__(self, records: RecordVault, engines: Engines, indexer: Indexer) -> None:
@@ -46,6 +47,7 @@ class ServedVault(DelegatingVault):
         self._lexical = ServedLexical(records, self._words, Stopgap(records, indexer.entries))
         self._vectors = ServedVectors(records, self._meaning)
         self.lagging: dict[Role, str] = {}
+        self.healed: list[Role] = []
 
     @property
     def lexical(self) -> LexicalIndex:
@@ -129,6 +131,7 @@ class ServedVault(DelegatingVault):
         index that an earlier version wrote, and deletes retired indexes.
         """
         self.lagging.clear()
+        self.healed.clear()
         self._renew_own(progress)
         for outside in (self._words, self._meaning):
             self._heal(outside, progress)
@@ -180,6 +183,7 @@ class ServedVault(DelegatingVault):
                 after = outside.record()
                 if before and after and before.generation == after.generation:  # else already replaced
                     self.generations.replace(outside.role, before.engine, progress)
+                    self.healed.append(outside.role)
 
         self._attempt(outside.role, run)
 

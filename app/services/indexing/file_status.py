@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from clawmem.app.services.indexing.exclusions import BUILT_IN, CONFIGURED, OWN, Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.app.services.indexing.moves import is_forgotten_text
+from clawmem.app.services.indexing.moves import is_forgotten_file
 from clawmem.app.services.indexing.source import ParseYaml, parse_source
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import source_hash
@@ -136,9 +136,7 @@ class ExplainFile:
             return FileStatus(FileState.UNREADABLE, f"It cannot be indexed: {error.reason}.")
         if parsed.template:
             return _excluded(path, path, parsed.template)
-        if self._vault and is_forgotten_text(
-            self._vault.documents, self._vault.forgotten_texts, parsed.document.hash
-        ):
+        if self._vault and is_forgotten_file(self._vault.forgotten_texts, parsed.document.hash, known):
             return FileStatus(
                 FileState.FORGOTTEN, "A note with the same text was forgotten on request.", "Edit it."
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.publish import apply_in_chunks, withdraw
 from clawmem.app.services.indexing.source import ParsedSource
-from clawmem.domain.documents.eligibility import is_excluded
+from clawmem.domain.documents.eligibility import compile_pattern, is_excluded
 from clawmem.domain.documents.ignoring import Exclusion
 from clawmem.domain.documents.likeness import LEAST_LIKENESS, likeness
 from clawmem.domain.documents.standing import version_of
@@ -32,6 +32,16 @@ def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, hash:
     While another document has the same text, copies of it are indexed.
     """
     return forgotten.holds(hash) and not documents.holding(hash)
+
+
+def is_forgotten_file(forgotten: ForgottenTexts, hash: str, *records: Document | None) -> bool:
+    """
+    Whether a file with this *hash* of its body has a text that was forgotten on request.
+
+    *records* are those of the file, at its place and before it was moved. Where one has the text, it is a copy that was
+    served when the other note was forgotten, and stays.
+    """
+    return forgotten.holds(hash) and not any(one is not None and one.hash == hash for one in records)
 
 
 def move(documents: DocumentStore, past: Document, parsed: ParsedSource) -> None:
@@ -183,6 +193,7 @@ def _names(document: Document) -> tuple[tuple[str, str], ...]:
 
 # A folder without any file may be an unmounted disk; more documents than this are then kept.
 MOST_REMOVED_AT_ONCE = 10
+NEARLY_ALL = 0.9  # share of the documents of a collection
 NAMED = 5  # excluded documents that a sentence names
 
 
@@ -191,6 +202,7 @@ class Removal:
     Removes the documents of *folder* whose files are gone or excluded.
 
     An empty folder keeps its documents if they are many, unless *allow_empty* says otherwise: its disk may not be mounted.
+    So do nearly all documents if the pattern does not match them any more: it may be mistyped.
     """
 
     def __init__(
@@ -201,7 +213,7 @@ class Removal:
         self._clock = clock
         self._folder = folder
         self._allow_empty = allow_empty
-        self.keeps_all = False  # whether the folder has no file any more, and its documents stay
+        self.keeps_all = False  # whether documents without a file that the pattern matches stay
 
     def __call__(
         self, scan: Scan, known: Mapping[str, Document], exclusions: Exclusions
@@ -215,6 +227,16 @@ class Removal:
             problems.append(self._kept(len(gone)))
             self.keeps_all = True
             missing = [one for one in missing if reasons[one.path]]
+        matches = compile_pattern(self._folder.pattern)
+        unmatched = [one for one in gone if not (self.keeps_all or matches(one.path))]
+        if unmatched and not self._allow_empty and _is_nearly_all(unmatched, known):
+            problems.append(self._unmatched(unmatched))
+            self.keeps_all = True
+            missing = [one for one in missing if one not in unmatched]
+        elif unmatched:
+            problems.append(
+                f"No longer found, because the pattern {self._folder.pattern} does not match: {_named(unmatched)}."
+            )
         missing = self._still_missing(missing, exclusions)
         removed = apply_in_chunks(self._vault, missing, self._remove)
         served = [document for document, was_served in zip(missing, removed, strict=True) if was_served]
@@ -269,11 +291,28 @@ class Removal:
             f"clawmem collection remove {self._folder.name}"
         )
 
+    def _unmatched(self, documents: Sequence[Document]) -> str:
+        return (
+            f"The pattern {self._folder.pattern} of collection {self._folder.name} does not match "
+            f"{len(documents):,} of its documents, so they are kept: {_named(documents)}. Correct the "
+            "pattern in the config file, or repeat the command with --allow-empty to remove them."
+        )
+
     def _remove(self, document: Document) -> int:
         current = self._vault.documents.at(self._folder.name, document.path)
         if version_of(current) != version_of(document):
             return 0
         return withdraw(self._vault, [document.id], InactiveReason.REMOVED)
+
+
+def _is_nearly_all(documents: Sequence[Document], known: Mapping[str, Document]) -> bool:
+    served = sum(one.inactive is None and one.stamp is not None for one in known.values())
+    return len(documents) >= NEARLY_ALL * served
+
+
+def _named(documents: Sequence[Document]) -> str:
+    more = len(documents) - NAMED
+    return f"{', '.join(one.path for one in documents[:NAMED])}{f' and {more} more' if more > 0 else ''}"
 
 
 def excluded_sentences(excluded: Iterable[tuple[Document, Exclusion]]) -> list[str]:

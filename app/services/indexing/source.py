@@ -35,6 +35,8 @@ TAKEN_AS_TEXT = "front matter taken as text"
 
 # Fragment numbers have twenty bits in a vault; a file with more lines is a log, not a note.
 MAX_FRAGMENTS = 1 << 20
+# Bytes. Indexing takes about 14 times as much memory, and 2 s of CPU time for each MB with its vectors.
+MAX_TEXT = 32_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def parse_source(
     Malformed front matter is treated as body, with a complaint, so that no text is lost.
 
     Raises:
-        SourceUnreadable: no text, or more than `MAX_FRAGMENTS` fragments.
+        SourceUnreadable: no text, more than `MAX_TEXT` bytes of it, or more than `MAX_FRAGMENTS` fragments.
     """
     extracted = extract(path, data) if extract else None
     read = _attachment(path, extracted) if extracted else _note(data, path, parse_yaml)
@@ -175,11 +177,19 @@ def _fragments(
 
 
 def decode(data: bytes, path: str) -> encoding.DecodedText:
-    """Return the text of a file with LF line ends. Raises `SourceUnreadable` if it is no text."""
+    """Return the text of a file with LF line ends. Raises `SourceUnreadable` if it is no text, or too long."""
+    _check_length(len(data), path)
     try:
         return encoding.decode(data)
     except ValueError as error:
         raise SourceUnreadable(path, str(error)) from error
+
+
+def _check_length(size: int, path: str) -> None:
+    if size > MAX_TEXT:
+        raise SourceUnreadable(
+            path, f"it has {size / 1e6:,.1f} MB of text, {MAX_TEXT / 1e6:g} MB are the most; split the file"
+        )
 
 
 def check_readable(data: bytes, path: str, extract: TextExtractor | None) -> None:
@@ -190,6 +200,7 @@ def check_readable(data: bytes, path: str, extract: TextExtractor | None) -> Non
 
 def _attachment(path: str, extracted: ExtractedText) -> _ReadText:
     """Return the content of an attachment. Its title is its file name: the declared one is often that of a form."""
+    _check_length(len(extracted.body), path)
     names = (extracted.name,) if extracted.name else ()
     facts = frontmatter.Facts(title=file_name(path), date=extracted.date or None, aliases=names)
     parts = frontmatter.whole(extracted.body)

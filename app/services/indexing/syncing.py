@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from clawmem.app.services.indexing.folders import Folder
+from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.update import PassReport, Progress, UpdateCollection
 from clawmem.app.settings.config_file import RESERVED, typed_folder
 from clawmem.domain.documents.eligibility import is_collection_name
@@ -77,7 +77,8 @@ class SyncFolder:
 
         Raises:
             RestrictedFolder: *folder*, or the target of its links, must not be read.
-            InvalidInput: invalid folder, collection name or pattern.
+            InvalidInput: invalid folder, collection name or pattern; or, unless *allow_empty*, the folder has no file called
+                as most documents of the collection, so it is another one than before.
             VaultError: earlier commits are kept.
         """
         if not is_collection_name(collection) or collection in RESERVED:
@@ -92,9 +93,27 @@ class SyncFolder:
             [one.resolve() for one in self._own],
         )
         one_pass, found = self._make_update(files=files), Folder(collection, str(root), pattern)
+        if not allow_empty:
+            _refuse_another(one_pass, files, found)
         report = one_pass(found, allow_empty=allow_empty, progress=progress)
         report.problems.extend(files.skipped.values())
         return report
+
+
+def _refuse_another(one_pass: UpdateCollection, files: FileSource, folder: Folder) -> None:
+    """Raise `InvalidInput` if the pass would remove most documents; moved files keep their names."""
+    served = [one for one in one_pass.known(folder) if one.inactive is None]
+    if len(served) < 2:
+        return
+    here = {PurePosixPath(file.path).name for file in scan_folder(files, folder).files}
+    gone = [one for one in served if PurePosixPath(one.path).name not in here]
+    if 2 * len(gone) > len(served):
+        raise InvalidInput(
+            "CONFIRMATION_REQUIRED",
+            f"Nothing was read: {folder.root} has no file of {len(gone):,} of the {len(served):,} documents of collection "
+            f"{folder.name}, such as {gone[0].path}. Is it the same folder as before? To read another folder beside it, choose "
+            "another collection (--collection NAME); to remove these documents, repeat the command with --allow-empty.",
+        )
 
 
 def admitted(

@@ -11,7 +11,7 @@ from clawmem.app.services.indexing.claims import aim_links, aimed_claims
 from clawmem.app.services.indexing.collections import record_trust, trust_of
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, known_sources, misnamed_sentence, scan_folder
-from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_text, move
+from clawmem.app.services.indexing.moves import MoveDetection, MovedFile, Removal, is_forgotten_file, move
 from clawmem.app.services.indexing.publish import (
     SavedDocument,
     apply_in_chunks,
@@ -104,6 +104,10 @@ class UpdateCollection:
         self._files = files
         self._clock = clock
         self._parse_yaml = parse_yaml
+
+    def known(self, folder: Folder) -> list[Document]:
+        """Return the documents of the files of *folder*, served or not."""
+        return [*known_sources(self._vault.documents, folder).values()]
 
     def __call__(
         self,
@@ -325,7 +329,8 @@ class _Pass:
         if change.past and version_of(self._vault.documents.get(change.past.id)) != version_of(change.past):
             return _Outcome.OUTDATED
         if parsed := change.parsed:
-            if is_forgotten_text(self._vault.documents, self._vault.forgotten_texts, parsed.document.hash):
+            texts = self._vault.forgotten_texts
+            if is_forgotten_file(texts, parsed.document.hash, change.known, change.past):
                 if change.known:
                     withdraw(self._vault, [change.known.id], InactiveReason.REMOVED)
                 return _Outcome.FORGOTTEN

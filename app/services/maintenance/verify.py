@@ -12,7 +12,7 @@ from string import ascii_lowercase, digits
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
-from clawmem.app.services.indexing.moves import is_forgotten_text
+from clawmem.app.services.indexing.moves import is_forgotten_file
 from clawmem.app.services.indexing.source import ParsedSource, ParseYaml, check_readable, parse_source
 from clawmem.app.services.maintenance.finding import (
     MISSING_FOLDER,
@@ -154,9 +154,7 @@ class Verify:
                 parsed = self._parse(data, folder, file.path, file.stamp)
                 if not (
                     parsed.template
-                    or is_forgotten_text(
-                        self._vault.documents, self._vault.forgotten_texts, parsed.document.hash
-                    )
+                    or is_forgotten_file(self._vault.forgotten_texts, parsed.document.hash, known)
                 ):
                     yield f"{name} {NOT_INDEXED}"
             else:

@@ -44,6 +44,19 @@ def test_damaged_utf_8(cut: bytes) -> None:
     assert warning == "damaged characters: 1, the first in line 4; correct them and save it as UTF-8"
 
 
+@pytest.mark.parametrize(
+    ("data", "text"),
+    [
+        ("café \ud83d\ude00".encode("utf-8", "surrogatepass"), "café 😀"),
+        (b"one \xed\xa0\x80 half", "one \ufffd half"),
+        ("\ude00\ud83d x".encode("utf-8", "surrogatepass"), "\ufffd\ufffd x"),
+    ],
+)
+def test_encoded_surrogates(data: bytes, text: str) -> None:
+    """Halves are joined and a half alone is replaced, instead of reading the file as Latin-1."""
+    assert decode(data) == (text, "read as UTF-8 with encoded surrogates (CESU-8); save it as UTF-8")
+
+
 @given(st.binary())
 def test_any_bytes(data: bytes) -> None:
     """They are text or refused with the next step; nothing else is raised."""
