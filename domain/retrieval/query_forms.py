@@ -41,9 +41,9 @@ must might shall much many
 _FRAME_WORDS = (
     "down exactly know note notes something thing things"  # names may contain them ("release notes")
 )
-# Verbs that mean something only with another word ("bring in", "get stitches"). A small vault has few of them, so that
-# their rarity would let one decide. "Come" and "go" are searched: they say where to, and tell other words from those of notes.
-_LIGHT_VERBS = "get gets got gotten getting put puts putting bring brings brought bringing let lets"
+# Verbs that mean something only with another word ("bring in", "put off"). A small vault has few of them, so that
+# their rarity would let one decide. "Get", "come" and "go" are searched, since answers lose without them.
+_LIGHT_VERBS = "put puts putting bring brings brought bringing let lets"
 _NO_NAME_WORDS = STOP_WORDS | frozenset(_ASKING_WORDS.split())
 UNSEARCHED_WORDS = _NO_NAME_WORDS | frozenset(f"{_FRAME_WORDS} {_LIGHT_VERBS}".split())
 
