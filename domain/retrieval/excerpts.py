@@ -22,7 +22,7 @@ _NUMBER = Pattern(r"\d+(?:[.,:]\d+)*")
 _NAME = Pattern(r"\b[A-ZÀ-Þ][\w'’-]*[a-zà-ÿ]\b")
 _UPDATE = AnyCase(
     r"\b(?:updated?|correction|corrected|now|since|changed|new|korrektur|korrigiert|jetzt|neu|seit|geändert|maintenant|nouveau"
-    r"|ahora|nuevo|agora|novo)\b"
+    r"|ahora|nuevo|agora|novo|(?:from|as of|ab|desde) (?:next|jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|20\d\d)\w*)\b"
 )
 _WHO = AnyCase(r"\b(?:who|whom|whose|wer|wem|wen|qui|quién|quem|chi)\b", "wh|we|qui|qu|chi")
 _STEP = Pattern(r"(?<![ \t])[ \t]*\d{1,3}[.)][ \t]")

@@ -153,8 +153,16 @@ class Result(ResultFields):
         if asked.named_time or asked.time_intent is TimeIntent.HISTORY:
             return found
         values_in = names_in if asks_for_person(asked.text) else numbers_in
-        update = later_update(self.body, self._place(found), self.words, values_in)
+        # A line that repeats the name of its note ("mail@brandt.example") is updated by one that does not.
+        words = self._unnamed if holds_any(found.text.partition("\n")[0], self._unnamed) else self.words
+        update = later_update(self.body, self._place(found), words, values_in)
         return self._cut(update, max_length) if update else found
+
+    @cached_property
+    def _unnamed(self) -> list[str]:
+        """Words of the question that the names of the note lack; the names are shown anyway."""
+        names = " ".join(document_names(self.document)).lower()
+        return [word for word in self.words if word not in names]
 
     def _entry(self, asked: QueryAnalysis) -> Place | None:
         """Return the section of the time that the question names."""
@@ -219,11 +227,9 @@ class Result(ResultFields):
 
         ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES if self.body.strip() else TECHNICAL_PROPERTIES
         head = without_properties(self.document.front_matter, ignored)
-        names = " ".join(document_names(self.document)).lower()
-        unnamed = [word for word in self.words if word not in names]  # names are shown anyway
-        if not holds_any(head, unnamed):
+        if not holds_any(head, self._unnamed):
             return None
-        return single_line(head, unnamed, max_length=max_length, first_line=FRONT_MATTER_LINE)
+        return single_line(head, self._unnamed, max_length=max_length, first_line=FRONT_MATTER_LINE)
 
 
 class Answer:

@@ -52,6 +52,8 @@ def test_entry_of_a_time(question: str, expected: str) -> None:
     [
         ("Update: oil now 7 euros", True),
         ("Oil is 7 euros since May", True),
+        ("From September 2026 oil is 7 euros", True),
+        ("From here oil is 7 miles", False),
         ("Oil is 7 euros", False),
         ("Salt is now 7 euros", False),
         ("Oil is now 5 euros", False),
