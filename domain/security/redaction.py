@@ -16,7 +16,7 @@ from clawmem.domain.security.secret_layout import in_rows, in_tables, line_start
 from clawmem.domain.security.secret_model import likely
 from clawmem.domain.security.secret_phrases import answers, dials, phrases, typed_phrases
 from clawmem.domain.security.secret_places import assigned
-from clawmem.domain.security.secret_prose import in_prose
+from clawmem.domain.security.secret_prose import in_prose, logins
 from clawmem.domain.security.secret_rules import STRUCTURED
 from clawmem.domain.security.secret_values import Span, is_random, mixes_kinds
 
@@ -180,7 +180,9 @@ def _ruled(text: str) -> Iterator[SecretSpan]:
     yield from (SecretSpan(*found) for found in placed(text))
     yield from (SecretSpan(*span, "secret") for span in cookies(text, lower))
     yield from _labelled(text, lower)
-    yield from (SecretSpan(*span, "password") for find in (unlabelled, answers) for span in find(text, lower))
+    yield from (
+        SecretSpan(*span, "password") for find in (logins, unlabelled, answers) for span in find(text, lower)
+    )
     yield from (SecretSpan(*span, "password") for find in (dials, typed_phrases) for span in find(lower))
     yield from (SecretSpan(*span, "card number") for span in cards(text))
 

@@ -37,6 +37,10 @@ _REPLACED = Pattern(
     rf"(?:\s(?:for|of|on|in|at|fur|vom|von|der|des|du|de|del)\b[^.!?\n:;=|,]{{0,50}}?)?\s(?:from|von|de)\s{_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}(?=\s(?:to|into|auf|zu|en|a)\s)"
 )
 _DIRECT = Pattern(rf"\s{_OPEN}{_WORD}{_WIDE}")
+_ASIDE = Pattern(rf"\s\((?:(?:it|that|this)(?: is|['’]s)|es ist|c['’]est)\s{_OPEN}{_WORD}(?={_STOP}))")
+_DASHED = Pattern(
+    rf"(?: [a-z]{{2,15}})?,\s{_OPEN}{_WORD}(?=[{_QUOTES}*_)]{{0,3}}(?:[.;!]|\s{{0,3}}(?:$|\n)))"
+)
 _ASKED = Pattern(
     rf"[^.!?\n:;=|]{{0,70}}\?[{_QUOTES}]?\s{{1,3}}(?:[>—–-]\s?|[^\W\d_]{{1,20}}:\s)?{_OPEN}{_WORD}(?={_STOP}))"
 )
@@ -49,6 +53,9 @@ _PHRASE = Pattern(
 _BEFORE = Pattern(
     rf"\b(?:uses?|used|using|on|picked|chose|gave (?:me|us|them|him|her)|got|with|has|took|take|say|says|enter|type|set|mit|auf|nutzt|benutzt|avec|usa|con|met)\s{_OPEN}(?P<value>[^\W\d_]{{3,30}}(?: [^\W\d_]{{1,20}}){{0,5}})[{_QUOTES}*_)]{{0,3}}\s(?:as|for|als|comme|como|come|per)\s"
     r"(?:(?:the|a|an|our|my|your|his|her|its|their|this|das|dein|mein|unser|le|un|la|una)\s)?(?:[\w-]{2,20}\s){0,2}\Z"
+)
+_IS_BEFORE = Pattern(
+    rf"(?:^|[.!?:,]\s|\bthat\s){_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:is|was|ist|war|est|es|e)\s(?:the|our|my|your|his|her|its|das|unser|mein|le|notre|la|mi|el)\s(?:[\w-]{{2,20}}\s){{0,2}}\Z"
 )
 _INTRODUCES = Pattern(
     r"(?:(?:\b(?:with|by|under|using|uses?|used|gets?|got|has|had|have|say|says|enter|type|give|quote|supply|mit|dem|avec|con|met|to|on|needs|takes|wants|is)\s(?:the |its |this |das |dem |le |la |el |l')?|\b(?:user|username|user name|benutzer|utilisateur|usuario|utente|gebruiker)\s[\w.@-]{2,40}\s|,\s?|\b(?:and|und|et|y|e|en|with|mit|avec|con)\s(?:the |das |le |la |el |dem )?)(?:[\w-]{2,15}\s)?)\Z"
@@ -74,10 +81,15 @@ _USED = Pattern(
 _LETS_IN = Pattern(
     rf"(?:^|[,;:]\s|\bthat\s){_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:gets? (?:you|me|us|her|him|them) (?:back )?(?:in|on)|(?:will )?lets? (?:you|me|us) (?:back )?in|is what (?:it|they|the [\w ]{{2,20}}?|my [\w ]{{2,20}}?) (?:asks? for|wants?|needs?|expects?)|unlocks (?:it|the|my|our)|opens the (?:safe|vault|account|archive|zip|file|pdf|tablet|laptop|phone))\b"
 )
+_THING = r"(?:attachments?|files?|archives?|zips?|pdfs?|accounts?|laptop|tablet|phone|disks?|backups?|pages?|documents?|drives?|sticks?|spreadsheets?)"
+_OPENED = Pattern(
+    rf"\b(?:(?:(?:unlocks?|decrypts?|log into|sign into)\s[^.!?\n:;]{{1,40}}?|lets? (?:me|you|us|them) in|(?:un)?(?:locks?|protects?|encrypts?)\s[^.!?\n:;]{{0,30}}?\b{_THING}"
+    rf"|{_THING}\s[^.!?\n:;]{{0,30}}?(?:is|are|was|were) (?:locked|protected|encrypted|secured))\s(?:with|by|using|by typing|by saying))\s{_OPEN}{_WORD}{_TIGHT}"
+)
 _COMES_IN = Pattern(
     rf"\bmit\s{_OPEN}{_WORD}[{_QUOTES}*_)]{{0,3}}\s(?:kommst|kommt|kommen)\s(?:du|man|ihr|wir|sie)\s(?:in|ins|rein|an|hinein)\b"
 )
-_FREE = (_COMES_IN, _TYPED, _THE_WORD, _USED, _LETS_IN)
+_FREE = (_COMES_IN, _OPENED, _TYPED, _THE_WORD, _USED, _LETS_IN)
 _FREE_CUES = (
     "type", "typing", "answer", "reply", "try ", "enter", "key in", "keying", "say", "whisper", "tipp", "gib", "tape", "saisi", "escribe", "teclea", "digita", "scrivi", "typ ", "the word", "the phrase", "secret word", "secret phrase",
     "log", "sign", "unlock", "get in", "get on", "getting", "connecter", "entrar", "acceder", "crypt", "locked", "locks", "protect", "secured", "komm", "is what",  "gets", "get ", "let", "opens",
@@ -91,6 +103,9 @@ _METHOD = Pattern(
 _LOGINS = Pattern(
     rf"\b(?:logins?|logs? in|signs in|logging in|logs? on|sign in|signing in|logge dich|melde dich|credentials?|zugangsdaten|zugang|anmeldung|connecte-toi|identifiants?|entra|accedi|inloggen|inicia sesion)\b(?P<about>[^.!?\n:;=|/,]{{0,50}}?)(?P<joint>:|\sis|\sare|\swith|\sas|\savec|\scon|\smit|\sist|\smet)\s"
     rf"{_OPEN}(?P<user>[\w.@-]{{2,40}})[{_QUOTES}*_]{{0,2}}(?:\s?/\s?|,\s|\s(?:and|und|et|y|e|en|with|mit|avec|con)\s){_OPEN}{_WORD}{_TIGHT}"
+)
+_LOGIN_ALONE = Pattern(
+    rf"\blogins?\s(?:for|to|of|on|fur|pour|para|per)\s[^.!?\n:;=|]{{1,50}}:\s{_OPEN}{_WORD}(?=[{_QUOTES}*_)]{{0,3}}(?:[.!]|\s{{0,3}}(?:$|[\n(])))"
 )
 _LOGIN_CUES = ("login", "log in", "sign in", "logs in", "signs in", "logging in", "log on", "logs on", "signing in", "logge dich", "melde dich", "credential", "zugang", "anmeldung", "connecte", "identifiant", "entra", "accedi", "inloggen", "sesion")  # fmt: skip
 _LONGEST = 200  # characters of a sentence that are read before or after a cue
@@ -125,6 +140,8 @@ def _after(text: str, lower: str, label: SecretLabel, line: str) -> Span | None:
     for pattern, context in (
         (_CHANGED, _CHANGE),
         (_DIRECT, _INTRODUCES),
+        (_DASHED, _POSSESSED),
+        (_ASIDE, None),
         (_ASKED, None),
     ):
         if context and (
@@ -140,12 +157,18 @@ def _after(text: str, lower: str, label: SecretLabel, line: str) -> Span | None:
     return None
 
 
+_POSSESSED = Pattern(r"\b(?:the|our|my|same|a|your|das|le|la|el)\s(?:[\w-]{2,15}\s)?\Z")
+
+
 def _before(text: str, lower: str, label: SecretLabel) -> Span | None:
     if not _ENDS.compiled.match(lower, label.end):
         return None
     start = _sentence_start(text, label.start)
-    match = _BEFORE.compiled.search(lower, start, label.start)
-    return match.span("value") if match and not is_talk(match["value"].split()[0]) else None
+    for pattern in (_BEFORE, _IS_BEFORE):
+        match = pattern.compiled.search(lower, start, label.start)
+        if match and not any(map(is_talk, match["value"].split()[:1])):
+            return match.span("value")
+    return None
 
 
 def unlabelled(text: str, lower: str) -> Iterator[Span]:
@@ -153,6 +176,9 @@ def unlabelled(text: str, lower: str) -> Iterator[Span]:
     for first, last in regions(lower, _LOGIN_CUES, 2, _LONGEST):
         for match in _LOGINS.compiled.finditer(lower, first, last):
             if _is_value(text, match) and not is_talk(match["user"]):
+                yield match.span("value")
+        for match in _LOGIN_ALONE.compiled.finditer(lower, first, last):
+            if _is_value(text, match):
                 yield match.span("value")
     for first, last in regions(lower, _FREE_CUES, 60, _LONGEST):
         for pattern in _FREE:

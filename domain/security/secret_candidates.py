@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import regions
-from clawmem.domain.security.secret_talk import is_talk
 
 NUMBER, STRING, WORD, PHRASE = "number", "string", "word", "phrase"
 
@@ -24,18 +23,15 @@ _QUOTED = Pattern(
     r"[\"'`„“«「『](?P<words>[^\s\"'`„“”«»」』]{2,30}(?: [^\s\"'`„“”«»」』]{1,30}){1,11})[\"'`”“»」』]"
 )
 _CLAUSE = Pattern(
-    r"(?:[:=→—–.,]|->|=>|\s-|\b(?:is|was|be|to|with|ist|lautet|war|auf|mit|est|es|e|era|con|avec|son|sont|sind|are|means|says|now|jetzt|called|as|als|zijn|takes|reads|goes|needs|wants|by|gave me|words|of|hat|heisst|accepts|use|uses|type|rolled|say|paste|enter|needs?|chose|picked|on|stays|remains|bleibt|reste|queda|rimane|spells|for|knowing|entering|using|durch|par|by|mention|phrase|satz|antworte|typing|tapping|saying|writing|answer|answers|typ|types|typed|taper|taping|heisst|hei[sß]t|password|passphrase|passwort|words|write|writes|give|quote|mentioned|genommen|zeg|scrivi|scrivere|escribir|escribe|teclea|saisir|dites?|dis|sag|tippen|tippe|tippst|namely|simply|just|still|always))[ \t]{1,4}"
+    r"(?:[:=→—–.,]|->|=>|\s-|\b(?:is|was|be|to|with|ist|lautet|war|auf|mit|est|es|e|era|con|avec|son|sont|sind|are|means|says|now|jetzt|called|as|als|zijn|takes|reads|goes|needs|wants|by|gave me|words|of|hat|heisst|accepts|use|uses|type|rolled|say|paste|enter|needs?|chose|picked|on|stays|remains|bleibt|reste|queda|rimane|spells|for|knowing|entering|using|durch|par|by|mention|phrase|satz|antworte))[ \t]{1,4}"
     r"(?=(?P<words>[a-z]{2,15}(?: [a-z0-9]{2,15}){1,11})(?=[.,;!?)]|\s*$|[ \t]*[|\n(—–-]))",
 )
 _LINE_OF_WORDS = Pattern(
-    r"(?:^|\n|\|)[ \t>*+-]{0,6}(?P<words>[a-z]{2,15}(?: [a-z0-9]{2,15}){1,23})[ \t]{0,9}(?=\n|$|\|)"
+    r"(?:^|\n)[ \t>*+-]{0,6}(?P<words>[a-z]{2,15}(?: [a-z0-9]{2,15}){1,23})[ \t]{0,9}(?=\n|$)"
 )
 _BEFORE_VALUE = Pattern(
-    r"(?:[:=→—–\"'`„“«「『|(/,;?*]|['’]s\s|\bpw\s|\b(?:remains|heisst|typing|saying|expects|entered|answered|immer|that|was|are|puts?(?: in)?|tells?|with the|gets?|lets?|accepts?|wants?)[ \t]|->|=>|\s-|\n|\b(?:is|was|be|to|with|and|ist|lautet|war|auf|mit|und|est|es|e|era|con|y|et|avec|son|de|then|now|jetzt|called|as|als|at|from|write|writes|in|been|being|gave us|gave me|gave them|namely|simply|plain|password|passphrase|word|kennwort|passwort|mot de passe|contrasena|login|met|en|het|i|the|use|type|enter|say|gib|tape[rz]?|usa|dice|try|still|just|nimm|sag|dis|di|key|pass|reads|takes|needs?|wants|paste|answer|hear|give|schlussel|clave|after|accepts|asks for|chose|picked|enters?|uses|spells|quote|on|lautet|heisst|nimmt|nimm|verlangt|sage|accepte|demande|dire|acepta|pide|pon|di|usa|chiede|vuole|com|diz|pede|zeg|vraagt|gebruik|bleibt|stays|becomes|da|por|par|von|durch|for|by|knowing|using|entering|hear|phrase)"
+    r"(?:[:=→—–\"'`„“«「『|(/,*]|->|=>|\s-|\n|\b(?:is|was|be|to|with|and|ist|lautet|war|auf|mit|und|est|es|e|era|con|y|et|avec|son|de|then|now|jetzt|called|as|als|met|en|het|i|the|use|type|enter|say|gib|tape[rz]?|usa|dice|try|still|just|nimm|sag|dis|di|key|pass|reads|takes|needs?|wants|paste|answer|hear|give|schlussel|clave|after|accepts|asks for|chose|picked|enters?|uses|spells|quote|on|lautet|heisst|nimmt|nimm|verlangt|sage|accepte|demande|dire|acepta|pide|pon|di|usa|chiede|vuole|com|diz|pede|zeg|vraagt|gebruik|bleibt|stays|becomes|da|por|par|von|durch|for|by|knowing|using|entering|hear|phrase)"
     r"[ \t]|^)[ \t]{0,4}[\"'`*_„“«]{0,3}\Z",
-)
-_AFTER_VALUE = Pattern(
-    r"[\"'`”»)\]*_]{0,3}[ \t]{0,2}(?:[.,;:!?|(\n]|$|[—–]|-\s|(?:and|but|since|in|on|this|last|all|until|while|before|und|bis|fur|voor|pour|para|per|y|et|is|was|as|to|for|when|if|gets?|lets?|opens?|will|now|at|until|from|ist|war|als|kommst|kommt|anmelden|einloggen|ein|rein|est|comme|es|como|e|come|als)\s)"
 )
 _OTHER = Pattern(
     r"^(?:(?:19|20)\d\d[-/.]\d\d?(?:[-/.]\d\d?)?(?:t.*)?|\d\d?[-/.]\d\d?[-/.](?:19|20)\d\d|\d\d?[/.]\d\d?[/.]\d\d|\d{1,2}[:.h]\d\d(?:[:.]\d\d)?|\d+(?:\.\d+)+|[+-]?\d*\.\d+\S{0,3}"
@@ -50,9 +46,9 @@ _ISLAND = Pattern(
 _GROUPS_OF_FOUR = Pattern(r"^[a-z]{4}(?:-[a-z]{4}){2,7}$")
 _WORDS = Pattern(r"^[A-Za-z]+(?:[-_.][A-Za-z]+)*$")
 _ADDRESS = Pattern(
-    r"^\d{1,3}/\d{1,4}$|^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,5}:\d{2,5}$|^[a-z.-]+@[a-z-]+(?:\.[a-z]{2,10}){1,3}$|^[a-z][a-z+]{1,12}://|^(?:[\w.~-]*/){2,}[\w.-]*$|^[\w.-]+\.(?:com|org|net|io|de)$"
-    r"|^[\w.-]+\.(?:[ch]|cc|cfg|conf|cpp|cs|css|csv|db|docx?|7z|gif|go|gz|heic|hpp|html?|ini|ipynb|java|jpe?g|jsx?|json|jsonl|kt|lock|log|md|pdf|php|png"
-    r"|proto|py|rb|rar|rs|sh|sql|sqlite|svg|swift|tar|tf|toml|tsv|tsx?|txt|vue|webp|xlsx?|xml|ya?ml|zip)$"
+    r"^\d{1,3}/\d{1,4}$|^[a-z.-]+@[a-z-]+(?:\.[a-z]{2,10}){1,3}$|^[a-z][a-z+]{1,12}://|^(?:[\w.~-]*/){2,}[\w.-]*$|^[\w.-]+\.(?:com|org|net|io|de)$"
+    r"|^[\w.-]+\.(?:[ch]|cc|cfg|conf|cpp|cs|css|csv|db|docx?|gif|go|gz|hpp|html?|ini|ipynb|java|jpe?g|jsx?|json|jsonl|kt|lock|log|md|pdf|php|png"
+    r"|proto|py|rb|rs|sh|sql|sqlite|svg|swift|tar|tf|toml|tsv|tsx?|txt|vue|webp|xlsx?|xml|ya?ml|zip)$"
 )
 # What announces a password that is made of words. Lower case, without accents.
 _CUES = (
@@ -62,10 +58,6 @@ _CUES = (
     "login", "log in", "logs in", "sign in", "signs in", "sign-in", "logon", "anmeld", "einlogg", "inloggen", "iniciar sesion", "admin",
     " word", "-word", "wort", "palavra", "senha", "sesam", "unlock", "entsperr", "duress", "diceware", "wallet", "stream key", "unseal", "asks for", "answer with",
     "hasl", "losenord", "kennung", "acceso", "protett", "protegid", "protege", "gesichert", "beveiligd",
-    "keyword", "key ", "code", "type", "typing", "typed", "tipp", "tape", "saisi", "teclea", "marca", "escrib", "scriv", "antwort", "answer", "répond", "repond", "respond",
-    "logging in", "signing in", "logge", "melde dich", "put in", "puts in", "gave", "agreed", "picked", "chose", "answers to", "expects", "punch",
-    "gets you", "gets me", "get in", "gets in", "lets you", "lets me", "let me in", "locked", "locks ", "opens", "open with", "protected", "encrypt", "sysop", "enable", "root", "kommst du",
-    "join ", "enter", "user", "benutzer", "utilisateur", "usuario", "account", "konto", "compte", "cuenta", "identifiant",
     "パス", "ハス", "合言葉", "密码", "口令",
 )  # fmt: skip
 _REACH_BEFORE, _REACH_AFTER = 30, 110  # characters around a cue
@@ -88,16 +80,16 @@ def candidates(text: str, lower: str) -> Iterator[Candidate]:
     spaced = _spaced(text)
     for match in _DIGITS.compiled.finditer(spaced):
         if match.end() - match.start() > 2:
-            yield from _of_token(text, lower, *match.span())
+            yield from _of_token(text, *match.span())
     for match in _JOINED.compiled.finditer(spaced):
-        yield from _of_token(text, lower, *match.span())
+        yield from _of_token(text, *match.span())
     for first, last in regions(lower, _CUES, _REACH_BEFORE, _REACH_AFTER):
         for pattern in (_QUOTED, _CLAUSE, _LINE_OF_WORDS):
             for match in pattern.compiled.finditer(text, first, last):
                 yield Candidate(*match.span("words"), PHRASE)
         for match in _TOKEN.compiled.finditer(spaced, first, last):
             if not any(map(str.isdigit, match[0])):
-                yield from _of_token(text, lower, *match.span())
+                yield from _of_token(text, *match.span())
 
 
 def _spaced(text: str) -> str:
@@ -112,14 +104,14 @@ def _spaced(text: str) -> str:
     return text.translate({ord(sign): "0" if sign.isdecimal() else " " for sign in far})
 
 
-def _of_token(text: str, lower: str, start: int, end: int) -> Iterator[Candidate]:
+def _of_token(text: str, start: int, end: int) -> Iterator[Candidate]:
     start, end = _trimmed(text, start, end)
     token = text[start:end]
     if len(token) < 3 or _ADDRESS.compiled.match(token):
         return
     form = form_of(token)
     if not any(character in token for character in "=:/&?@"):
-        if form and (form is not WORD or _is_placed(text, lower, start, end)):
+        if form and not (form is WORD and not _BEFORE_VALUE.compiled.search(text, max(0, start - 24), start)):
             yield Candidate(start, end, form)
         return
     if form is STRING:
@@ -127,17 +119,8 @@ def _of_token(text: str, lower: str, start: int, end: int) -> Iterator[Candidate
     for part in _PART.compiled.finditer(token):
         first, last = _trimmed(text, start + part.start(), start + part.end())
         form = form_of(text[first:last])
-        if form and (form is not WORD or (first > start and not is_talk(text[first:last]))):
+        if form and (first > start or form is not WORD):
             yield Candidate(first, last, form)
-
-
-def _is_placed(text: str, lower: str, start: int, end: int) -> bool:
-    """Whether the word from *start* to *end* stands where a value may, and is none that is said of secrets."""
-    return (
-        _AFTER_VALUE.compiled.match(lower, end) is not None
-        and _BEFORE_VALUE.compiled.search(lower, max(0, start - 24), start) is not None
-        and not is_talk(text[start:end])
-    )
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -145,9 +128,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
         start += 1
     while start < end and text[end - 1] in _EDGES:
         end -= 1
-    while end - start > 1 and text[start] in "¿¡":
-        start += 1
-    while end - start > 1 and text[end - 1] in "!?" and text[start:end].rstrip("!?").isalpha():
+    if end - start > 1 and text[end - 1] in "!?" and text[start : end - 1].isalpha():
         end -= 1
     return start, end
 

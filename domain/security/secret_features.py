@@ -14,7 +14,7 @@ from math import log2
 from zlib import crc32
 
 from clawmem.domain.security.patterns import Pattern
-from clawmem.domain.security.secret_candidates import NUMBER, PHRASE, WORD, Candidate
+from clawmem.domain.security.secret_candidates import NUMBER, PHRASE, Candidate
 from clawmem.domain.security.secret_words import TELLING, class_of
 
 BITS = 18
@@ -30,9 +30,6 @@ _ROWS = 12
 _LINES_ABOVE = 3
 _MOST_WORDS = 16
 _FEW_WORDS = 6
-_LONGEST_PATH = 6
-_SENTENCE_ENDS = frozenset(".!?")
-_ANNOUNCING = frozenset(("label", "lock", "opens", "types"))
 _DISTANCES = (1, 2, 4, 8, 16)
 _HASH_LENGTHS = (7, 8, 12, 16, 20, 32, 36, 40, 64, 128)
 _MASK = (1 << BITS) - 1
@@ -88,7 +85,7 @@ def _names_of_shape(value: str, form: str) -> Iterator[str]:
         yield f"runs per length {8 * len(short) // length}"
     yield f"digits {min(9, digits)}"
     yield f"share {5 * digits // length}"
-    if length < 14 and form != WORD:
+    if length < 14:
         yield f"signature {signature}"
     yield from (f"has {symbol}" for symbol in sorted(set(short) - set("0aA")))
     if all(character in "0123456789abcdef-" for character in lower):
@@ -97,8 +94,6 @@ def _names_of_shape(value: str, form: str) -> Iterator[str]:
         yield from _names_of_words(lower.split())
     elif form == NUMBER:
         yield from _names_of_number(value)
-    elif form == WORD:
-        yield from _names_of_word(value)
     else:
         yield from _names_of_string(value, signature)
 
@@ -110,14 +105,6 @@ def _names_of_words(words: list[str]) -> Iterator[str]:
             yield f"small {word}"
             yield "small word"
         yield f"word {word[:6]}"
-
-
-def _names_of_word(value: str) -> Iterator[str]:
-    """Yield the features of one word; none names the word itself, since people choose any."""
-    lower = value.lower()
-    yield f"ending {lower[-2:]}"
-    yield f"ending {lower[-3:]}"
-    yield f"parts {len(lower.replace('_', '-').split('-'))}"
 
 
 def _names_of_number(value: str) -> Iterator[str]:
@@ -151,32 +138,20 @@ def _entropy(value: str) -> float:
     return -sum(count / total * log2(count / total) for count in Counter(value).values())
 
 
-def near(text: str, candidate: Candidate) -> Iterator[Feature]:
-    """Yield the features of the signs and of the classes of words around *candidate* in its line."""
-    start, end, form = candidate
-    left, right = _sides(text, start, end)
-    yield from _syntax(left, right, form)
-    yield from _classes(left, right, form)
-    yield from _path(left, right, form)
-    yield "seam", text[start - 1 : start], text[end : end + 1], form
-    yield "before", text[max(0, start - 2) : start], form
-    yield "after", text[end : end + 2], form
-
-
 def in_line(text: str, candidate: Candidate) -> Iterator[Feature]:
-    """Yield the words around *candidate* in its line."""
-    left, right = _sides(text, candidate.start, candidate.end)
-    yield from _words(left, "L", candidate.form)
-    yield from _words(right, "R", candidate.form)
-
-
-@lru_cache(4)
-def _sides(text: str, start: int, end: int) -> tuple[list[str], list[str]]:
-    """Return the pieces before *start* in its line, the nearest first, and those after *end*."""
+    """Yield the features of what is around *candidate* in its line."""
+    start, end, form = candidate
     line = text.rfind("\n", 0, start) + 1
     stop = text.find("\n", end, end + _LINE_REACH)
     left = pieces(text[max(line, start - _LINE_REACH) : start])[::-1]
-    return left, pieces(text[end : end + _LINE_REACH if stop < 0 else stop])
+    right = pieces(text[end : end + _LINE_REACH if stop < 0 else stop])
+    yield from _syntax(left, right, form)
+    yield from _classes(left, right, form)
+    yield from _words(left, "L", form)
+    yield from _words(right, "R", form)
+    yield "seam", text[start - 1 : start], text[end : end + 1], form
+    yield "before", text[max(0, start - 2) : start], form
+    yield "after", text[end : end + 2], form
 
 
 def above(text: str, candidate: Candidate) -> Iterator[Feature]:
@@ -204,18 +179,7 @@ def _lines_above(text: str, at: int, is_alone: bool, form: str) -> Iterator[Feat
             yield "above ends", *words[:1], form, "blank" if blank else "", alone
             yield "above ends", *words[:2], form, alone
             yield from _bag(words, "PA", form)
-            yield from _classes_above(words, alone, form)
         yield from _bag(words, f"P{seen}{alone}", form)
-
-
-def _classes_above(words: list[str], alone: str, form: str) -> Iterator[Feature]:
-    """Yield the classes of *words*, the line above from its end to its beginning, and the sign that ends it."""
-    end = words[0] if not words[0][0].isalnum() else "w"
-    names = [name for name in map(class_of, words[:_MOST_WORDS]) if name in TELLING]
-    yield "class above", form, alone, end, *names[:1]
-    yield "class above", form, alone, *names[:2]
-    yield from (("class above", form, alone, end, "any", name) for name in sorted(set(names)))
-    yield "length above", form, alone, end, str(min(6, len(words) // 2))
 
 
 def _header(text: str, line: int, start: int, form: str) -> Iterator[Feature]:
@@ -239,10 +203,6 @@ def _header(text: str, line: int, start: int, form: str) -> Iterator[Feature]:
     if column < len(cells):
         name = [piece for piece in pieces(cells[column]) if piece[0].isalpha()]
         yield "header", form
-        yield "header class", form, *(class_of(piece) for piece in name[-1:])
-        yield from (
-            ("header class", form, "any", kind) for kind in sorted({class_of(piece) for piece in name})
-        )
         yield from (("column", form, *name[-size:]) for size in (1, 2, 3))
         yield from _bag(name, "H", form)
 
@@ -280,40 +240,6 @@ def _classes(left: list[str], right: list[str], form: str) -> Iterator[Feature]:
     yield "telling", form, *telling[:2]
     yield "telling both", form, *telling[:1], "|", later
     yield from (("class", name, form) for name in sorted(set(telling)))
-
-
-def _path(left: list[str], right: list[str], form: str) -> Iterator[Feature]:
-    """Yield what stands between a word that announces a secret and the candidate, in its sentence."""
-    seen: set[str] = set()
-    last = right[0] if right and not right[0][0].isalnum() else "w" if right else "$"
-    for distance, piece in enumerate(left[:_MOST_WORDS]):
-        if piece in _SENTENCE_ENDS:
-            break
-        name = class_of(piece)
-        if name not in _ANNOUNCING or name in seen:
-            continue
-        sketch = _sketch(left[:distance])
-        if not seen:
-            yield "path nearest", form, name, *sketch[:_LONGEST_PATH]
-            yield "path to", form, name, *sketch[:_LONGEST_PATH], "|", last
-        seen.add(name)
-        yield "path", form, name, *sketch[:_LONGEST_PATH]
-        yield "path ends", form, name, *sketch[:2]
-        yield "path begins", form, name, *sketch[-2:]
-        yield "path length", form, name, str(min(8, len(sketch)))
-    yield "announced", form, *sorted(seen)
-    yield "announced", form, *sorted(seen), "|", last
-
-
-def _sketch(between: list[str]) -> list[str]:
-    """Return *between* with small words and signs as they are, and a class for other words; equal neighbours once."""
-    found: list[str] = []
-    for piece in between:
-        name = class_of(piece)
-        shown = piece if name == "small" or not piece[0].isalpha() else name
-        if not found or found[-1] != shown:
-            found.append(shown)
-    return found
 
 
 def _words(found: list[str], side: str, form: str) -> Iterator[Feature]:

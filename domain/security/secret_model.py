@@ -4,46 +4,35 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from bisect import bisect_left
 from collections.abc import Iterator
 from functools import lru_cache
 from pkgutil import get_data
 
 from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_candidates import WORD, Candidate, candidates
-from clawmem.domain.security.secret_features import Feature, above, in_line, near, places, shape
+from clawmem.domain.security.secret_features import Feature, above, in_line, places, shape
 from clawmem.domain.security.secret_values import Span
 from clawmem.domain.security.secret_words import class_of
 
 _FILE = "secret_weights.bin"
 UNIT = 1 / 16  # a weight is a whole number of units
-THRESHOLDS = {WORD: 0.5}
-THRESHOLD = 0.25  # both chosen on lines that were left out of the fit; lower ones find more secrets and change more clean lines
-SURE = 4.0  # score of a word that is a secret although a number or string of its line is one too
+THRESHOLDS = {WORD: 2.0}
+THRESHOLD = 0.5  # chosen on harmless lines and on programs; a lower one finds more secrets and changes more clean lines
 SHORT = 3  # characters; values as short as "200" and "403" are secrets only where a word announces them
 BEFORE, AFTER = 160, 80  # characters around a value in which such a word is looked for
 SHORTLY_BEFORE = 50
-_ANNOUNCING = frozenset(("label", "lock", "opens", "types"))
-_LOOSE = frozenset(
-    "give gives gave say says said use uses used using try tries tried put puts".split()
-)  # announce no number
+_ANNOUNCING = frozenset(("label", "lock", "opens"))
 _WORD = Pattern(r"[^\W\d_]+")
-_KIND = Pattern(r"(?<![^\W\d_])(?P<noun>[^\W\d_]{1,40}) (?:type|set|kit|model) \Z")
+_KIND = Pattern(r"(?<![^\W\d_])(?P<noun>[^\W\d_]{1,40}) type \Z")
 # Words right before a number that name it: "Plate RK 30 512", "Kennzeichen: M AB 1234".
 _PLATE = Pattern(
     r"\b(?:(?:number ?|licen[cs]e ?)?plates?|registration(?: mark| number)?|reg(?: no)?|kennzeichen|immatriculation|plaque|matricula|targa|kenteken)"
     r"\b\.?(?:\s(?:is|was|reads|number|no\.?|ist|lautet|est|es|e)\b)?[:,]?\s{1,2}(?:\w{1,4}[ -]){0,3}\Z"
 )
-# Words right before a number that make a count or limit of it: "hotel up to 180", "opened at try 2208".
-_AMOUNT = Pattern(
-    r"\b(?:up to|at most|at least|no more than|bis zu|jusqu'a|fino a|(?:at|on|after) (?:try|attempt))\s\Z"
-)
-_HOST = Pattern(
-    r"(?:^|\s)(?:-[hx]|--?(?:host|hostname|proxy|server))[ =]\Z"
-)  # options before the name of a host
-# Scores of the shape, with its line's classes, and with its line's words, below which the rest makes no secret; one
-# in a hundred secrets of lines that were left out of the fit has a lower one.
-HOPELESS = (-4.0, -3.0, -2.0)
+HOPELESS = (
+    -4.0,
+    -2.0,
+)  # scores of the shape, and of shape and line, below which nothing above makes a secret
 
 
 _models: list[array[int]] = []
@@ -79,49 +68,33 @@ def _score_of_shape(value: str, form: str) -> float:
 def likely(text: str, lower: str) -> Iterator[Span]:
     """Find the parts of *text* that the model takes for secrets; of overlapping ones, the likeliest."""
     found: list[tuple[float, int, int]] = []
-    doubtful: list[tuple[float, int, int]] = []
     for candidate in candidates(text, lower):
         if not _is_announced(lower, candidate):
             continue
         score = _score(text, candidate)
         if score > THRESHOLDS.get(candidate.form, THRESHOLD):
-            chosen = doubtful if candidate.form is WORD and score < SURE else found
-            chosen.append((score, candidate.start, candidate.end))
-    yield from _apart([*found, *_alone(text, doubtful, found)])
-
-
-def _alone(
-    text: str, doubtful: list[tuple[float, int, int]], found: list[tuple[float, int, int]]
-) -> Iterator[tuple[float, int, int]]:
-    """Yield the *doubtful* words in whose line nothing else was *found*: "in restic, the password is mzTnWq9ww"."""
-    taken = sorted(start for _, start, _ in found)
-    for one in doubtful:
-        first = text.rfind("\n", 0, one[1]) + 1
-        last = text.find("\n", one[2])
-        at = bisect_left(taken, first)
-        if at == len(taken) or (0 <= last < taken[at]):
-            yield one
+            found.append((score, candidate.start, candidate.end))
+    yield from _apart(found)
 
 
 def _is_announced(lower: str, candidate: Candidate) -> bool:
     """Whether a word around *candidate* names a lock or secret, if it is short or of a kind ("varnish type 2320")."""
-    shortly = max(0, candidate.start - SHORTLY_BEFORE)
-    if any(pattern.compiled.search(lower, shortly, candidate.start) for pattern in (_PLATE, _HOST, _AMOUNT)):
+    if _PLATE.compiled.search(lower, max(0, candidate.start - SHORTLY_BEFORE), candidate.start):
         return False
     kind = _KIND.compiled.search(lower, max(0, candidate.start - BEFORE), candidate.start)
     if kind and class_of(kind["noun"]) == "word":
-        classes = _ANNOUNCING - {"opens", "types"}
+        classes = _ANNOUNCING - {"opens"}
     elif candidate.end - candidate.start <= SHORT:
         classes = _ANNOUNCING
     else:
         return True
     words = _WORD.compiled.findall(lower, max(0, candidate.start - BEFORE), candidate.end + AFTER)
-    return any(class_of(word) in classes and word not in _LOOSE for word in words)
+    return any(class_of(word) in classes for word in words)
 
 
 def _score(text: str, candidate: Candidate) -> float:
     score = _score_of_shape(text[candidate.start : candidate.end], candidate.form)
-    for more, least in zip((near, in_line, above), HOPELESS, strict=True):
+    for more, least in zip((in_line, above), HOPELESS, strict=True):
         if score < least:
             break
         score += sum(map(_weight, more(text, candidate)))

@@ -9,7 +9,6 @@ from clawmem.domain.security.patterns import Pattern
 from clawmem.domain.security.secret_labels import SecretLabel, regions
 from clawmem.domain.security.secret_talk import is_talk
 from clawmem.domain.security.secret_values import Span, is_common_word, is_placeholder
-from clawmem.domain.security.secret_words import class_of
 
 _WORDS = r"(?P<value>[^\W\d_]{2,15}(?: [^\W\d_]{1,15}){2,9}?)"
 _ENDS = r"(?=[\"'`”»)]{0,2}(?:[.,;!?)|]|\s{0,3}(?:$|\n)|\s(?:for|to|on|in|at|and|exactly|before|until|as|is|or|fur|und|bis|pour|et|para|y)\b))"
@@ -33,7 +32,6 @@ _DIAL = Pattern(
     r"\b(?:dial|safe|combination|padlock|bike lock|tresor|zahlenschloss|kombination|coffre|cadenas|combinaison|caja fuerte|candado|combinacion)\b"
 )
 _DIRECTION = Pattern(r"\b(?:left|right|links|rechts|gauche|droite|izquierda|derecha)\b")
-_NEXT_WORD = Pattern(r"\s(?P<word>[^\W\d_]{1,30})")
 _TWO_DIGITS = Pattern(r"\d{1,2}")
 _LEAST_NUMBERS = 3
 _DIAL_CUES = ("dial", "safe", "combination", "padlock", "bike lock", "tresor", "schloss", "kombination", "coffre", "cadenas", "combinaison", "caja", "candado", "combinacion")  # fmt: skip
@@ -81,9 +79,6 @@ def dials(lower: str) -> Iterator[Span]:
         if not _DIAL.compiled.search(lower, first, last):
             continue
         for match in _DIALLED.compiled.finditer(lower, first, last):
-            after = _NEXT_WORD.compiled.match(lower, match.end())
-            if after and class_of(after["word"]) == "unit":
-                continue
             numbers = list(_TWO_DIGITS.compiled.finditer(lower, *match.span()))
             if len(numbers) >= _LEAST_NUMBERS or _DIRECTION.compiled.search(match[0]):
                 yield from (number.span() for number in numbers)

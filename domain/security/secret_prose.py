@@ -1,4 +1,4 @@
-"""Secrets in sentences: "the password for the NAS is …", "use … as the password"."""
+"""Secrets in sentences: "the password for the NAS is …", "log in with nora / …", "use … as the password"."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from clawmem.domain.security import secret_values
 from clawmem.domain.security.patterns import Pattern
-from clawmem.domain.security.secret_labels import SecretLabel
+from clawmem.domain.security.secret_labels import SecretLabel, regions
 from clawmem.domain.security.secret_talk import is_word_password
 from clawmem.domain.security.secret_values import Span
 
@@ -41,7 +41,23 @@ _GIVEN_BEFORE = Pattern(
     r"(?:(?:the|a|an|our|my|your|his|her|its|this|new|old|current|das|ein|dein|mein|unser|neues|aktuelles|le|un|la|una|su|mi|mon|votre|nouveau|nueva)\s{1,3}){0,3}"
     r"(?:[A-Za-z-]{2,20}[ -])?\Z"
 )
-_LINE = 120  # characters before a label in which its value is looked for
+_LOGIN = Pattern(
+    r"\b(?:log(?:ged)? ?-?in|sign(?:ed)? ?in|login|logins|credentials?|creds|zugangsdaten|anmeldedaten|logindaten|zugang|zugriff|melde|anmeld\w{0,5}"
+    r"|einlogg\w{0,3}|logge|wi-?fi|wlan|ssid|(?=(?:root|admin|administrator|postgres) ?/ )|connect\w{0,6}|connexion|identifiants?|credenziali|access (?=with|as|for)|accedi|accesso|cuenta|compte|inicia|entra|entrar|accede|acceso|credenciales|ssh|account|konto)\b"
+)
+_LOGIN_PIECES = (
+    "log", "sign", "cred", "zugang", "zugriff", "meld", "connex", "connect", "identifiant", "inicia", "entra", "acce", "ssh", "account", "konto", "wifi", "wi-fi", "wlan", "ssid", "root", "admin", "postgres",
+)  # fmt: skip
+_PAIR = Pattern(
+    r"(?:^|(?<=[\s:(\"'`]))(?=(?P<user>[\w.@+-]{2,60})[\"'`]?(?:\s{0,2}[/|]\s{0,2}|:|(?<!fails)\s{1,2}(?:and|und|et|y|(?:with|mit|avec|con)(?: (?:the )?(?:password|passwort))?)\s{1,2})[\"'`]?"
+    r"(?P<value>[^\s\"'`/|]{5,100}))"
+)
+# "login on the NAS: nora, and then …": the colon shows that an account follows.
+_THEN = Pattern(
+    r":[ \t]{1,3}[\"'`]?(?P<user>[\w.@+-]{2,60})[\"'`]?,?[ \t]{1,2}(?:(?:and|und|et|y|e)[ \t]{1,2})?(?:then|dann|danach|puis|ensuite|luego|despues|poi)[ \t]{1,2}"
+    r"[\"'`]?(?P<value>[^\s\"'`/|]{5,100})"
+)
+_LINE = 120  # characters after a word of logging in
 _LONGEST_VALUE = 300
 _LEAST_HYPHENS = 3  # of a passphrase
 _SPEAKS_OF_HASHES = ("commit", "sha", "hash", "digest", "checksum", "fingerprint", "cache")
@@ -93,6 +109,28 @@ def _said_before(text: str, label: SecretLabel) -> Span | None:
         else secret_values.is_password(text[start:end])
     )
     return (start, end) if is_secret else None
+
+
+def logins(text: str, lower: str) -> Iterator[Span]:
+    """Find the second half of ``user / password`` behind words of logging in."""
+    for first, last in regions(lower, _LOGIN_PIECES, 2, 24):
+        for match in _LOGIN.compiled.finditer(lower, first, last):
+            stop = lower.find("\n", match.end(), match.end() + _LINE)
+            stop = min(len(lower), match.end() + _LINE) if stop < 0 else stop
+            yield from _second_halves(text, match.end(), stop)
+
+
+def _second_halves(text: str, at: int, stop: int) -> Iterator[Span]:
+    for pair in _PAIR.compiled.finditer(text, at, stop):
+        start, end = _trimmed(text, *pair.span("value"))
+        value = text[start:end]
+        if any(c.isdigit() for c in value) and secret_values.is_password(value):
+            yield start, end
+            return
+    for pair in _THEN.compiled.finditer(text, at, stop):
+        start, end = _trimmed(text, *pair.span("value"))
+        if secret_values.is_password(text[start:end]):
+            yield start, end
 
 
 def _value(text: str, start: int) -> Span | None:

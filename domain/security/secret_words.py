@@ -32,26 +32,15 @@ _CLASSES = {
         versie toestel vlucht trein haak gebouw regel hoofdstuk encomenda fatura processo peca comboio lugar""",
     "label": """code codes pin password passwort kennwort passphrase passcode combination pw pwd pass login credentials secret key token keyphrase codeword kombination zahlenkombination
         geheimzahl ziffern losung zugang zugangscode zugangsdaten schlussel mot mdp combinaison digicode cle jeton identifiant contrasena clave codigo combinacion codice combinazione parola
-        chiave wachtwoord cijfercode sleutel combinatie senha combinacao chave digits number numbers figures word words phrase cifre cifras chiffres passphrases passwd psk puk totp otp seed codeword watchword passwort passworter kenn losungswort codewort geheimwort magic mnemonic community sysop override pincode pinnummer zahl zahlen zahlenfolge ziffernfolge
-        tastencode kennworter zugangswort parole clef numeros numero frase palabra palabras numeri sequence combo geheim segreta segreto cijfers woord woorden palavra palavras""",
+        chiave wachtwoord cijfercode sleutel combinatie senha combinacao chave digits number numbers figures word phrase cifre cifras chiffres""",
     "lock": """door gate garage shed barn safe alarm keypad lockbox locker padlock lock lift barrier cabinet tablet phone kiosk terminal till printer router nas camera intercom thermostat wifi
         wlan tur tor haustur schuppen tresor alarmanlage schliessfach spind schloss fahrradschloss aufzug schranke schrank kasse handy drucker kamera porte portail coffre alarme cadenas
         antivol ascenseur barriere caisse tablette imprimante puerta portal garaje trastero alarma candado ascensor barrera tableta movil impresora porta cancello cassaforte allarme
         lucchetto ascensore stampante deur poort schuur kluis slot fietsslot slagboom portao cofre cadeado vault siren panel laptop computer voicemail sim card wallet backup account portal""",
-    "types": """type types typed typing enter enters entered entering punch punches dial dials dialled press presses tap taps tapped key keys keyed put puts input say says said whisper answer answers
-        reply quote try tries tried use uses used using supply supplies give gives gave set paste tippe tippst tippt tippen gib gibt eingeben eingibst eingabe drucken wahle wahlen wahlst sag sage sagen
-        sagt nimm nimmt nutze nutzt verwende verwendet antworte tape tapes tapez taper tapant compose composez composer saisir saisis saisissez saisie dis dites dire utilise utilisez mets mettez
-        repond repondez teclea teclear tecleas marca marcar marcas pulsa pulsar introduce introducir escribe escribes escribir pon pones poner usa usar usas di decir responde digita digitare premi
-        inserisci inserire scrivi scrivere usare rispondi toets toetsen tik typ typt intoetsen invoeren gebruik gebruikt zeg zegt digite""",
     "opens": """opens open opened unlocks unlock responds obeys accepts accept wants needs expects asks demands type enter punch dial press tap use uses supply quote answer disarm disarms
         set reset changed change programmed released silenced armed log sign in boots decrypt decrypts encrypted protected secured offnet offnen reagiert verlangt tippe tippen gib eingeben
         drucken wahlen eingestellt geandert gesichert entsperrt ouvre ouvrir deverrouille tape tapez compose composer saisir saisis regle demande exige abre abrir desbloquea teclea marca
         marcar pulsa introduce cambio apre aprire sblocca digita digitare premi inserisci impostato gaat toets toetsen tik druk gezet veranderd beveiligd digitar mudou desbloqueia""",
-    "kept": """vault bitwarden keepass keepassxc 1password lastpass envelope drawer manager wiki intranet tresor umschlag schublade enveloppe tiroir sobre cajon busta cassetto envelop
-        policy expires expired expire expiry forgotten forgot lost missing required leaked compromised length rotation abgelaufen vergessen verloren erforderlich gesperrt oublie perdu expire obligatoire
-        caduca caducada olvidada perdida obligatoria scaduta dimenticata persa verlopen vergeten kwijt verplicht""",
-    "negated": """not no never don't doesn't isn't without nobody none nothing kein keine keinen nicht nie niemand ohne pas jamais aucun aucune sans personne nunca ningun ninguna sin nadie mai nessuna nessuno
-        senza geen niet nooit nao nem sem""",
     "small": """a an the and or to from on at by for with when if until before after since then now again please but so as is are was were be it its this that these those he she we you they i
         in into off up not no nothing only just still always never here there und oder dann bis seit wenn ab bei mit fur von zu zum zur im am auf ist war das die der dem den ein eine nicht nur
         noch immer et ou puis quand si jusqu depuis avec pour de du le la les un une est pas y o luego cuando si hasta desde con para de del el la los las un una es no solo e poi quando se
