@@ -55,7 +55,7 @@ class TestFull:
         for number in range(4):
             world.write(f"n{number}.md", f"# Changed {number}\n\n" + f"Beast{number} roams.\n\n" * 60)
         (world.root / "n0.md").unlink()
-        for number in range(30):
+        for number in range(60):
             world.write(f"new{number}.md", f"# New {number}\n\n" + f"Word{number} and more. " * 300)
         kept = [len(world.paths())]
 
@@ -68,7 +68,7 @@ class TestFull:
         assert kept == sorted(kept)
         assert len(set(kept)) > 1  # what was committed before is not read again
 
-        assert world.update().unchanged == 33
+        assert world.update().unchanged == 63
         world.embed()
         assert world.verify() == []
 

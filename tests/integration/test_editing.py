@@ -24,12 +24,14 @@ def editor(remembered: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """Return a function that sets an editor that runs code on ``file``; it returns the log of its arguments."""
 
     def become(code: str) -> Path:
-        script, log = tmp_path / "vim", tmp_path / "opened.json"
-        script.write_text(
-            f"#!{sys.executable}\nimport json, os, sys\nfrom pathlib import Path\n"
+        script, program, log = tmp_path / "vim", tmp_path / "vim.py", tmp_path / "opened.json"
+        program.write_text(
+            f"import json, os, sys\nfrom pathlib import Path\n"
             f"Path({str(log)!r}).write_text(json.dumps(sys.argv[1:]))\nfile = Path(sys.argv[-1])\n{code}\n",
             "utf-8",
         )
+        # A path with a blank cannot stand behind "#!".
+        script.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, str(program)])} "$@"\n', "utf-8")
         script.chmod(0o700)
         monkeypatch.delenv("VISUAL", raising=False)
         monkeypatch.setenv("EDITOR", shlex.quote(str(script)))

@@ -85,18 +85,18 @@ def test_prompts_and_answers_of_a_takeout(invoke: Invoke, tmp_path: Path) -> Non
         [],
         [],
     )
-    first, second = documents(invoke)
-    assert (first["authored_at"], second["authored_at"]) == (
+    first, second, third = documents(invoke)  # what was said on the next day is a document of its own
+    assert [one["authored_at"] for one in (first, second, third)] == [
         "2026-05-01T00:00:00.000Z",
         "2026-05-19T22:07:02.000Z",
-    )
+        "2026-05-20T11:00:00.000Z",
+    ]
     assert first["text"] == (
         "**User:** What comes first?\non the boat\n\n"
         "**Agent:** Two steps:\n- Sand & wash\n- Varnish\nif a < b:\npass\n"
     )
-    assert [
-        second["text"].index(one) for one in ("varnish", "Slowly", "second coat", "After a day")
-    ] == sorted(second["text"].index(one) for one in ("varnish", "Slowly", "second coat", "After a day"))
+    assert second["text"] == "**User:** How do I varnish the deck?\n\n**Agent:** Slowly.\n"
+    assert third["text"].endswith("**User:** And the second coat?\n\n**Agent:** After a day.\n")
     assert mined(invoke, tmp_path / "takeout.zip")["skipped"] == 1
 
 

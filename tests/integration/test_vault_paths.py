@@ -87,7 +87,7 @@ def test_advice_names_the_chosen_vault(
 def test_advice_for_a_named_vault(invoke: Invoke, notes: Path, home: Path, tmp_path: Path) -> None:
     """A command on the folders of the config file, which such a vault refuses, is recommended without it."""
     assert invoke("bootstrap", notes).exit_code == 0
-    configure(home, f"vaults: {{work: {tmp_path}/work.sqlite}}")
+    configure(home, f"autoEmbed: false\nvaults: {{work: {tmp_path}/work.sqlite}}")
     (home / "work").mkdir()
     (home / "work/plan.md").write_text("# Plan\n\nText.\n", "utf-8")
     assert invoke("vault", "sync", "work", home / "work").exit_code == 0

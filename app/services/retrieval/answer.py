@@ -215,7 +215,7 @@ class Result(ResultFields):
         """
         Return the front-matter line with most words of the question, except lines of technical properties.
 
-        A line of tags is returned only if the note has no text.
+        A line of tags is returned only if neither the note's text nor its names have a word of the question.
         """
         if not self.document.front_matter:
             return None
@@ -225,7 +225,9 @@ class Result(ResultFields):
             without_properties,
         )
 
-        ignored = TECHNICAL_PROPERTIES | TAG_PROPERTIES if self.body.strip() else TECHNICAL_PROPERTIES
+        ignored = TECHNICAL_PROPERTIES | (
+            TAG_PROPERTIES if len(self._unnamed) < len(self.words) else frozenset()
+        )
         head = without_properties(self.document.front_matter, ignored)
         if not holds_any(head, self._unnamed):
             return None
