@@ -254,7 +254,7 @@ def test_doctor_and_verify_are_content(remembered: Invoke) -> None:
     examined, compared = remembered("doctor"), remembered("verify", "--json")
 
     assert (examined.exit_code, compared.exit_code) == (0, 0), examined.output
-    assert json.loads(compared.stdout) == {"differences": [], "skipped": []}
+    assert json.loads(compared.stdout) == {"differences": [], "skipped": [], "rebuilt": []}
 
 
 def test_list_shows_the_latest(remembered: Invoke) -> None:
