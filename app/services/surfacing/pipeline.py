@@ -84,33 +84,23 @@ def finding(vault: SearchableDocuments, means: RetrievalDependencies, choices: C
         "named files": about_named_files(vault),
         "first notes": first_notes(vault, comparison),
         "judge": answering(vault, choices.prompt),
-        "newest": _newest_of_kind(vault),
-        "records of time": _records_of_time(vault),
+        "notes of time": _notes_of_time(vault),
     }
 
 
-def _records_of_time(vault: SearchableDocuments) -> Stage:
-    """Return `records_of_time`; its patterns take 20 to 70 ms to compile and are for prompts that name a time."""
+def _notes_of_time(vault: SearchableDocuments) -> Stage:
+    """
+    Return `newest_of_kind` and `records_of_time`, one after the other, for prompts that ask for them.
+
+    Their patterns take 20 to 70 ms to compile.
+    """
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.question.named_time is None:
+        if request.question.newest is None and request.question.named_time is None:
             return work
-        from clawmem.app.services.retrieval.stages.notes_among_lines import records_of_time
+        from clawmem.app.services.retrieval.stages.notes_among_lines import newest_of_kind, records_of_time
 
-        return records_of_time(vault)(request, work, trace)
-
-    return stage
-
-
-def _newest_of_kind(vault: SearchableDocuments) -> Stage:
-    """Return `newest_of_kind`, loaded for prompts that ask for the newest."""
-
-    def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
-        if request.question.newest is None:
-            return work
-        from clawmem.app.services.retrieval.stages.notes_among_lines import newest_of_kind
-
-        return newest_of_kind(vault)(request, work, trace)
+        return records_of_time(vault)(request, newest_of_kind(vault)(request, work, trace), trace)
 
     return stage
 
