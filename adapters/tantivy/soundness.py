@@ -7,10 +7,13 @@ import zlib
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from itertools import chain
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from struct import Struct
+from tempfile import TemporaryDirectory
+from typing import Any
 
 from tantivy import Query
 
@@ -23,6 +26,7 @@ _END = Struct("<II")
 _MAGIC = 1337
 _DELETED = ".del"
 _META = "meta.json"
+_SEGMENT = {"segment_id", "max_doc", "deletes"}
 _FILES = ".managed.json"  # tantivy's list of the files that it may delete
 
 
@@ -45,6 +49,8 @@ def ranking_faults() -> list[str]:
 def file_faults(folder: Path) -> list[str]:
     """Return a sentence for each damaged file of one granularity in *folder*."""
     meta = json.loads((folder / _META).read_bytes())
+    if not _is_written_so(meta):
+        return [f"{folder.name}/{_META} is not as it was written"]
     if not (folder / _FILES).exists():
         return [f"{folder.name}/{_FILES} is missing"]
     names = [segment["segment_id"].replace("-", "") for segment in meta["segments"]]
@@ -55,6 +61,25 @@ def file_faults(folder: Path) -> list[str]:
         return [f"{folder.name}/{_FILES} is not as it was written"]
     spoilt = [file for files in segments for file in _spoilt(files)]
     return [f"{folder.name}/{file.name} is not as it was written" for file in spoilt]
+
+
+def _is_written_so(meta: dict[str, Any]) -> bool:
+    """Whether *meta* has the keys, schema and settings of a new index: no checksum covers them."""
+    new = _new_meta()
+    return (
+        meta.keys() - {"payload"} == new.keys() - {"payload"}
+        and all(meta[name] == new[name] for name in ("schema", "index_settings"))
+        and all(segment.keys() == _SEGMENT for segment in meta["segments"])
+    )
+
+
+@cache
+def _new_meta() -> dict[str, Any]:
+    """Return the description that tantivy writes for an empty index."""
+    with TemporaryDirectory() as folder:
+        open_index(folder)
+        meta: dict[str, Any] = json.loads((Path(folder) / _META).read_bytes())
+        return meta
 
 
 def _spoilt(files: Sequence[Path]) -> list[Path]:

@@ -103,6 +103,15 @@ class TestDamage:
 
         assert_damaged(folder)
 
+    @pytest.mark.parametrize("changed", ["fieldnorms", "docstore_blocksize", "deletes"])
+    def test_a_letter_of_the_description(self, folder: Path, changed: str) -> None:
+        """No checksum covers the description of an index: its keys, its schema and its settings are compared."""
+        description = folder / "line/meta.json"
+        written = description.read_text("utf-8")
+        description.write_text(written.replace(changed, f"{changed[:-1]}_", 1), "utf-8")
+
+        assert TantivyLexicalIndex(str(folder)).faults()
+
     @pytest.mark.parametrize("ending", ["term", "idx", "pos", "fieldnorm", "store"])
     def test_a_single_bit(self, folder: Path, ending: str) -> None:
         """One bit that fell over does not stop the index from opening, but is named among its faults."""
