@@ -48,7 +48,7 @@ def records(environ: Mapping[str, str]) -> Iterator[RecordVault | None]:
 
 @contextmanager
 def writable_records(environ: Mapping[str, str]) -> Iterator[RecordVault]:
-    """Yield the records of an existing vault for small writes, without the vector extension."""
+    """Yield the records of an existing vault for small writes."""
     from clawmem.adapters.sqlite.vault import SqliteVault
 
     vault = SqliteVault(vault_place(environ))

@@ -24,7 +24,11 @@ _UPDATE = AnyCase(
     r"\b(?:updated?|correction|corrected|now|since|changed|new|korrektur|korrigiert|jetzt|neu|seit|geändert|maintenant|nouveau"
     r"|ahora|nuevo|agora|novo|(?:from|as of|ab|desde) (?:next|jan|feb|mar|apr|ma[iy]|jun|jul|aug|sep|o[ck]t|nov|de[cz]|20\d\d)\w*)\b"
 )
-_WHO = AnyCase(r"\b(?:who|whom|whose|wer|wem|wen|qui|quién|quem|chi)\b", "wh|we|qui|qu|chi")
+# At the beginning, or after words of asking: "customers who book" asks for no person.
+_WHO = AnyCase(
+    r"(?:\A\W*|\b(?:me|know|remember|recall|and|by|with|from|to|for) )(?:who|whom|whose|wer|wem|wen|qui|quién|quem|chi)\b",
+    "wh|we|qui|qu|chi",
+)
 _STEP = Pattern(r"(?<![ \t])[ \t]*\d{1,3}[.)][ \t]")
 _OPENING = (
     40  # characters at the beginning of a line that announce an update, or the words just before its subject

@@ -41,6 +41,7 @@ from clawmem.ports.stores import DocumentRecords
 
 CONVERSATION = "conversation"  # content type
 
+SUBJECT = 2  # words that name the subject of a line without the name of its note
 FRONT_MATTER_LINE = 2  # first line of the front matter in a file, after the opening fence
 
 
@@ -154,7 +155,9 @@ class Result(ResultFields):
             return found
         values_in = names_in if asks_for_person(asked.text) else numbers_in
         # A line that repeats the name of its note ("mail@brandt.example") is updated by one that does not.
-        words = self._unnamed if holds_any(found.text.partition("\n")[0], self._unnamed) else self.words
+        line = found.text.partition("\n")[0].lower()
+        is_named_besides = sum(word in line for word in self._unnamed) >= SUBJECT
+        words = self._unnamed if is_named_besides else self.words
         update = later_update(self.body, self._place(found), words, values_in)
         return self._cut(update, max_length) if update else found
 

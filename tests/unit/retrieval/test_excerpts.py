@@ -121,10 +121,13 @@ def test_names_in() -> None:
     assert names_in("Serviced by Ada. Then Bo Lie came.") == {"Ada", "Bo", "Lie"}
 
 
-@pytest.mark.parametrize("question", ["Who has the key?", "wer hat den Schlüssel", "whose boat"])
+@pytest.mark.parametrize(
+    "question", ["Who has the key?", "wer hat den Schlüssel", "whose boat", "do you know who sails"]
+)
 def test_asks_for_person(question: str) -> None:
-    """In five languages, as a whole word."""
+    """In five languages, as a whole word, but not in a clause about others."""
     assert asks_for_person(question)
+    assert not asks_for_person("customers who book a boat")
     assert not asks_for_person("What about the whole boat?")
 
 
