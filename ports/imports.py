@@ -31,8 +31,7 @@ class ForeignMemory(NamedTuple):
     A memory of another tool.
 
     ``id`` is permanent in its store, so that a second import finds the same memory. ``authored_at`` is the original time,
-    empty if unknown. ``project`` names the project or the user that it belongs to. An entity with ``observations`` has no
-    text: its page shows them with its title, its first tag as its type, and its facts.
+    empty if unknown. ``project`` names the project or the user that it belongs to.
     """
 
     id: str
@@ -47,7 +46,6 @@ class ForeignMemory(NamedTuple):
     project: str = ""
     facts: tuple[ForeignFact, ...] = ()
     relations: tuple[ForeignRelation, ...] = ()
-    observations: tuple[str, ...] | None = None
 
 
 class Unmatched(NamedTuple):

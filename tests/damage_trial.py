@@ -122,13 +122,17 @@ class TrialHome:
         talk = self._place / "talk.jsonl"
         talk.write_text("".join(map(_turn, range(len(TALK)), TALK)), "utf-8")
         self.done("mine", talk)
-        graph = [
-            {"type": "entity", "name": who, "entityType": "person", "observations": ["Sails."]}
-            for who, *_ in FACTS
+        people = [
+            {
+                "id": who,
+                "text": f"{who} sails.",
+                "facts": [{"subject": who, "predicate": predicate, "object": other, "kind": "person"}],
+            }
+            for who, predicate, other in FACTS
         ]
-        graph += [{"type": "relation", "from": a, "relationType": b, "to": c} for a, b, c in FACTS]
-        (self._place / "memory.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in graph), "utf-8")
-        self.done("import", "memory-jsonl", self._place / "memory.jsonl")
+        lines = "".join(f"{json.dumps(person)}\n" for person in people)
+        (self._place / "memories.jsonl").write_text(lines, "utf-8")
+        self.done("import", "jsonl", self._place / "memories.jsonl")
         self._save(self.older)
         for entry in DIARY:
             self.done("diary", "write", entry)

@@ -2,8 +2,7 @@
 Small stores of other memory tools, made here with the schema that each tool was seen to write.
 
 Seen: mem0ai 2.2.1 (history.db, and Qdrant on disk), claude-mem 13.25.3 (the CREATE TABLE statements of its worker),
-mempalace 3.11.0 with chromadb 1.5.9, portable-ai-memory 1.0.0, and the tables of ClawMem 0.9. Basic Memory, memsearch and
-OpenClaw keep Markdown files; agent files of Letta are JSON.
+and the tables of ClawMem 0.9. Basic Memory and OpenClaw keep Markdown files.
 """
 
 from __future__ import annotations
@@ -105,28 +104,6 @@ def claude_mem(folder: Path) -> None:
     )
 
 
-def mempalace(folder: Path) -> None:
-    script = """
-        create table collections (id text primary key, name text);
-        create table segments (id text primary key, collection text);
-        create table embeddings (id integer primary key, segment_id text, embedding_id text, seq_id blob, created_at text);
-        create table embedding_metadata (id integer, key text, string_value text, int_value integer, float_value real,
-            bool_value integer, primary key (id, key));
-        insert into collections values ('c', 'mempalace_drawers'), ('d', 'mempalace_closets');
-        insert into segments values ('s', 'c'), ('t', 'd');
-        insert into embeddings values (1, 's', 'drawer_kiln', x'01', ''), (2, 't', 'closet_1', x'02', '');"""
-    values = {"chroma:document": TEXT, "wing": "home", "room": "craft", "filed_at": OLD}
-    rows = [("embedding_metadata", (1, key, value, None, None, None)) for key, value in values.items()]
-    sqlite(folder / "palace/chroma.sqlite3", script, *rows)
-    graph = """
-        create table entities (id text primary key, name text, type text, properties text, created_at text);
-        create table triples (id text primary key, subject text, predicate text, object text, valid_from text,
-            valid_to text, confidence real, extracted_at text);
-        insert into entities values ('ann', 'Ann', 'person', '{}', ''), ('kiln', 'Kiln', 'tool', '{}', '');"""
-    triple = ("t", "ann", "uses", "kiln", "2025-01-01", None, 0.9, "2025-03-04 05:06:07")
-    sqlite(folder / "knowledge_graph.sqlite3", graph, ("triples", triple))
-
-
 def clawmem(folder: Path) -> None:
     script = """
         create table content (hash text primary key, doc text, created_at text);
@@ -173,63 +150,30 @@ def basic_memory(folder: Path) -> None:
     _file(folder / ".obsidian/app.md", "hidden")
 
 
-def memsearch(folder: Path) -> None:
-    _file(folder / "2025-03-04.md", f"## Session 10:12\n\n- {TEXT}\n")
-
-
 def openclaw(folder: Path) -> None:
     _file(folder / "memory/2025-03-04.md", f"# Tuesday\n\n{TEXT}\n")
     _file(folder / "MEMORY.md", "# Long-term\n\nAnn makes bowls.\n")
     _file(folder / "SOUL.md", "You are a bot.")
 
 
-def letta(folder: Path) -> None:
-    blocks = [
-        {"id": "block-0", "label": "human", "description": "about Ann", "value": TEXT, "created_at": OLD},
-        {"id": "block-1", "label": "persona", "value": ""},
-    ]
-    agents = [{"name": "Potter", "messages": [{"role": "user"}, {"role": "assistant"}], "tools": []}]
-    _file(folder / "potter.af", json.dumps({"agents": agents, "blocks": blocks}))
-
-
-def pam(folder: Path) -> None:
-    def memory(number: str, text: str, **more: Any) -> dict[str, Any]:
-        return {
-            "id": number, "type": "preference", "content": text, "content_hash": "sha256:0",
-            "temporal": {"created_at": OLD}, "provenance": {"platform": "chatgpt"}, "tags": ["craft"], **more,
-        }  # fmt: skip
-
-    memories = [memory("m1", TEXT), memory("m2", "Ann likes blue."), memory("m3", "No.", status="retracted")]
-    relations = [{"id": "r", "from": "m2", "to": "m1", "type": "supports", "created_at": OLD}]
-    store = {
-        "schema": "portable-ai-memory",
-        "schema_version": "1.0",
-        "owner": {"id": "ann"},
-        "memories": memories,
-    }
-    _file(folder / "memory-store.json", json.dumps({**store, "relations": relations}))
-
-
-def memory_jsonl(folder: Path) -> None:
-    lines = [
-        {"type": "entity", "name": "Kiln", "entityType": "tool", "observations": [TEXT]},
-        {"type": "entity", "name": "Ann", "entityType": "person", "observations": ["makes bowls"]},
-        {"type": "relation", "from": "Ann", "to": "Kiln", "relationType": "uses"},
-        {"type": "relation", "from": "Bob", "to": "Kiln", "relationType": "uses"},
-    ]
-    _file(folder / "memory.jsonl", "\n".join(map(json.dumps, lines)) + "\n{broken\n")
+def lines(folder: Path) -> None:
+    """The lines that ``clawmem export --format jsonl`` writes, and one that is damaged."""
+    memories: list[dict[str, Any]] = [
+        {
+            "id": "notes/ann.md", "text": "Ann likes blue.", "title": "Ann", "authored_at": OLD,
+            "facts": [{"subject": "Ann", "predicate": "uses", "object": "Kiln", "kind": "person"}],
+            "relations": [{"target": "notes/kiln.md", "kind": "supporting", "weight": 0.7}],
+        },
+        {"id": "notes/kiln.md", "text": TEXT, "authored_at": OLD, "tags": ["craft"], "project": "pottery"},
+    ]  # fmt: skip
+    _file(folder / "memories.jsonl", "".join(f"{json.dumps(one)}\n" for one in memories) + "{broken\n")
 
 
 STORES: dict[str, Callable[[Path], None]] = {
     "mem0": mem0,
     "claude-mem": claude_mem,
-    "mempalace": mempalace,
     "clawmem": clawmem,
     "basic-memory": basic_memory,
-    "memsearch": memsearch,
     "openclaw": openclaw,
-    "letta": letta,
-    "pam": pam,
-    "memory-jsonl": memory_jsonl,
+    "jsonl": lines,
 }
-USUAL = {"mempalace": "palace"}  # the store in the folder, where it is not the folder itself

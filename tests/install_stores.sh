@@ -10,28 +10,20 @@ install_package() {
 }
 install_mem0() { install_package mem0 "$@"; }
 install_basic-memory() { install_package basic-memory "$@"; }
-install_mempalace() { install_package mempalace "$@"; }
-install_letta() { install_package letta "$@"; }
-install_pam() { install_package pam "$@"; }
-install_server-memory() { npm install --no-fund --no-audit --prefix server-memory "$@"; }
 # The package alone, without the programs that it starts, and the interpreter of its store.
 install_claude-mem() {
   npm install --no-fund --no-audit --ignore-scripts --prefix claude-mem "${@:2}"
   (cd claude-mem && npm pack --silent "$1" && tar xzf claude-mem-*.tgz)
 }
 install_samples() {
-  mkdir -p samples && cd samples && ../pam/bin/pip download -qq --no-deps --no-binary :all: "$@"
+  mkdir -p samples && cd samples && ../mem0/bin/pip download -qq --no-deps --no-binary :all: "$@"
   for packed in *.tar.gz; do tar xzf "$packed"; done && cd ..
 }
 
 install_once mem0 mem0ai==2.2.1
-install_once server-memory @modelcontextprotocol/server-memory@2026.8.31
 platform=$(node -p 'process.platform + "-" + process.arch.replace("arm64", "aarch64")')
 install_once claude-mem claude-mem@13.25.3 "@oven/bun-$platform@1.3.14"
-install_once mempalace mempalace==3.11.0
-install_once letta letta==0.16.8 asyncpg
-install_once pam portable-ai-memory==1.0.0
-install_once samples logactyl==0.1.5 chat-history==0.3.3 portable-ai-memory==1.0.0
+install_once samples logactyl==0.1.5 chat-history==0.3.3
 # Basic Memory needs Python 3.12, and is left out without one.
 for newer in python3.14 python3.13 python3.12; do
   if "$newer" -c '' 2> /dev/null; then

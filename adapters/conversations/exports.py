@@ -13,7 +13,6 @@ from clawmem.adapters.conversations import (
     claude_ai,
     databases,
     gemini,
-    gemini_html,
     slack,
 )
 from clawmem.adapters.conversations.agents import ReadMessages
@@ -54,7 +53,6 @@ class DiskExports(ConversationExports):
             *chatgpt.FORMATS,
             *claude_ai.FORMATS,
             *gemini.FORMATS,
-            *gemini_html.FORMATS,
             *agents.formats(read_messages),
             *databases.FORMATS,
             *slack.FORMATS,

@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
-from clawmem.adapters.imports.reading import database, found_in, store_of, text, words
+from clawmem.adapters.imports.reading import Row, database, file_in, text, words
 from clawmem.ports.imports import ForeignMemory, Unmatched
 
 TOOL = "claude-mem"
-
 _TYPES = {"decision": "decision", "bugfix": "problem", "preference": "preference"}
 _PARTS = ("request", "investigated", "learned", "completed", "next_steps", "notes")
 
 
 def read(place: Path) -> Iterator[ForeignMemory | Unmatched]:
     """Yield observations, then summaries; prompts of the user have no counterpart (see ``clawmem mine``)."""
-    with database(TOOL, found_in(TOOL, place, "claude-mem.db")) as store:
+    with database(TOOL, file_in(TOOL, place, "claude-mem.db")) as store:
         store.require("observations", "id", "project", "text", "type", "created_at")
         for row in store.rows("select * from observations order by id"):
             yield _observation(row)
         if store.columns("session_summaries"):
             for row in store.rows("select * from session_summaries order by id"):
-                yield _summary(row)
+                parts = [(part, text(row, part)) for part in _PARTS if text(row, part)]
+                yield ForeignMemory(
+                    f"summary-{row['id']}",
+                    "\n\n".join(
+                        f"**{part.replace('_', ' ').capitalize()}:** {value}" for part, value in parts
+                    ),
+                    text(row, "request")[:80],
+                    "handoff",
+                    text(row, "created_at"),
+                    project=text(row, "project"),
+                )
         if store.columns("user_prompts"):
             for _ in store.rows("select 1 from user_prompts"):
                 yield Unmatched("prompt")
 
 
-def _observation(row: Mapping[str, Any]) -> ForeignMemory:
-    facts = "\n".join(f"- {one}" for one in words(row.get("facts")))
-    files = [*words(row.get("files_read")), *words(row.get("files_modified"))]
+def _observation(row: Row) -> ForeignMemory:
+    facts = "\n".join(f"- {fact}" for fact in words(row.get("facts")))
+    files = dict.fromkeys((*words(row.get("files_read")), *words(row.get("files_modified"))))
     parts = (
         text(row, "subtitle"),
         text(row, "narrative") or text(row, "text"),
         facts,
-        f"Files: {', '.join(dict.fromkeys(files))}" if files else "",
+        f"Files: {', '.join(files)}" if files else "",
     )
     return ForeignMemory(
         f"observation-{row['id']}",
@@ -47,19 +55,3 @@ def _observation(row: Mapping[str, Any]) -> ForeignMemory:
         tuple(filter(None, (text(row, "type"), *words(row.get("concepts"))))),
         project=text(row, "project"),
     )
-
-
-def _summary(row: Mapping[str, Any]) -> ForeignMemory:
-    said = [(part, text(row, part)) for part in _PARTS if text(row, part)]
-    body = "\n\n".join(f"**{part.replace('_', ' ').capitalize()}:** {value}" for part, value in said)
-    return ForeignMemory(
-        f"summary-{row['id']}",
-        body,
-        text(row, "request")[:80],
-        "handoff",
-        text(row, "created_at"),
-        project=text(row, "project"),
-    )
-
-
-STORES = (store_of(TOOL, (".claude-mem",), read),)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from clawmem.adapters.imports.reading import database, found_in, store_of, text
+from clawmem.adapters.imports.reading import database, file_in, text
 from clawmem.ports.imports import ForeignMemory, Unmatched
 
 TOOL = "mem0"
@@ -29,31 +29,24 @@ def read(place: Path) -> Iterator[ForeignMemory | Unmatched]:
     *place* is the folder with ``history.db``, or that file. Payloads of Qdrant in a folder next to it add user,
     category and other metadata.
     """
-    history = found_in(TOOL, place, "history.db")
+    history = file_in(TOOL, place, "history.db")
     payloads = dict(_payloads(history.parent))
+    columns = "memory_id new_memory event is_deleted created_at role updated_at".split()
     with database(TOOL, history) as store:
-        store.require(
-            "history", "memory_id", "new_memory", "event", "is_deleted", "created_at", "role", "updated_at"
-        )
+        store.require("history", *columns)
         for row in store.rows(_LAST):
-            number = text(row, "memory_id")
             if row["is_deleted"] or row["event"] == "DELETE" or not text(row, "new_memory").strip():
                 yield Unmatched("deleted memory")
-            else:
-                yield _memory(number, row, payloads.get(number, {}))
-
-
-def _memory(number: str, row: Mapping[str, Any], payload: Mapping[str, Any]) -> ForeignMemory:
-    scope = next((str(payload[one]) for one in _SCOPES if payload.get(one)), "")
-    categories = payload.get("categories") or payload.get("category") or ()
-    named = [categories] if isinstance(categories, str) else list(categories)
-    return ForeignMemory(
-        number,
-        text(row, "new_memory"),
-        authored_at=text(payload, "created_at") or text(row, "created_at"),
-        tags=tuple(map(str, named)),
-        project=scope,
-    )
+                continue
+            payload = payloads.get(text(row, "memory_id"), {})
+            categories = payload.get("categories") or payload.get("category") or ()
+            yield ForeignMemory(
+                text(row, "memory_id"),
+                text(row, "new_memory"),
+                authored_at=text(payload, "created_at") or text(row, "created_at"),
+                tags=tuple(map(str, [categories] if isinstance(categories, str) else categories)),
+                project=next((str(payload[scope]) for scope in _SCOPES if payload.get(scope)), ""),
+            )
 
 
 def _payloads(folder: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -86,6 +79,3 @@ def _point(content: bytes) -> dict[str, Any]:
         return dict(vars(_PointReader(io.BytesIO(content)).load()))
     except (pickle.UnpicklingError, EOFError, AttributeError, TypeError, ValueError, IndexError, KeyError):
         return {}
-
-
-STORES = (store_of(TOOL, (".mem0",), read),)

@@ -1,26 +1,24 @@
-"""Rows of foreign databases, and files of foreign folders."""
+"""Rows of foreign databases, and files of foreign folders, which are opened for reading only."""
 
 from __future__ import annotations
 
 import json
-import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
-from zipfile import is_zipfile
 
 import apsw
 
-from clawmem.ports.imports import ForeignMemory, ForeignStore, StoreUnreadable, Unmatched
+from clawmem.ports.imports import StoreUnreadable
 
-MOST_BYTES = 64 << 20  # of one file of text
+MAX_TEXT = 64 << 20  # bytes of one file of text
 Row = dict[str, Any]
 
 
 class ForeignDatabase:
-    """An SQLite file of another tool, opened for reading; columns that it lacks are left out of its rows."""
+    """An SQLite file of another tool; rows have the columns that the file has."""
 
     def __init__(self, tool: str, connection: apsw.Connection, place: Path) -> None:
         self._tool = tool
@@ -35,17 +33,15 @@ class ForeignDatabase:
     def require(self, table: str, *columns: str) -> None:
         """Raise StoreUnreadable unless *table* has all of *columns*."""
         if missing := {*columns} - self.columns(table):
-            raise StoreUnreadable(
-                self._tool, str(self._place), f"its table {table} has no {', '.join(sorted(missing))}"
-            )
+            reason = f"its table {table} has no {', '.join(sorted(missing))}"
+            raise StoreUnreadable(self._tool, str(self._place), reason)
 
     def rows(self, sql: str, bindings: Sequence[Any] = ()) -> Iterator[Row]:
-        """Yield the rows of a query by column."""
+        """Yield the rows of a query by column; raise StoreUnreadable where the file is damaged."""
         try:
             cursor = self._connection.execute(sql, bindings)
             for row in cursor:
-                names = [name for name, *_ in cursor.get_description()]
-                yield dict(zip(names, row, strict=True))
+                yield dict(zip((name for name, *_ in cursor.get_description()), row, strict=True))
         except (apsw.Error, UnicodeError) as error:
             raise StoreUnreadable(self._tool, str(self._place), str(error)) from error
 
@@ -62,8 +58,9 @@ def database(tool: str, place: Path) -> Iterator[ForeignDatabase]:
         raise StoreUnreadable(tool, str(place), "there is no such file")
     try:
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-        connection = apsw.Connection(f"file:{quote(str(place.absolute()))}?mode=ro", flags=flags)
-        with closing(connection):
+        with closing(
+            apsw.Connection(f"file:{quote(str(place.absolute()))}?mode=ro", flags=flags)
+        ) as connection:
             connection.set_busy_timeout(2_000)
             connection.execute("select count(*) from sqlite_schema")
             yield ForeignDatabase(tool, connection, place)
@@ -76,56 +73,25 @@ def text_of(tool: str, file: Path) -> str:
     Return the text of *file*; bytes that are not UTF-8 are replaced.
 
     Raises:
-        StoreUnreadable: It cannot be read, or has more than 64 MB.
+        StoreUnreadable: It is no regular file, cannot be read, or has more than 64 MB.
     """
     try:
         if file.exists() and not file.is_file():
             raise StoreUnreadable(tool, str(file), "it is not a regular file")
-        if file.stat().st_size > MOST_BYTES:
-            raise StoreUnreadable(tool, str(file), f"it has more than {MOST_BYTES >> 20} MB")
+        if file.stat().st_size > MAX_TEXT:
+            raise StoreUnreadable(tool, str(file), f"it has more than {MAX_TEXT >> 20} MB")
         return file.read_text("utf-8-sig", "replace")
     except OSError as error:
         raise StoreUnreadable(tool, str(file), (error.strerror or type(error).__name__).lower()) from error
 
 
-def json_of(tool: str, file: Path) -> Any:
-    """Return the JSON value in *file*; raise StoreUnreadable if there is none."""
-    try:
-        return json.loads(text_of(tool, file))
-    except (ValueError, RecursionError) as error:
-        raise StoreUnreadable(tool, str(file), f"it is no JSON ({error})") from error
-
-
-def found_in(tool: str, place: Path, *names: str) -> Path:
+def file_in(tool: str, place: Path, *names: str) -> Path:
     """Return *place* itself, or the first of *names* in that folder; raise StoreUnreadable if there is neither."""
     if not place.is_dir():
         return place
-    files = (place / name for name in names)
-    if file := next((one for one in files if one.is_file()), None):
+    if file := next((place / name for name in names if (place / name).is_file()), None):
         return file
     raise StoreUnreadable(tool, str(place), f"the folder has no {' or '.join(names)}")
-
-
-def store_of(
-    tool: str, usual: tuple[str, ...], read: Callable[[Path], Iterator[ForeignMemory | Unmatched]]
-) -> ForeignStore:
-    """Return the store of *tool* with *read*, which refuses a ZIP file."""
-
-    def unpacked(place: str) -> Iterator[ForeignMemory | Unmatched]:
-        _refuse_archive(tool, Path(place))
-        return read(Path(place))
-
-    return ForeignStore(tool, usual, unpacked)
-
-
-def _refuse_archive(tool: str, place: Path) -> None:
-    if not (place.is_file() and is_zipfile(place)):
-        return
-    remedy = (
-        f"Unpack it, and name the store in it: clawmem import {tool} PATH. If it holds conversations, run: "
-        f"clawmem mine {shlex.quote(str(place))}"
-    )
-    raise StoreUnreadable(tool, str(place), "it is a ZIP file", remedy)
 
 
 def words(value: object) -> tuple[str, ...]:
@@ -135,7 +101,9 @@ def words(value: object) -> tuple[str, ...]:
             value = json.loads(value)
         except ValueError:
             return ()
-    return tuple(str(one) for one in value if isinstance(one, str | int)) if isinstance(value, list) else ()
+    return (
+        tuple(str(item) for item in value if isinstance(item, str | int)) if isinstance(value, list) else ()
+    )
 
 
 def text(row: Mapping[str, Any], name: str) -> str:

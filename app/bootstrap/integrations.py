@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from importlib import import_module
-from types import MappingProxyType
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.beads.tracker import BeadsTracker
+from clawmem.adapters.imports.stores import STORES
 from clawmem.adapters.sqlite.agent_sessions import OpenClawSessions
 from clawmem.app.services.capture.session import RedactedTranscripts
 from clawmem.app.services.issues import SyncIssues
@@ -39,24 +38,9 @@ def save_session(services: Services) -> SaveSession:
     return SaveSession(transcripts, adapters.files, adapters.new_files, services.clock)
 
 
-_MODULES: Mapping[str, str] = MappingProxyType(
-    {
-        "mem0": "mem0",
-        "claude-mem": "claude_mem",
-        "basic-memory": "markdown_memories",
-        "mempalace": "mempalace",
-        "memsearch": "markdown_memories",
-        "openclaw": "markdown_memories",
-        "clawmem": "clawmem_original",
-        "letta": "interchange",
-        "pam": "interchange",
-        "memory-jsonl": "interchange",
-    }
-)
-TOOLS = tuple(_MODULES)
+TOOLS = tuple(STORES)
 
 
 def foreign_store(tool: str) -> ForeignStore:
     """Return the reader of the stores of *tool*, one of `TOOLS`."""
-    stores: tuple[ForeignStore, ...] = import_module(f"clawmem.adapters.imports.{_MODULES[tool]}").STORES
-    return next(one for one in stores if one.name == tool)
+    return STORES[tool]

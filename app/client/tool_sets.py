@@ -8,9 +8,8 @@ TOOLS_VARIABLE = "CLAWMEM_MCP_TOOLS"
 
 # Tools whose changes the later requests of the same connection see, also if it sends them without waiting for the answer.
 WRITING_TOOLS = frozenset(
-    "add_observations beads_sync build_graphs create_entities create_relations delete_entities delete_observations "
-    "delete_relations diary_write embed lifecycle_restore lifecycle_sweep memory memory_forget memory_pin memory_remember "
-    "memory_snooze profile reindex vault_sync".split()
+    "beads_sync build_graphs diary_write embed lifecycle_restore lifecycle_sweep memory memory_forget memory_pin "
+    "memory_remember memory_snooze profile reindex vault_sync".split()
 )
 IN_ORDER_S = (
     10.0  # that a request waits for earlier changes; embedding or reading a large folder takes longer
@@ -21,7 +20,6 @@ class ToolSet(StrEnum):
     """Tool sets; each is a server of its own, because names and conventions of the others are not those of clawmem."""
 
     CLAWMEM = "clawmem"
-    MEMORY = "memory"  # the knowledge graph of the reference server
     FILES = "files"  # a folder of text files
 
 

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
-from clawmem.app.environment.private_files import write_whole
 from clawmem.app.operations.fields import Address, DocumentReference, place_of, provenance_of, title_of
 from clawmem.app.operations.operation import Command, Effect, Flag, Operation, Option, Request, Result
-from clawmem.app.operations.output import plural, verbatim
+from clawmem.app.operations.output import plural
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.graph.build import SIMILAR, BuildReport, CausalStep
-from clawmem.app.services.graph.export import graphml, json_ld, whole_graph
 from clawmem.app.services.retrieval.retrievers import NO_VECTORS, lacks_vectors
 from clawmem.domain.graph.causal import DEPTH, LEAST_DEPTH, MOST_DEPTH, Direction
 from clawmem.domain.security.quoting import lines_to_read, title_to_read, without_orders
-from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -95,27 +91,6 @@ class CausalLinks(Result):
     source: DocumentReference
     direction: str
     links: list[CausalLink]
-
-
-class GraphExport(Request):
-    """The format of an export, and its file."""
-
-    form: Annotated[
-        Literal["graphml", "jsonld"],
-        Field(description="The format: graphml or jsonld."),
-        Option(("--format",)),
-    ] = "graphml"
-    output: Annotated[Path | None, Field(description="Write to this file."), Option(("-o", "--output"))] = (
-        None
-    )
-
-
-class ExportedGraph(Result):
-    """The graph as text, or the file it was written to."""
-
-    form: str
-    graph: str
-    file: str | None = None
 
 
 def build(services: Services, request: BuildRequest) -> Graphs:
@@ -196,19 +171,6 @@ def _link_lines(link: CausalLink) -> list[str]:
     return [head, *(lines_to_read(link.reasoning, link.origin) if link.reasoning else ())]
 
 
-def export(services: Services, request: GraphExport) -> ExportedGraph:
-    """Export documents, entities, facts and relations as one graph."""
-    text = "\n".join((graphml if request.form == "graphml" else json_ld)(whole_graph(services.vault)))
-    if request.output is None:
-        return ExportedGraph(form=request.form, graph=text)
-    try:
-        write_whole(request.output, f"{text}\n".encode())
-    except OSError as error:
-        message = f"{request.output} cannot be written: {error.strerror}."
-        raise InvalidInput("INVALID_INPUT", message) from error
-    return ExportedGraph(form=request.form, graph="", file=str(request.output))
-
-
 OPERATIONS = (
     Operation(
         name="build_graphs",
@@ -225,13 +187,5 @@ OPERATIONS = (
         text=_causes_text,
         route="/graph/causal/{docid:path}",
         commands=(Command("graph causes"),),
-    ),
-    Operation(
-        name="graph_export",
-        run=export,
-        effect=Effect.READS,
-        text=lambda result: [] if result.file else [verbatim(result.graph)],
-        is_tool=False,
-        in_own_process=True,  # a relative path is that of the command
     ),
 )

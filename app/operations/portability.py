@@ -16,14 +16,12 @@ from clawmem.app.operations.fields import CollectionNames, named_collections
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
 from clawmem.app.services.portability.bundle import (
-    Selection,
     asked,
     newest_moment,
     recorded_questions,
-    selected_files,
     write_bundle,
 )
-from clawmem.app.services.portability.interchange import memory_lines, pam_lines
+from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.redaction import redact
 from clawmem.ports.errors import InvalidInput
@@ -35,8 +33,7 @@ if TYPE_CHECKING:
 _NAMES = {
     "bundle": "clawmem-bundle.zip",
     "markdown": "clawmem-notes",
-    "pam": "memory-store.json",
-    "jsonl": "memory.jsonl",
+    "jsonl": "memories.jsonl",
 }
 Force = Annotated[bool, Field(description="Replace an existing file."), Option(("--force",))]
 
@@ -63,8 +60,8 @@ class ExportRequest(Request):
         Path | None, Field(description="The new file, or folder for markdown."), Option(("-o", "--output"))
     ] = None
     form: Annotated[
-        Literal["bundle", "markdown", "pam", "jsonl"],
-        Field(description="bundle, markdown, pam or jsonl."),
+        Literal["bundle", "markdown", "jsonl"],
+        Field(description="bundle, markdown or jsonl."),
         Option(("--format",)),
     ] = "bundle"
     since: Annotated[str, Field(description="Only documents written since this day.")] = ""
@@ -105,8 +102,8 @@ def export(services: Services, request: ExportRequest) -> Export:
     Write notes and memories to a file that leaves clawmem.
 
     A bundle (the default) is everything in one ZIP file, from which `clawmem restore` makes the same vault. markdown is
-    a folder of notes. pam is Portable AI Memory 1.0, and jsonl the file of the MCP reference memory server. Equal
-    content gives equal bytes.
+    a folder of notes. jsonl has each document with its facts and relations on one line, which `clawmem import jsonl`
+    reads. Equal content gives equal bytes.
     """
     if request.receipts and request.form != "bundle":
         raise InvalidInput("INVALID_INPUT", "Only a bundle has receipts. Leave --receipts out.")
@@ -123,8 +120,8 @@ def export(services: Services, request: ExportRequest) -> Export:
     elif request.form == "bundle":
         documents = _export_bundle(services, chosen, target, receipts=request.receipts)
     else:
-        lines = (pam_lines if request.form == "pam" else memory_lines)(services.vault, chosen)
-        documents = sum(chosen.holds(one) for one in services.vault.documents.latest())
+        lines = list(memory_lines(services.vault, chosen))
+        documents = len(lines)
         with _new_file(target) as draft:
             write_whole(draft, "".join(f"{line}\n" for line in lines).encode("utf-8", "replace"))
     return Export(form=request.form, file=str(target), documents=documents, renamed=renamed)

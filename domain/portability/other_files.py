@@ -29,13 +29,8 @@ def advice_about(file: str, head: bytes | None, names: Collection[str] = ()) -> 
     if head.startswith(_SQLITE):
         what = "it is a database of another program"
         return what, f"If a memory tool wrote it, run: clawmem import TOOL {file}"
-    if head.lstrip()[:1] in (b"{", b"["):
-        for mark, tool in ((b'"portable-ai-memory"', "pam"), (b'"observations"', "memory-jsonl")):
-            if mark in head:
-                return (
-                    f"it has memories in the format {tool}",
-                    f"Import them with: clawmem import {tool} {file}",
-                )
+    if head.startswith(b'{"id": "') and b'"text": "' in head:
+        return "it has memories as JSON lines", f"Import them with: clawmem import jsonl {file}"
     return None
 
 

@@ -113,11 +113,9 @@ def test_no_model_server_is_asked_without_a_request(remembered: Any, notes: Path
 
 def test_imports_end_with_vectors(remembered: Any, tmp_path: Path) -> None:
     """Of memories and of issues, as after update; a dry run makes none."""
-    memories = tmp_path / "memory.jsonl"
+    memories = tmp_path / "memories.jsonl"
     memories.write_text(
-        json.dumps(
-            {"type": "entity", "name": "Möwe", "entityType": "boat", "observations": ["Wiebke sails it."]}
-        ),
+        json.dumps({"id": "boat", "text": "Wiebke sails the Möwe."}),
         "utf-8",
     )
     project = tmp_path / "project" / ".beads"
@@ -126,7 +124,7 @@ def test_imports_end_with_vectors(remembered: Any, tmp_path: Path) -> None:
         json.dumps({"id": "p-1", "title": "Caulk the boat", "status": "open", "created_at": "2026-01-01T00:00:00Z"}) + "\n",
         "utf-8",
     )  # fmt: skip
-    importing = ("import", "memory-jsonl", str(memories), "--json")
+    importing = ("import", "jsonl", str(memories), "--json")
 
     assert json.loads(remembered(*importing, "--dry-run").output)["embed"] is None
     assert json.loads(remembered(*importing).output)["embed"]["embedded"] > 0

@@ -271,9 +271,8 @@ def mistaken(used: Invoke, home: Path) -> Callable[[str], Path]:
             case "chats.zip" | "notes.zip":
                 with ZipFile(file, "w") as written:
                     written.writestr("conversations.json" if name == "chats.zip" else "a.md", "[]")
-            case "pam.json":
-                file = home / "memory-store.json"
-                assert used("export", "--format", "pam").exit_code == 0
+            case "memories.jsonl":
+                assert used("export", "--format", "jsonl").exit_code == 0
         return file
 
     return make
@@ -288,7 +287,7 @@ def mistaken(used: Invoke, home: Path) -> Callable[[str], Path]:
         ("other.db", "a database of another program", " import TOOL {file}"),
         ("chats.zip", "of another program", " mine {file}"),
         ("notes.zip", "a ZIP file of notes", "Unpack it"),
-        ("pam.json", "memories in the format pam", " import pam {file}"),
+        ("memories.jsonl", "memories as JSON lines", " import jsonl {file}"),
     ],
 )
 def test_what_is_no_bundle(

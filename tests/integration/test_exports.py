@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +10,7 @@ import apsw
 import pytest
 from command_line import Invoke, write_notes
 
-from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.environment.process_identity import holder_id
-from clawmem.app.operations.memory_graph import NamedRelations, NewEntities, create_entities, create_relations
-from clawmem.app.settings.model import load_settings
 
 POSTGRES, HARUKA = "notes/decisions/2026-06-09-postgres.md", "notes/people/haruka.md"
 
@@ -129,67 +125,31 @@ def test_names_that_lead_elsewhere(remembered: Invoke, vault_file: Path, home: P
     )
 
 
-def test_portable_ai_memory(remembered: Invoke, notes: Path, home: Path) -> None:
-    """The package of the format finds no fault, and each memory has its text, its time and its successor."""
-    file = notes / "decisions" / "2026-06-09-postgres.md"
-    file.write_text(
-        f"---\nsupersedes: decisions/2026-02-11-redis.md\n---\n{file.read_text('utf-8')}", "utf-8"
-    )
-    assert remembered("update").exit_code == 0
-    assert remembered("export", "--format", "pam").exit_code == 0
-    found = json.loads((home / "memory-store.json").read_text("utf-8"))
-
-    memories = {one["id"]: one for one in found["memories"]}
-    old = memories["notes/decisions/2026-02-11-redis.md"]
-    assert (old["status"], old["temporal"]["superseded_by"]) == ("superseded", POSTGRES)
-    assert old["temporal"]["created_at"].startswith("2026-02-11")
-    assert "Counts seconds." in memories[HARUKA]["content"]
-
-    package = pytest.importorskip("portable_ai_memory")
-    result = package.validate(package.load(home / "memory-store.json"))
-    assert [str(one) for one in result.issues] == []
-
-
-def test_memory_lines(remembered: Invoke, home: Path) -> None:
-    """Entities of the reference memory server are the same entities again; other notes have their path as name."""
-    entity = {"name": "Haruka", "entityType": "person", "observations": ["counts seconds"]}
-    relation = {"from": "Haruka", "to": "Ticket machine", "relationType": "designs"}
-    with open_services(load_settings(environ=dict(os.environ))) as services:
-        new = {"entities": [entity, {**entity, "name": "Ticket machine"}]}
-        create_entities(services, NewEntities.model_validate(new))
-        create_relations(services, NamedRelations.model_validate({"relations": [relation]}))
+def test_lines_are_memories_that_can_be_imported(remembered: Invoke, home: Path) -> None:
+    """Text, time, kind and relations come back in another vault; a note of the user is then an imported one."""
+    assert remembered("pin", POSTGRES).exit_code == 0
+    assert remembered("graph", "build", "--temporal").exit_code == 0
     assert remembered("export", "--format", "jsonl").exit_code == 0
-    found = lines_of(home / "memory.jsonl")
+    found = {one["id"]: one for one in lines_of(home / "memories.jsonl")}
+    (postgres, haruka) = found[POSTGRES], found[HARUKA]
+    assert (postgres["authored_at"][:10], postgres["pinned"], postgres["content_type"]) == (
+        "2026-06-09",
+        True,
+        "decision",
+    )
+    assert "Designs ticket machines." in haruka["text"]
 
-    assert {"type": "entity", **entity} in found
-    assert {"type": "relation", **relation} in found
-    (note,) = [one for one in found if one.get("name") == HARUKA]
-    assert "Designs ticket machines." in note["observations"][0]
-
-
-def test_lines_of_an_imported_file(invoke: Invoke, home: Path) -> None:
-    """Names, types, observations of several lines and relations come out of an import as they went in."""
-    kiln = {
-        "type": "entity",
-        "name": "Kiln",
-        "entityType": "tool",
-        "observations": ["fires at 950", "two\nlines"],
-    }
-    ann = {"type": "entity", "name": "Ann", "entityType": "person", "observations": []}
-    uses = {"type": "relation", "from": "Ann", "to": "Kiln", "relationType": "uses"}
-    given = home / "given.jsonl"
-    given.write_text("".join(f"{json.dumps(one)}\n" for one in (kiln, ann, uses)), "utf-8")
-    assert "1 fact\n" in invoke("import", "memory-jsonl", given).stdout
-
-    assert invoke("export", "--format", "jsonl").exit_code == 0
-
-    assert lines_of(home / "memory.jsonl") == [kiln, ann, uses]
+    other = ("--vault", home / "other.sqlite", "--json")
+    report = json.loads(remembered(*other, "import", "jsonl", home / "memories.jsonl").stdout)
+    assert (report["imported"], report["pinned"], report["unmatched"]) == (len(found), 1, {})
+    assert report["relations"] == sum(len(one["relations"]) for one in found.values()) > 0
+    answer = json.loads(remembered(*other, "search", "ticket machines").stdout)["results"][0]
+    assert (answer["title"], answer["trusted"]) == (haruka["title"], False)
 
 
 def test_lines_have_the_whole_text_of_a_document_without_a_file(
     remembered: Invoke, home: Path, tmp_path: Path
 ) -> None:
-    """A mined chat has paragraphs like the page of an entity, and is none."""
     said = [
         "Where is the spare key?",
         "Under the third pot.",
@@ -203,9 +163,10 @@ def test_lines_have_the_whole_text_of_a_document_without_a_file(
     assert remembered("mine", chat).exit_code == 0
     assert remembered("export", "--format", "jsonl").exit_code == 0
 
-    (mined,) = [one for one in lines_of(home / "memory.jsonl") if "conversations/" in one.get("name", "")]
+    (mined,) = [one for one in lines_of(home / "memories.jsonl") if one["id"].startswith("conversations/")]
 
-    assert all(one in mined["observations"][0] for one in said)
+    assert all(one in mined["text"] for one in said)
+    assert "origin:imported" not in mined["tags"]
 
 
 @pytest.mark.parametrize(
@@ -213,7 +174,7 @@ def test_lines_have_the_whole_text_of_a_document_without_a_file(
     [
         (("--since", "someday"), "is no date"),
         (("-c", "nowhere"), "No collection matches"),
-        (("--format", "pam", "--receipts"), "Only a bundle has receipts"),
+        (("--format", "jsonl", "--receipts"), "Only a bundle has receipts"),
         (("-o", "missing/file"), "no folder"),
     ],
 )

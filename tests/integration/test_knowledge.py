@@ -8,7 +8,6 @@ from contextlib import closing
 from itertools import permutations
 from pathlib import Path
 
-import networkx
 import pytest
 from command_line import Invoke
 
@@ -17,7 +16,6 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.app.services.graph.export import Edge, Node, graphml, json_ld, whole_graph
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -29,7 +27,6 @@ from clawmem.domain.knowledge.triples import Statement
 from clawmem.ports.entities import Entity
 from clawmem.ports.notes import Note
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Direction, Triple
 from clawmem.ports.vault import Vault
 
@@ -251,86 +248,6 @@ class TestEvolution:
         assert (second.note.reason, third.cause) == ("Bees.", None)
         assert versions(vault, one, 1) == [third]
         assert versions(vault, one, 0) == versions(vault, gone, 9) == []
-
-
-def _odd_vault(vault: Vault) -> None:
-    """Titles, names and texts that would break a format that is put together carelessly."""
-    one = save(vault, 'a "b" & <c>.md', "One.", title='\x00 <a href="x">]]> & \'')
-    other = save(vault, "ü/ö.md", "Two.", title="日本 \U0001f9e0")
-    ann = Entity(entity_id("Ann & Co", "org"), "Ann & Co", "org")
-    vault.entities.set_mentions(one, [ann])
-    vault.entities.set_mentions(other, [ann])
-    reason = {"reasoning": 'because "of" <it>\x1b'}
-    vault.relations.put([Relation(one, other, RelationKind.CAUSAL, 0.5, "model", metadata=reason)])
-    tea = Entity(entity_id("Tea", "concept"), "Tea", "concept")
-    vault.triples.add(
-        [
-            Triple(ann, "prefers", "tea & <milk>", one, DAY),
-            Triple(ann, "uses", tea, other, "", DAY, 0.7, "So."),
-        ]
-    )
-
-
-class TestExport:
-    """The whole graph, for other programs."""
-
-    def test_it_is_whole(self, vault: Vault) -> None:
-        """Every end of an edge is a node, and every node is there once."""
-        _odd_vault(vault)
-        graph = list(whole_graph(vault))
-        nodes = [one.id for one in graph if isinstance(one, Node)]
-        edges = [one for one in graph if isinstance(one, Edge)]
-
-        assert len(nodes) == len(set(nodes)) == 5
-        assert {end for one in edges for end in (one.source, one.target)} == set(nodes)
-        assert sorted(one.kind for one in edges) == "causal mentions mentions statement statement".split()
-
-    def test_graphml(self, vault: Vault) -> None:
-        """networkx reads every node and edge with typed attributes; what XML cannot hold is replaced."""
-        _odd_vault(vault)
-        read = networkx.parse_graphml("\n".join(graphml(whole_graph(vault))))
-
-        labels = {label for _, label in read.nodes(data="label")}
-        assert labels == {'\ufffd <a href="x">]]> & \'', "日本 \U0001f9e0", "Ann & Co", "tea & <milk>", "Tea"}
-        statements = [one for *_, one in read.edges(data=True) if one["kind"] == "statement"]
-        assert [(one["label"], one["confidence"], one["current"]) for one in statements] == [
-            ("prefers", 1.0, True),
-            ("uses", 0.7, False),
-        ]
-        [cause] = [one for *_, one in read.edges(data=True) if one["kind"] == "causal"]
-        assert (cause["weight"], cause["reasoning"]) == (0.5, 'because "of" <it>\ufffd')
-
-    def test_json_ld(self, vault: Vault) -> None:
-        """It is JSON whose items name each other by their ids; nothing outside has to be read."""
-        _odd_vault(vault)
-        document = json.loads("\n".join(json_ld(whole_graph(vault))))
-
-        items = document["@graph"]
-        named = {one["@id"] for one in items if "@id" in one}
-        assert {one[end] for one in items for end in ("source", "target", "mentions") if end in one} <= named
-        [said] = [one for one in items if one.get("predicate") == "prefers"]
-        assert (said["@type"], said["target"], said["valid_from"]) == (
-            "Statement",
-            "text:tea%20%26%20%3Cmilk%3E",
-            DAY,
-        )
-        assert isinstance(document["@context"], dict)
-
-    def test_an_empty_vault(self, vault: Vault) -> None:
-        """There is nothing in it, and it can be read."""
-        assert json.loads("\n".join(json_ld(whole_graph(vault))))["@graph"] == []
-        assert not networkx.parse_graphml("\n".join(graphml(whole_graph(vault)))).nodes
-
-    def test_the_command(self, remembered: Invoke, tmp_path: Path) -> None:
-        """To standard output, or whole into a file; what stands where it cannot be written stays."""
-        file = tmp_path / "vault.graphml"
-
-        assert remembered("graph", "export", "-o", file).exit_code == 0
-        assert file.read_text("utf-8") == remembered("graph", "export").stdout
-        assert json.loads(remembered("graph", "export", "--format", "jsonld").stdout)["@graph"]
-        refused = remembered("graph", "export", "-o", tmp_path / "none" / "x")
-        assert (refused.exit_code, refused.stdout) == (2, "")
-        assert [one.name for one in tmp_path.glob("*.graphml*")] == [file.name]
 
 
 def test_names_of_documents_that_nobody_tuned_on() -> None:

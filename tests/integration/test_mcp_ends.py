@@ -49,7 +49,6 @@ def test_every_tool_that_writes_is_named() -> None:
     """The bridge, which does not load the operations, keeps requests in order by these names."""
     tools = [
         *(one for one in all_operations() if one.is_tool),
-        *operations_in("memory_graph"),
         *operations_in("files"),
     ]
     assert {one.name for one in tools if one.effect is not Effect.READS} == WRITING_TOOLS

@@ -7,7 +7,6 @@ skipped. No tool calls a model: vectors are made by a stand-in.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Callable, Mapping
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from command_line import Invoke, ask_json, write_notes
+from command_line import Invoke, ask_json
 
 pytestmark = pytest.mark.client
 
@@ -54,50 +53,6 @@ store.storeObservation("memory", "pottery", {
 }, ...at);
 store.storeSummary("memory", "pottery", { request: "Tune the kiln", learned: "Heat matters" }, ...at);
 store.close();
-"""
-
-LETTA = """
-import json
-import sys
-from datetime import UTC, datetime
-from letta.schemas.agent_file import AgentFileSchema, AgentSchema, BlockSchema, MessageSchema
-from letta.schemas.block import Block
-place, kiln = sys.argv[1:]
-blocks = [BlockSchema.from_block(Block(label=label, value=value)) for label, value in (("human", kiln), ("persona", ""))]
-asked = MessageSchema(id="message-0", role="user", content="How hot is the kiln?")
-agent = AgentSchema(id="agent-0", name="Potter", block_ids=[one.id for one in blocks], messages=[asked])
-none = {name: [] for name in ("groups", "files", "sources", "tools", "mcp_servers")}
-made = AgentFileSchema(agents=[agent], blocks=blocks, **none, created_at=datetime(2025, 3, 4, tzinfo=UTC))
-with open(f"{place}/potter.af", "w") as file:
-    json.dump(made.model_dump(mode="json"), file)
-"""
-
-PAM = """
-import sys
-from datetime import UTC, datetime
-from portable_ai_memory import MemoryObject, MemoryStore, Owner, ProvenanceBlock, TemporalBlock, compute_content_hash, save
-place, *texts = sys.argv[1:]
-kept = [
-    MemoryObject(
-        id=f"m{number}", type="preference", content=text, content_hash=compute_content_hash(text), tags=["craft"],
-        temporal=TemporalBlock(created_at=datetime(2025, 3, 4, tzinfo=UTC)), provenance=ProvenanceBlock(platform="chatgpt"),
-    )
-    for number, text in enumerate(texts)
-]
-kept[1].status = "retracted"
-save(MemoryStore(schema_version="1.0", owner=Owner(id="ann"), memories=kept), f"{place}/memory-store.json")
-"""
-
-MEMPALACE = """
-import sys
-import numpy
-from chromadb.utils.embedding_functions import ONNXMiniLM_L6_V2
-ONNXMiniLM_L6_V2.__call__ = lambda self, input: [
-    numpy.full(384, (len(one) % 7 + 1) / 10, dtype=numpy.float32) for one in input
-]
-from mempalace.cli import main
-sys.argv = ["mempalace", *sys.argv[1:]]
-main()
 """
 
 
@@ -139,58 +94,6 @@ def claude_mem(place: Path) -> Path:
     return place
 
 
-def letta(place: Path) -> Path:
-    """Write an agent file with the classes of its server, as the server answers a request for one."""
-    run(FOLDER / "letta/bin/python", "-c", LETTA, place, KILN, HOME=str(place))
-    return place
-
-
-def pam(place: Path) -> Path:
-    """Write two memories with the package of the format, one of which is retracted."""
-    run(FOLDER / "pam/bin/python", "-c", PAM, place, KILN, CLAY)
-    return place
-
-
-def server_memory(place: Path) -> Path:
-    """Ask the MCP reference memory server for two entities and a relation."""
-    kiln = {"name": "Kiln", "entityType": "tool", "observations": [KILN]}
-    ann = {"name": "Ann", "entityType": "person", "observations": ["makes bowls"]}
-    uses = {"from": "Ann", "to": "Kiln", "relationType": "uses"}
-    hello = {
-        "protocolVersion": "2025-06-18",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    }
-    requests: list[dict[str, Any]] = [
-        {"id": 1, "method": "initialize", "params": hello},
-        {"method": "notifications/initialized"},
-        {"id": 2, "method": "tools/call", "params": {"name": "create_entities", "arguments": {"entities": [kiln, ann]}}},
-        {"id": 3, "method": "tools/call", "params": {"name": "create_relations", "arguments": {"relations": [uses]}}},
-    ]  # fmt: skip
-    program = FOLDER / "server-memory/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
-    pipe = subprocess.PIPE
-    environ = {"PATH": os.environ["PATH"], "MEMORY_FILE_PATH": str(place / "memory.jsonl")}
-    with subprocess.Popen(["node", program], env=environ, stdin=pipe, stdout=pipe, text=True) as server:
-        assert server.stdin and server.stdout
-        for one in requests:  # the server would write its file twice at once
-            server.stdin.write(json.dumps({"jsonrpc": "2.0", **one}) + "\n")
-            server.stdin.flush()
-            assert "error" not in (json.loads(server.stdout.readline()) if "id" in one else {})
-    return place / "memory.jsonl"
-
-
-def mempalace(place: Path) -> Path:
-    """Mine a folder with one note."""
-    write_notes(
-        place,
-        {"craft/kiln.md": f"# Kiln\n\n{KILN} It is the best temperature for the blue glaze of bowls.\n"},
-    )
-    for command in (("init", place / "craft", "--yes"), ("mine", place / "craft")):
-        interpreter = FOLDER / "mempalace/bin/python"
-        run(interpreter, "-c", MEMPALACE, "--palace", place / "palace", *command, HOME=str(place))
-    return place / "palace"
-
-
 def basic_memory(place: Path) -> Path:
     """Write two notes with the command line, one of which links to the other."""
     program = FOLDER / "basic-memory/bin/basic-memory"
@@ -215,11 +118,7 @@ def basic_memory(place: Path) -> Path:
 
 WRITERS: dict[str, tuple[str, Callable[[Path], Path], Mapping[str, Any]]] = {
     "mem0": ("mem0", mem0, {"imported": 1, "unmatched": {"deleted memory": 1}}),
-    "mempalace": ("mempalace", mempalace, {"imported": 1}),
     "claude-mem": ("claude-mem", claude_mem, {"imported": 2, "unmatched": {"prompt": 1}}),
-    "letta": ("letta", letta, {"imported": 1, "unmatched": {"empty block": 1, "message": 1}}),
-    "pam": ("pam", pam, {"imported": 1, "unmatched": {"retracted memory": 1}}),
-    "memory-jsonl": ("server-memory", server_memory, {"imported": 2, "facts": 1, "unmatched": {}}),
     "basic-memory": ("basic-memory", basic_memory, {"imported": 2, "relations": 1, "unmatched": {}}),
 }
 
@@ -250,12 +149,6 @@ def test_the_store_of_the_tool_itself(invoke: Invoke, tmp_path: Path, tool: str)
     assert (done["documents"], any(done["probes"].values())) == (expected["imported"], False)
 
 
-GEMINI = """
-import json
-import sys
-from tests.converters.test_google import TestGoogleConversion
-json.dump(TestGoogleConversion()._sample_details(), sys.stdout)
-"""
 # By source: conversations, documents, and a title or question with a word of the sample that answers it.
 SAMPLES: dict[str, tuple[str, dict[str, tuple[int, int]], str, str]] = {
     "ChatGPT, partitioned ZIP": (
@@ -266,28 +159,15 @@ SAMPLES: dict[str, tuple[str, dict[str, tuple[int, int]], str, str]] = {
         "logactyl-*/tests/fixtures/claude-*.zip", {"claude.ai": (6, 6)}, "plain chat", "Synthetic plain chat"),
     "Claude.ai, tools": (
         "chat_history-*/tests/fixtures/claude_*.json", {"claude.ai": (1, 1)}, "tool flow", "Claude tool flow"),
-    "Gemini, AI Studio": (
-        "chat_history-*/tests/fixtures/gemini_*.json", {"gemini": (2, 2)}, "basic", "Basic Gemini Conversation"),
-    "Gemini, Takeout": ("portable_ai_memory-*", {"gemini": (1, 1)}, "Guido van Rossum", "What is Python?"),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_the_sample_export_of_a_package(invoke: Invoke, tmp_path: Path, sample: str) -> None:
+def test_the_sample_export_of_a_package(invoke: Invoke, sample: str) -> None:
     """Every conversation of it becomes a document that is found by its title or its words; a repetition adds nothing."""
     require("samples")
     pattern, expected, asked, title = SAMPLES[sample]
     [file] = (one for one in (FOLDER / "samples").glob(pattern) if one.suffix != ".gz")
-    if file.is_dir():
-        done = subprocess.run(
-            [FOLDER / "pam/bin/python", "-c", GEMINI],
-            cwd=file,
-            capture_output=True,
-            check=True,
-            timeout=PATIENCE_S,
-        )
-        file = tmp_path / "MyActivity.json"
-        file.write_bytes(done.stdout)
 
     made = ask_json(invoke, "mine", file)
 

@@ -45,18 +45,13 @@ SAID: dict[str, Any] = {
     "arguments": [QUESTION],
     "command": "view",
     "messages": [],
-    "entities": [],
-    "relations": [],
-    "observations": [],
-    "deletions": [],
-    "entityNames": ["Animal"],
     "names": ["Animal"],
 }
 # What is said as well where it is known: else nothing would be meant.
 MORE: dict[str, Any] = {"all": True, "path": "/memories"}
 # Verbs of the command line with what they need; those that take away come last.
 VERBS: dict[str, list[str]] = {
-    "import": ["memory-jsonl", "memory.jsonl", "--dry-run"],
+    "import": ["jsonl", "memories.jsonl", "--dry-run"],
     "init": [],
     "status": [],
     "doctor": [],

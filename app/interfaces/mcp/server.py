@@ -63,11 +63,6 @@ GUIDE = f"""{INSTRUCTIONS}
 Costs: search is answered in milliseconds; query compares closely and takes longer; a model is asked only where one is \
 configured. One call is usually enough, two or three for a why-question. Stop when nothing new comes."""
 
-MEMORY_INSTRUCTIONS = """\
-A knowledge graph of named entities with a type and observations, and of relations between them, kept in clawmem. \
-search_nodes and open_nodes before creating: a name is kept once. Relations are in the active voice. Write down what \
-will matter in later sessions, an observation a sentence."""
-
 FILES_INSTRUCTIONS = """\
 A folder of text files at /memories that outlives this conversation; clawmem finds what stands in it. View the folder \
 first; keep one file a topic and rewrite it rather than adding to it without end."""
@@ -87,7 +82,7 @@ async def guide() -> Annotated[CallToolResult, Guide]:
 def make_server(dispatcher: Dispatcher, chosen: ToolSet = ToolSet.CLAWMEM) -> ToolServer:
     """Return a server with the tools of one set."""
     logging.getLogger("mcp").setLevel(logging.ERROR)  # errors are reported to the client
-    return {ToolSet.CLAWMEM: _clawmem, ToolSet.MEMORY: _memory, ToolSet.FILES: _files}[chosen](dispatcher)
+    return {ToolSet.CLAWMEM: _clawmem, ToolSet.FILES: _files}[chosen](dispatcher)
 
 
 def _clawmem(dispatcher: Dispatcher) -> ToolServer:
@@ -102,18 +97,9 @@ def _clawmem(dispatcher: Dispatcher) -> ToolServer:
     return server
 
 
-def _memory(dispatcher: Dispatcher) -> ToolServer:
-    server = ToolServer("clawmem-memory", "Knowledge graph", MEMORY_INSTRUCTIONS)
-    return _with_operations(server, dispatcher, "memory_graph")
-
-
 def _files(dispatcher: Dispatcher) -> ToolServer:
     server = ToolServer("clawmem-files", "Memory files", FILES_INSTRUCTIONS)
-    return _with_operations(server, dispatcher, "files")
-
-
-def _with_operations(server: ToolServer, dispatcher: Dispatcher, module: str) -> ToolServer:
-    for operation in operations_in(module):
+    for operation in operations_in("files"):
         add_operation(server, dispatcher, operation)
     return server
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from clawmem.app.operations.enriching import Enriched
     from clawmem.app.operations.focus import SessionTopic
     from clawmem.app.operations.forgetting import Forgotten
-    from clawmem.app.operations.graph import CausalLinks, ExportedGraph, Graphs
+    from clawmem.app.operations.graph import CausalLinks, Graphs
     from clawmem.app.operations.history import Sessions, Timeline
     from clawmem.app.operations.imports import ImportedMemories
     from clawmem.app.operations.indexes import Differences, Migrated, Rebuilt
@@ -227,12 +227,6 @@ class Methods:
         Each is listed with its distance in steps, and the reason that is known for the last step.
         """
         return self._run("find_causal_links", locals())
-
-    def graph_export(
-        self, *, form: Literal["graphml", "jsonld"] = "graphml", output: Path | None = None,
-    ) -> ExportedGraph:
-        """Export documents, entities, facts and relations as one graph."""
-        return self._run("graph_export", locals())
 
     def timeline(
         self, docid: str, *, before: int = 5, after: int = 5, same_collection: bool = False, as_of: str = "",
@@ -481,14 +475,14 @@ class Methods:
         return self._run("backup", locals())
 
     def export(
-        self, *, output: Path | None = None, form: Literal["bundle", "markdown", "pam", "jsonl"] = "bundle",
+        self, *, output: Path | None = None, form: Literal["bundle", "markdown", "jsonl"] = "bundle",
         since: str = "", collection: str | list[str] = "", receipts: bool = False, force: bool = False,
     ) -> Export:
         """Write notes and memories to a file that leaves clawmem.
 
         A bundle (the default) is everything in one ZIP file, from which `clawmem restore` makes the same vault. markdown is
-        a folder of notes. pam is Portable AI Memory 1.0, and jsonl the file of the MCP reference memory server. Equal
-        content gives equal bytes.
+        a folder of notes. jsonl has each document with its facts and relations on one line, which `clawmem import jsonl`
+        reads. Equal content gives equal bytes.
         """
         return self._run("export", locals())
 

@@ -15,7 +15,6 @@ from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.entities import CONCEPT, KINDS, entity_id, name_words
-from clawmem.domain.knowledge.entity_card import EntityCard, page
 from clawmem.domain.security.promptguard import inspect
 from clawmem.domain.security.redaction import redact, redact_parts
 from clawmem.ports.clock import Clock
@@ -82,7 +81,7 @@ class ImportMemories:
             else:
                 ids[item.id] += 1
                 item = item if ids[item.id] == 1 else item._replace(id=f"{item.id} ({ids[item.id]})")
-                memories.append(_without_secrets(_as_page(item), report))
+                memories.append(_without_secrets(item, report))
         numbers: dict[str, int] = {}
 
         def take(memory: ForeignMemory) -> None:
@@ -164,7 +163,7 @@ class ImportMemories:
                 number,
                 fact.valid_from,
                 fact.valid_to,
-                max(_LEAST_CONFIDENCE, fact.confidence),
+                min(1.0, max(_LEAST_CONFIDENCE, fact.confidence)),
                 redact(said).text,
             )
             try:
@@ -185,20 +184,11 @@ class ImportMemories:
                 if source is None or target is None or source == target:
                     report.unmatched["relation to an item without a counterpart"] += 1
                     continue
-                kind, weight = imported_kind(one.kind), max(_LEAST_WEIGHT, one.weight)
+                kind, weight = imported_kind(one.kind), min(1.0, max(_LEAST_WEIGHT, one.weight))
                 said = {"reasoning": "", "kind": one.kind}
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, said))
         with self._vault.writing():
             report.details["relations"] += self._vault.relations.put(relations)
-
-
-def _as_page(memory: ForeignMemory) -> ForeignMemory:
-    """Return *memory*, an entity with its page as its text."""
-    if memory.observations is None:
-        return memory
-    related = tuple((fact.predicate, fact.object) for fact in memory.facts)
-    kind = memory.tags[0] if memory.tags else ""
-    return memory._replace(text=page(EntityCard(memory.title, kind, memory.observations, related)))
 
 
 def _without_secrets(memory: ForeignMemory, report: ImportReport) -> ForeignMemory:

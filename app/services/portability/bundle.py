@@ -9,15 +9,13 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.app.services.documents.listing import every_served
-from clawmem.app.services.graph.export import json_ld, whole_graph
 from clawmem.app.services.maintenance.finding import spread
+from clawmem.app.services.portability.notes import Selection, selected_files
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.receipts import unpack_if_readable
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import parse_iso
-from clawmem.domain.portability.note_files import NoteFile, note_file
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.ports.bundle import (
     BundleDamaged,
@@ -29,64 +27,18 @@ from clawmem.ports.bundle import (
     VaultRecords,
 )
 from clawmem.ports.errors import VaultError, VaultFull, VaultReadOnly
-from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.records import InactiveReason
 from clawmem.ports.stores import DocumentRecords, DocumentsWithAnswerLog, DocumentsWithKnowledge
-
-
-class Selection(NamedTuple):
-    """
-    The exported documents: of these collections, all if empty, and written at ``since`` or later, if given.
-
-    Forgotten places are exported for their collections at any time.
-    """
-
-    collections: frozenset[str] = frozenset()
-    since: str = ""
-
-    @property
-    def is_everything(self) -> bool:
-        """Whether nothing is left out."""
-        return not self.collections and not self.since
-
-    def holds(self, document: Document) -> bool:
-        """Whether *document* is exported."""
-        return self._in_collections(document) and document.authored_at >= self.since
-
-    def holds_place(self, document: Document) -> bool:
-        """Whether the record of a *document* that is not served is exported."""
-        is_forgotten = str(document.inactive) == "forgotten"
-        return self._in_collections(document) and (is_forgotten or document.authored_at >= self.since)
-
-    def _in_collections(self, document: Document) -> bool:
-        return not self.collections or document.collection in self.collections
-
-
-def selected(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, str]]:
-    """Yield the served documents of *selection* with their bodies, by id."""
-    for document in every_served(vault.documents):
-        if selection.holds(document):
-            yield document, vault.documents.body(document.id) or ""
-
-
-def selected_files(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
-    """Yield the served documents of *selection* as Markdown files with different names."""
-    taken: set[str] = set()
-    for document, body in selected(vault, selection):
-        file = note_file(document, body, taken)
-        taken.add(file.name.casefold())
-        yield document, file
-
 
 FORMAT, VERSION = "clawmem-bundle", 1
 CONTENT = "content"
 _RECORDS, _NOTES, _LINES = "records/", "notes/", ".jsonl"
-_GRAPH, _SETTINGS, _QUESTIONS, _README = "graph.jsonld", "settings.yaml", "questions.jsonl", "README.md"
+_SETTINGS, _QUESTIONS, _README = "settings.yaml", "questions.jsonl", "README.md"
 _ABOUT = """# A clawmem bundle
 
 - `notes/`: every note as Markdown, also what programs wrote (`notes/_clawmem/`).
 - `records/`: the tables of the vault as JSON lines; the first line of each names the columns. A body that is a file in
   `notes/` is given as `{"note": file, "start": characters before it}`.
-- `graph.jsonld`: documents, entities, facts and relations.
 - `settings.yaml`: the config file. `questions.jsonl`: questions with their answers, for the drill.
 - `manifest.json`: the schema version, and size and SHA-256 of every part.
 
@@ -137,7 +89,6 @@ def write_bundle(
     records.keep(None if selection.is_everything else _kept(vault, selection), receipts=receipts)
     for table in records.tables():
         writer.add(f"{_RECORDS}{table.name}{_LINES}", _lines(table, notes))
-    writer.add(_GRAPH, (f"{line}\n".encode() for line in json_ld(whole_graph(vault))))
     writer.add(_SETTINGS, [settings.encode()])
     writer.add(_QUESTIONS, (_line(one._asdict()) for one in questions))
     writer.add(_README, [_ABOUT.encode()])

@@ -1,0 +1,106 @@
+"""Exports of notes: the selected documents, as Markdown files or as lines of memories."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from clawmem.app.services.documents.listing import every_served
+from clawmem.domain.portability.note_files import NoteFile, note_file
+from clawmem.ports.entities import Entity
+from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation
+from clawmem.ports.records import Document
+from clawmem.ports.stores import DocumentRecords, DocumentsWithKnowledge
+
+_EVERY_RELATION = 1_000_000
+_ORIGIN = "origin:"
+
+
+class Selection(NamedTuple):
+    """
+    The exported documents: of these collections, all if empty, and written at ``since`` or later, if given.
+
+    Forgotten places are exported for their collections at any time.
+    """
+
+    collections: frozenset[str] = frozenset()
+    since: str = ""
+
+    @property
+    def is_everything(self) -> bool:
+        """Whether nothing is left out."""
+        return not self.collections and not self.since
+
+    def holds(self, document: Document) -> bool:
+        """Whether *document* is exported."""
+        return self._in_collections(document) and document.authored_at >= self.since
+
+    def holds_place(self, document: Document) -> bool:
+        """Whether the record of a *document* that is not served is exported."""
+        is_forgotten = str(document.inactive) == "forgotten"
+        return self._in_collections(document) and (is_forgotten or document.authored_at >= self.since)
+
+    def _in_collections(self, document: Document) -> bool:
+        return not self.collections or document.collection in self.collections
+
+
+def selected(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, str]]:
+    """Yield the served documents of *selection* with their bodies, by id."""
+    for document in every_served(vault.documents):
+        if selection.holds(document):
+            yield document, vault.documents.body(document.id) or ""
+
+
+def selected_files(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
+    """Yield the served documents of *selection* as Markdown files with different names."""
+    taken: set[str] = set()
+    for document, body in selected(vault, selection):
+        file = note_file(document, body, taken)
+        taken.add(file.name.casefold())
+        yield document, file
+
+
+def memory_lines(vault: DocumentsWithKnowledge, selection: Selection) -> Iterator[str]:
+    """Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them."""
+    for document, body in selected(vault, selection):
+        if not body.strip():
+            continue
+        triples = vault.triples.of_document(document.id)
+        relations = vault.relations.outbound([document.id], limit=_EVERY_RELATION)
+        targets = vault.documents.many({relation.target for relation in relations})
+        memory = ForeignMemory(
+            document.display_path,
+            body,
+            document.title,
+            document.content_type,
+            document.authored_at,
+            tuple(tag for tag in document.tags if not tag.startswith(_ORIGIN)),
+            document.confidence,
+            document.is_pinned,
+            document.snoozed_until or "",
+            document.domain or "",
+            tuple(
+                ForeignFact(
+                    triple.subject.name,
+                    triple.predicate,
+                    triple.object.name if isinstance(triple.object, Entity) else triple.object,
+                    triple.valid_from,
+                    triple.valid_to,
+                    triple.confidence,
+                    triple.subject.kind,
+                )
+                for triple in triples
+            ),
+            tuple(
+                ForeignRelation(targets[relation.target].display_path, relation.kind.value, relation.weight)
+                for relation in relations
+                if relation.target in targets and selection.holds(targets[relation.target])
+            ),
+        )
+        fields = {
+            **memory._asdict(),
+            "facts": [fact._asdict() for fact in memory.facts],
+            "relations": [relation._asdict() for relation in memory.relations],
+        }
+        yield json.dumps(fields, ensure_ascii=False)
