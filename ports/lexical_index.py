@@ -48,10 +48,6 @@ class LexicalTail(LexicalIndex, Protocol):
     Lexical index that can hold the documents another index has not seen yet, with scores comparable to that index's.
     """
 
-    @property
-    def is_outdated(self) -> bool:
-        """Whether an earlier version wrote the index: it answers, and takes less space once it is rebuilt."""
-
     def search_among(
         self,
         documents: Collection[int],

@@ -39,6 +39,19 @@ class VaultTooNew(VaultError):
         )
 
 
+class VaultOfDevelopment(VaultError):
+    """A clawmem of before the first release wrote the vault."""
+
+    code = "VAULT_OF_DEVELOPMENT"
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            path,
+            f"A development version of clawmem wrote {path}: export its memories with that version (clawmem export), "
+            "move the file away, and make the vault again from your notes with: clawmem bootstrap FOLDER",
+        )
+
+
 class IndexBypassed(IndexUnavailable):
     """The serving index failed, so the records answered instead: ``partial`` is their complete answer."""
 

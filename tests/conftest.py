@@ -2,21 +2,15 @@ from __future__ import annotations
 
 import gc
 import os
-import secrets
 import signal
-import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 
-import apsw
 import pytest
 import typer.testing
 from hypothesis import settings
 
-from clawmem.adapters.sqlite import migrations
-from clawmem.adapters.sqlite.database import MEMORY as IN_MEMORY
-from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.backend import IndexPlace
 
 # A property is true or false; how long one example takes on a busy machine says nothing about it. Under CI
@@ -85,30 +79,3 @@ def pytest_collection() -> Iterator[object]:
 def pytest_unconfigure() -> None:
     """At the end of the process everything is looked at once more."""
     gc.unfreeze()
-
-
-# -- new vaults -----------------------------------------------------------------------------------------
-
-# The schema of a new vault is copied from a vault that all migrations made, in a tenth of the time that they take.
-_migrated = migrations._upgrade
-_steps = migrations._scripts()
-_copying = threading.Lock()
-
-
-@cache
-def _empty_vault() -> apsw.Connection:
-    db = Database(IN_MEMORY)
-    _migrated(db, _steps)
-    return db._main
-
-
-def _copy_schema(db: Database, scripts: Sequence[str]) -> None:
-    if scripts != _steps or migrations.version(db):
-        return _migrated(db, scripts)
-    with _copying, db._translated(), db._main.backup("main", _empty_vault(), "main") as copy:
-        copy.step()
-    return db.write("update meta set value = ? where name = 'vault_id'", (secrets.token_hex(8),))
-
-
-migrations._scripts = lambda: [*_steps]
-migrations._upgrade = _copy_schema

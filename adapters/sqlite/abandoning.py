@@ -44,27 +44,6 @@ def empty_table(db: Database, name: str) -> None:
         db.write(f"delete from {name}")
 
 
-def drop_virtual_table(db: Database, name: str) -> None:
-    """Drop the virtual table *name*, even if the table is damaged. Call this inside a transaction."""
-    if broken_tables(db, [name]) or not _opens(db, name):
-        abandon(db, name)
-    else:
-        db.write(f"drop table {name}")
-
-
-def drop_without_extension(db: Database, name: str) -> None:
-    """Drop the virtual table *name*, if it exists, although its extension may be missing, inside a transaction."""
-    if not db.rows("select 1 from sqlite_schema where name = ?", (name,)):
-        return
-    if not broken_tables(db, [name]):
-        shadows = (
-            "select name from sqlite_schema where type = 'table' and rootpage > 0 and name glob ? || '_*'"
-        )
-        for (shadow,) in db.rows(shadows, (name,)):
-            db.write(f'drop table "{shadow}"')
-    abandon(db, name)
-
-
 def _recreate(db: Database, name: str) -> None:
     """Replace the virtual table *name* by an empty one with the same definition."""
     laid_out = str(db.write("select sql from sqlite_schema where name = ?", (name,))[0][0])

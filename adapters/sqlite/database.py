@@ -15,7 +15,6 @@ from typing import Any, TypeVar
 import apsw
 
 from clawmem.adapters.sqlite.connections import (
-    PAGE_SIZE,
     Bindings,
     Row,
     busy_handler,
@@ -169,10 +168,6 @@ class Database:
         except _EXPLAINED as error:
             raise explained(error, self.path, read_only=self.read_only) from error
 
-    def define(self, name: str, function: Callable[..., Any]) -> None:
-        """Let statements of the writer call *function* as *name*."""
-        self._main.create_scalar_function(name, function)
-
     def changes(self) -> int:
         """Return the number of rows that the last statement changed."""
         return self._main.changes()
@@ -235,16 +230,9 @@ class Database:
         """
         Rebuild the file without deleted data, and empty the write-ahead log.
 
-        A file of an earlier version also gets the present page size, if no other connection uses it.
-
         Raises:
             VaultLocked: another connection is still reading the previous state.
         """
-        if self.path != MEMORY and self.value("pragma page_size") != PAGE_SIZE:
-            self._readers.close_idle()
-            with suppress(VaultLocked):
-                self.write("pragma journal_mode = delete")  # with a log, SQLite keeps the page size
-                self.write(f"pragma page_size = {PAGE_SIZE}")
         self.write("vacuum")
         self.write_ahead()
         if self.path != MEMORY and self.write("pragma wal_checkpoint(truncate)")[0][0]:

@@ -10,17 +10,12 @@ from typing import NamedTuple, TypeVar
 
 import apsw
 
-from clawmem.adapters.sqlite.abandoning import broken_tables
+from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
 from clawmem.adapters.sqlite.keys import unpack_all
-from clawmem.adapters.sqlite.lexical_tables import (
-    empty_tables,
-    has_present_layout,
-    lexical_tables,
-    table_name,
-)
+from clawmem.adapters.sqlite.lexical_tables import TABLES
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, best_of
 from clawmem.adapters.sqlite.postings import Postings, postings, vocabulary
@@ -83,21 +78,17 @@ class SqliteLexicalIndex(Commits):
 
     method = "FTS5"
     in_process = True
-    tables = tuple(map(table_name, Grain))
+    tables = tuple(table.name for table in TABLES.values())
     _role = "lexical"
 
     def __init__(self, db: Database) -> None:
         super().__init__(db)
         self._db = db
 
-    @property
-    def is_outdated(self) -> bool:
-        return not has_present_layout(self._db)
-
     @blames_index
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         with self._changing():
-            for grain, table in lexical_tables(self._db).items():
+            for grain, table in TABLES.items():
                 latest = {table.row(e.key): e for e in entries if e.grain is grain}
                 self._db.write_many(f"delete from {table.name} where rowid = ?", [(row,) for row in latest])
                 self._db.write_many(
@@ -108,7 +99,7 @@ class SqliteLexicalIndex(Commits):
     @blames_index
     def remove(self, document_id: int) -> None:
         with self._changing():
-            for table in lexical_tables(self._db).values():
+            for table in TABLES.values():
                 rows = table.rows_of(document_id)
                 for ends in (rows[:2], rows[2:]):
                     self._db.write(f"delete from {table.name} where rowid between ? and ?", ends)
@@ -150,7 +141,7 @@ class SqliteLexicalIndex(Commits):
 
         def find(places: Sequence[int]) -> list[UnknownWord | None]:
             missing = [unknown[place] for place in places]
-            found = unknown_words_in(self._db, table_name(Grain.DOCUMENT), missing)
+            found = unknown_words_in(self._db, TABLES[Grain.DOCUMENT].name, missing)
             return [found.get(word) for word in missing]
 
         words = _kept(_UNKNOWN, self._content(), [(word,) for word in unknown], find)
@@ -158,26 +149,27 @@ class SqliteLexicalIndex(Commits):
 
     def clear(self) -> None:
         with self._changing():
-            empty_tables(self._db)
+            for name in self.tables:
+                empty_fts_table(self._db, name)
             self._forget_marker()
 
     @blames_index
     def optimize(self) -> None:
         """Merge the segments of each table into one."""
-        for grain in Grain:
-            self._db.write(f"insert into {table_name(grain)} ({table_name(grain)}) values ('optimize')")
+        for name in self.tables:
+            self._db.write(f"insert into {name} ({name}) values ('optimize')")
 
     def faults(self) -> list[str]:
         fault = ranking_fault(self._db)
         spoilt = [f"{name} is broken" for name in broken_tables(self._db, self.tables)]
         if not spoilt:
-            checks = (self._db.rows(f"pragma integrity_check({table_name(grain)})") for grain in Grain)
+            checks = (self._db.rows(f"pragma integrity_check({name})") for name in self.tables)
             spoilt = [f"SQLite: {said}" for rows in checks for (said,) in rows if said != "ok"]
         return [fault, *spoilt] if fault else spoilt
 
     def postings(self, grain: Grain) -> Postings:
         """Return the digest of the postings of a granularity."""
-        return postings(self._db, table_name(grain))
+        return postings(self._db, TABLES[grain].name)
 
     @contextmanager
     def _changing(self) -> Iterator[None]:
@@ -187,7 +179,7 @@ class SqliteLexicalIndex(Commits):
             self._db.write("insert or replace into meta values ('lexical_content', hex(randomblob(8)))")
 
     def _content(self) -> str | None:
-        """Return the id of the current content; ``None`` if it has not changed since ids were introduced."""
+        """Return the id of the current content; ``None`` if it never changed."""
         return self._db.meta("lexical_content")
 
     def _counts(self, terms: Sequence[Term], grain: Grain, content: str | None) -> list[int]:
@@ -198,7 +190,7 @@ class SqliteLexicalIndex(Commits):
             counted = [term for place in places if (term := asked[place])]
             sql = (_ENTRIES if 0 in places else "") + _HOLDING
             return [
-                n for (n,) in self._db.rows(sql.format(table=table_name(grain)), (_expressions(counted),))
+                n for (n,) in self._db.rows(sql.format(table=TABLES[grain].name), (_expressions(counted),))
             ]
 
         return _kept(_NUMBERS, content, [(grain, term) for term in asked], count)
@@ -234,13 +226,13 @@ class SqliteLexicalIndex(Commits):
     def _documents(self, grain: Grain, seen: str, bindings: Mapping[str, str]) -> _RowCondition:
         """Return a condition for the documents that the query *seen* selects; for all rows if *seen* is empty."""
         # The scope is part of the query instead of a later filter, so a search returns up to *limit* hits.
-        key = lexical_tables(self._db)[grain].key
+        key = TABLES[grain].key
         return _RowCondition(f"and {key} >> 20 in ({seen})", bindings) if seen else _ALL
 
     def _holding_every(self, terms: Sequence[Term], grain: Grain, among: _RowCondition) -> _RowCondition:
         """Return a condition for the rows that contain all of *terms*."""
         every = " AND ".join(map(_expression, terms))
-        sql = _EVERY.format(table=table_name(grain), among=among.sql)
+        sql = _EVERY.format(table=TABLES[grain].name, among=among.sql)
         keys = [key for (key,) in self._db.rows(sql, {**among.bindings, "every": every})]
         return _RowCondition(_AMONG_KEYS, {"keys": json.dumps(keys)}, tuple(terms) if among is _ALL else None)
 
@@ -254,7 +246,7 @@ class SqliteLexicalIndex(Commits):
     ) -> list[Matches]:
         def find(places: Sequence[int]) -> list[Matches]:
             asked = [terms[place] for place in places]
-            table = lexical_tables(self._db)[grain]
+            table = TABLES[grain]
             sql = _PARTS.format(table=table.name, key=table.key, weights=table.weights, among=among.sql)
             rows = self._db.rows(sql, {**among.bindings, "terms": _expressions(asked)})
             found = [Matches(array("q"), array("d")) for _ in asked]
@@ -329,7 +321,7 @@ def _expression(term: Term) -> str:
     return f'"{text}"*' if term.prefix else f'"{text}"'
 
 
-_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the migrations
+_TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])  # of the tables, see the schema
 _ALIKE = """\
 select first.value, term, doc from json_each(?) as first cross join temp.spellings
 where term >= first.value and term < char(unicode(first.value) + 1)"""

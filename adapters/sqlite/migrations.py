@@ -1,55 +1,64 @@
-"""Forward-only schema migrations: ``NNN_name.sql`` takes a vault from version NNN-1 to NNN."""
+"""Schema of a vault: the script ``NNN_name.sql`` takes it from version NNN-1 to NNN."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from collections.abc import Sequence
+from importlib.resources import files
 
-from clawmem.adapters.sqlite.abandoning import drop_without_extension, empty_fts_table
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.lexical_tables import create_tables, table_name
-from clawmem.adapters.sqlite.short_vectors import shortened
-from clawmem.ports.errors import (
-    VaultError,
-)
-from clawmem.ports.records import Grain
-from clawmem.ports.vault_errors import NotAVault, VaultTooNew
+from clawmem.ports.errors import VaultError
+from clawmem.ports.vault_errors import NotAVault, VaultOfDevelopment, VaultTooNew
 
-LATEST = 33
-_VECTORS_ONCE = 30
-_SHORT_VECTORS = 32
-_SHORT_FRAGMENTS = 33
-APPLICATION_ID = 0x434C414D  # "CLAM": distinguishes a vault from other SQLite files
+LATEST = 1
+APPLICATION_ID = 0x434C574D  # "CLWM", see `001_vault.sql`
+# Statements that give a copy of a vault an id of its own, so that the copies share no index in an object store. Markers
+# of the indexes inside the vault name its id.
+NEW_ID = """
+update meta set value = replace(value, (select value from meta where name = 'vault_id'), :id) where name like 'marker%';
+insert or replace into meta values ('vault_id', :id);
+"""
+_DEVELOPMENT_ID = 0x434C414D  # of versions before the first release, whose schema numbers overlap
 
 
-def migrate(db: Database, scripts: Sequence[str] | None = None) -> None:
+def migrate(db: Database) -> None:
     """
-    Migrate a vault to `LATEST`, each step in one transaction. For a current vault this costs a few pragmas.
+    Migrate a vault to `LATEST`. For a current vault this costs a few pragmas.
 
     Raises:
-        VaultTooNew: a later clawmem wrote the vault; nothing was changed.
-        NotAVault: another program made the SQLite file; nothing was changed.
-        VaultError: the vault is read-only, and empty or of an older version.
+        VaultTooNew, VaultOfDevelopment, NotAVault: See `refuse_foreign`; nothing was changed.
+        VaultError: The vault is read-only, and empty or of an older version.
     """
     found = version(db)
-    _refuse_strangers(db, found)
-    if found > LATEST:
-        raise VaultTooNew(db.path, found, LATEST)
-    if db.read_only and found < LATEST:
-        raise VaultError(
-            db.path,
-            f"An earlier clawmem wrote {db.path} (schema {found}). To migrate it, run: clawmem status",
-        )
+    # The id is read last, because another process that creates the vault commits version and id together.
+    if found or db.value("select count(*) from sqlite_schema"):
+        refuse_foreign(db.path, db.value("pragma application_id"), found)
     if not db.read_only:
         db.write_ahead()
-    if found < LATEST:
-        _upgrade(db, scripts or _scripts())
+        upgrade(db, scripts())
+    elif found < LATEST:
+        raise VaultError(
+            db.path, f"{db.path} has the older schema {found}. To migrate it, run: clawmem status"
+        )
 
 
-def bring_to(db: Database, number: int) -> None:
-    """Create the schema of version *number* in an empty file."""
-    db.write_ahead()
-    _upgrade(db, _scripts()[:number])
+def refuse_foreign(path: str, application_id: int, schema: int) -> None:
+    """Raise an error if the SQLite file at *path* is not a vault, or of a version that this clawmem cannot read."""
+    if application_id == _DEVELOPMENT_ID:
+        raise VaultOfDevelopment(path)
+    if application_id != APPLICATION_ID:
+        raise NotAVault(path, "it is the SQLite database of another program")
+    if schema > LATEST:
+        raise VaultTooNew(path, schema, LATEST)
+
+
+def upgrade(db: Database, steps: Sequence[str]) -> None:
+    """Run those scripts among *steps*, numbered from 1, that the vault lacks, each in one transaction."""
+    for number, script in enumerate(steps, start=1):
+        if version(db) < number:
+            with db.atomic():
+                if version(db) < number:  # no other process has done this step meanwhile
+                    db.write(script)
+                    db.write(f"pragma user_version = {number}")
 
 
 def version(db: Database) -> int:
@@ -57,74 +66,7 @@ def version(db: Database) -> int:
     return int(db.value("pragma user_version"))
 
 
-def _upgrade(db: Database, scripts: Sequence[str]) -> None:
-    is_new = version(db) == 0  # no other process has seen a part of it, so one transaction saves disk syncs
-    with db.atomic() if is_new else nullcontext():
-        for number, script in enumerate(scripts, start=1):
-            _step(db, number, script)
-
-
-def _step(db: Database, number: int, script: str) -> None:
-    with db.atomic():
-        if version(db) >= number:  # another process has done this step
-            return
-        if number == _SHORT_VECTORS:
-            db.define("shortened", shortened)
-        db.write(script)
-        if number in (_SHORT_VECTORS, _SHORT_FRAGMENTS):
-            db.has_lost_pages = True  # those of the longer tables
-        if number == _VECTORS_ONCE:
-            _renew_indexes(db)
-        if number == 1:
-            for sql, values in new_id():
-                db.write(sql, values)
-            db.write(f"pragma application_id = {APPLICATION_ID}")
-        db.write(f"pragma user_version = {number}")
-
-
-def new_id() -> Iterator[tuple[str, Mapping[str, str]]]:
-    """
-    Yield the statements that give a vault an id of its own, with their parameters.
-
-    A copy of a vault needs one, so that they share no index in an object store. Markers of indexes inside the vault name
-    its id.
-    """
-    import secrets
-
-    own = {"id": secrets.token_hex(8)}
-    before = "select value from meta where name = 'vault_id'"
-    yield f"update meta set value = replace(value, ({before}), :id) where name like 'marker%'", own
-    yield "insert or replace into meta values ('vault_id', :id)", own
-
-
-def _renew_indexes(db: Database) -> None:
-    """
-    Drop the table of vectors, and make the tables of words anew if there are no documents.
-
-    The words of documents stay in tables of the earlier layout until `update` or `rebuild` reads the records again.
-    Those of sections are deleted: they have no weight in any answer.
-    """
-    drop_without_extension(db, "vector_vec0")
-    if db.value("select exists (select 1 from documents)"):
-        empty_fts_table(db, table_name(Grain.SECTION))
-    else:
-        create_tables(db)
-
-
-def foreign_database(path: str) -> NotAVault:
-    """Return the error for a SQLite file that is not a vault and must not be changed."""
-    return NotAVault(path, "it is the SQLite database of another program")
-
-
-def _refuse_strangers(db: Database, found: int) -> None:
-    # The id is read last, because another process that creates the vault commits version and id together.
-    taken = found or db.value("select count(*) from sqlite_schema")
-    if taken and db.value("pragma application_id") != APPLICATION_ID:
-        raise foreign_database(db.path)
-
-
-def _scripts() -> list[str]:
-    from importlib.resources import files
-
+def scripts() -> list[str]:
+    """Return the scripts of all versions in ascending order."""
     folder = files("clawmem.adapters.sqlite") / "schema"
-    return [entry.read_text("utf-8") for entry in sorted(folder.iterdir(), key=lambda e: e.name)][:LATEST]
+    return [script.read_text("utf-8") for script in sorted(folder.iterdir(), key=lambda script: script.name)]

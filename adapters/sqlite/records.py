@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from secrets import token_hex
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import bring_to, migrate, new_id, version
+from clawmem.adapters.sqlite.migrations import NEW_ID, scripts, upgrade, version
 from clawmem.adapters.sqlite.rescue.layout import record_tables
 from clawmem.adapters.sqlite.rescue.mending import UNUSED_ENTITIES, IndexClues, drop_dangling, mend
 from clawmem.ports.bundle import RecordTable
@@ -89,7 +90,7 @@ def load_records(
         VaultError: The file cannot be written, or a row breaks a rule of its table.
     """
     with closing(Database(str(target))) as db:
-        bring_to(db, schema)
+        upgrade(db, scripts()[:schema])
         layout = _layout(db)
         with db.without_rules(), db.atomic():
             for name in layout:
@@ -102,10 +103,9 @@ def load_records(
                 db.write_many(f"insert into {table.name} ({names}) values ({marks})", table.rows)
             for name, last in sequences.items():
                 db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
-        migrate(db)
+        upgrade(db, scripts())
         with db.without_rules(), db.atomic():
-            for sql, values in new_id():
-                db.write(sql, values)
+            db.write(NEW_ID, {"id": token_hex(8)})
             mend(db, _NO_CLUES)
 
 

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 from contextlib import closing
+from secrets import token_hex
 
 import apsw
 
 from clawmem.adapters.sqlite.connections import open_reader, open_writer
-from clawmem.adapters.sqlite.migrations import new_id
+from clawmem.adapters.sqlite.migrations import NEW_ID
 from clawmem.adapters.sqlite.sqlite_errors import write_refusal
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.ports.errors import VaultDamaged, VaultError
@@ -32,8 +33,7 @@ def copy_vault(source: str, target: str, *, detached: bool = False) -> bool:
             if detached:
                 writer.execute("delete from indexes")
                 return writer.changes() > 0
-            for sql, values in new_id():
-                writer.execute(sql, values)
+            writer.execute(NEW_ID, {"id": token_hex(8)})
             return False
         finally:
             writer.close()

@@ -7,7 +7,6 @@ from contextlib import closing
 
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex
-from clawmem.adapters.sqlite.lexical_tables import LAYOUT
 from clawmem.adapters.sqlite.postings import Postings, missed_terms, postings
 from clawmem.ports.errors import VaultDamaged
 from clawmem.ports.records import Grain, LexicalEntry
@@ -56,7 +55,6 @@ create table meta (name text primary key, value text not null) without rowid;
 create table documents (id integer primary key, collection text not null, authored_at text not null);
 """
 _LEXICAL = "select sql from sqlite_master where type = 'table' and name like 'lexical%' and sql like 'create virtual%'"
-_LAYOUT = "select name, value from meta where name = ?"
 _DOCUMENT = "insert or replace into documents values (?, ?, ?)"
 
 
@@ -76,7 +74,6 @@ class ScratchLexicalIndex(SqliteLexicalIndex):
         memory.write(_TABLES)
         for (sql,) in vault.rows(_LEXICAL):
             memory.write(sql)
-        memory.write_many("insert into meta values (?, ?)", vault.rows(_LAYOUT, (LAYOUT,)))
         super().__init__(memory)
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,13 @@ from command_line import Invoke, assert_refused
 from fault_worlds import World
 from programs import finish, start_program, wait_until_ready
 
-from clawmem.adapters.sqlite import connections, database, migrations
+from clawmem.adapters.sqlite import connections, migrations
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, migrate, version
+from clawmem.adapters.sqlite.migrations import LATEST
 from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.contracts.samples import save
 from clawmem.ports.errors import VaultError, VaultFull, VaultLocked
+from clawmem.ports.vault_errors import VaultOfDevelopment
 
 
 class TestLocked:
@@ -105,54 +108,54 @@ class TestFull:
 
 
 class TestMigrations:
-    @pytest.mark.parametrize("begun", range(LATEST))
-    def test_from_every_earlier_version(self, tmp_path: Path, begun: int) -> None:
-        """A vault of any version is brought up to date with what it holds."""
-        path = str(tmp_path / "vault.sqlite")
-        old_vault(path, begun)
+    STEP = "alter table documents add column mood text not null default 'calm'"
 
-        vault = SqliteVault(path)
-
-        assert vault.info().schema == LATEST
-        assert vault.check() == []
-        vault.lexical.clear()  # its tables have the earlier layout until the next update
-        assert schema(vault) == schema(SqliteVault(database.MEMORY))
-        assert (vault.documents.at("notes", "old.md") is not None) == (begun > 0)
-        vault.close()
-
-    @pytest.mark.parametrize("begun", range(LATEST))
-    def test_read_only_when_behind(self, tmp_path: Path, begun: int) -> None:
-        """Reading does not migrate; it says what does."""
-        path = str(tmp_path / "vault.sqlite")
-        old_vault(path, begun)
+    def test_a_second_step(self, tmp_path: Path, second_step: Callable[[str], None]) -> None:
+        """A vault of version 1 is brought to version 2 with what it holds, also by a read-only user's next command."""
+        path = vault_of_version_1(tmp_path)
+        second_step(self.STEP)
 
         with pytest.raises(VaultError, match="To migrate it, run: clawmem status"):
             SqliteVault(path, read_only=True)
-
-        SqliteVault(path).close()
+        with closing(SqliteVault(path)) as vault:
+            assert vault.info().schema == 2
+            assert vault.check() == []
+            assert vault._db.rows("select path, mood from documents") == [("old.md", "calm")]
         SqliteVault(path, read_only=True).close()
 
-    @pytest.mark.parametrize("begun", range(LATEST))
-    def test_a_step_that_fails_is_taken_back(self, tmp_path: Path, begun: int) -> None:
+    def test_a_step_that_fails_is_taken_back(
+        self, tmp_path: Path, second_step: Callable[[str], None]
+    ) -> None:
         """After an error in the middle of a step the vault is of the version before, and can go on."""
-        path = str(tmp_path / "vault.sqlite")
-        old_vault(path, begun)
-        scripts = migrations._scripts()
-        scripts[begun] += "; select nonsense from nowhere;"
-        db = Database(path)
-
+        path = vault_of_version_1(tmp_path)
+        second_step(f"{self.STEP}; select nonsense from nowhere;")
         with pytest.raises(VaultError, match="nowhere"):
-            migrate(db, scripts)
+            SqliteVault(path)
 
-        assert version(db) == begun
-        db.close()
-        vault = SqliteVault(path)
-        assert vault.info().schema == LATEST
-        vault.close()
+        second_step(self.STEP)
+        with closing(SqliteVault(path)) as vault:
+            assert vault._db.rows("select path, mood from documents") == [("old.md", "calm")]
 
     def test_latest_is_the_last_script(self) -> None:
         """A script that nobody counts would never be run."""
-        assert len(migrations._scripts()) == LATEST
+        assert len(migrations.scripts()) == LATEST
+
+    @pytest.mark.parametrize("version", [1, 30, 33])
+    @pytest.mark.parametrize("read_only", [False, True])
+    def test_a_vault_of_a_development_version(self, tmp_path: Path, version: int, read_only: bool) -> None:
+        """It is refused with the way to a new one, and not a byte of it changes."""
+        path = tmp_path / "vault.sqlite"
+        with closing(sqlite3.connect(path)) as other:
+            other.execute("create table documents (id integer primary key)")
+            other.execute(f"pragma application_id = {0x434C414D}")
+            other.execute(f"pragma user_version = {version}")
+            other.commit()
+        before = path.read_bytes()
+
+        with pytest.raises(VaultOfDevelopment, match=r"clawmem export.*clawmem bootstrap"):
+            SqliteVault(str(path), read_only=read_only)
+
+        assert path.read_bytes() == before
 
     def test_several_processes_make_one_vault(self, tmp_path: Path, environ: dict[str, str]) -> None:
         """All that open a new vault at the same moment get it, and it is made once."""
@@ -183,25 +186,25 @@ class TestMigrations:
                 assert list(threads.map(open_one, paths)) == [LATEST] * 4
 
 
-def old_vault(path: str, begun: int) -> None:
-    """A vault as the clawmem of schema *begun* left it, with a document once there are tables."""
-    db = Database(path)
-    migrations._upgrade(db, migrations._scripts()[:begun])
-    assert version(db) == begun
-    if begun:
-        assert db.value("pragma application_id") == APPLICATION_ID
-        db.write("insert into content values ('h', 'Old words.')")
-        db.write(
-            "insert into documents (collection, path, title, hash, source_hash, authored_at, modified_at, "
-            "indexed_at, content_type, confidence, quality_score) "
-            "values ('notes', 'old.md', 'Old', 'h', 's', '', '', '', 'note', .5, .5)"
-        )
-    db.close()
+@pytest.fixture
+def second_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
+    """Adds a script to the schema: a made-up version 2."""
+
+    def add(script: str) -> None:
+        [first] = real()
+        monkeypatch.setattr(migrations, "LATEST", 2)
+        monkeypatch.setattr(migrations, "scripts", lambda: [first, script])
+
+    real = migrations.scripts
+    return add
 
 
-def schema(vault: SqliteVault) -> set[tuple[str, str]]:
-    """Tables and indexes of a vault."""
-    return {tuple(row) for row in vault._db.rows("select name, sql from sqlite_schema where sql is not null")}
+def vault_of_version_1(folder: Path) -> str:
+    """Path of a new vault with one document."""
+    path = str(folder / "vault.sqlite")
+    with closing(SqliteVault(path)) as vault:
+        save(vault, "old.md")
+    return path
 
 
 def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iterator[VaultFull]:

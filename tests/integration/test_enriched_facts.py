@@ -16,14 +16,10 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite import migrations
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.enriching import EnrichReport, enriching
-from clawmem.contracts.samples import save
-from clawmem.ports.entities import Entity
-from clawmem.ports.triples import Triple
 
 NOW_MS = 1_790_000_000_000
 
@@ -129,31 +125,3 @@ def test_the_command_says_that_there_is_nothing_to_do(invoke: Invoke, notes: Pat
     assert "1 document waits for vectors" in invoke("enrich", "--all").stdout
     invoke("embed")
     assert invoke("enrich", "--all").stdout.startswith("Enriched: 1 document by rules")
-
-
-def test_an_older_vault_is_healed(enriched: Enriched) -> None:
-    """A concept that an earlier version left beside the service is merged into it; one beside two kinds stays."""
-    ledger, service = (Entity(f"default:{kind}:ledger", "Ledger", kind) for kind in ("concept", "service"))
-    mercury = [
-        Entity(f"default:{kind}:mercury", "Mercury", kind) for kind in ("concept", "person", "project")
-    ]
-    postgres = Entity("default:concept:postgres", "Postgres", "concept")
-    [script] = (Path(migrations.__file__).parent / "schema").glob("*_one_entity_a_name.sql")
-    with closing(SqliteVault(str(enriched.file))) as vault:
-        one, other = save(vault, "one.md"), save(vault, "other.md")
-        vault.entities.set_mentions(one, [ledger, service, *mercury])
-        vault.entities.set_mentions(other, [ledger])
-        uses = [
-            Triple(subject, "uses", postgres, one, "2026-01-10", said="So.") for subject in (ledger, service)
-        ]
-        vault.triples.add([*uses, Triple(ledger, "depends_on", service, other, "2026-01-10", said="So.")])
-        assert enriched.invoke("graph", "facts", "ledger").exit_code != 0
-
-        vault._db.write(script.read_text("utf-8"))
-
-        assert vault.check() == []
-        [known] = vault.entities.search("ledger", 9)
-        assert (known.id, known.mention_count) == (service.id, 2)
-        assert len(vault.entities.search("mercury", 9)) == 3
-    [fact] = enriched.known("ledger")["facts"]
-    assert (fact["predicate"], fact["object"]) == ("uses", "Postgres")

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import pack
-from clawmem.adapters.sqlite.migrations import bring_to, migrate
 from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.samples import document
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind
@@ -64,29 +62,3 @@ def test_a_lost_first_fragment_leaves_no_heading(path: Path) -> None:
 
         assert vault.documents.fragments(number)[4].heading == ""
         assert vault.documents.spans([key])[key].heading == ""
-
-
-def test_earlier_fragments_are_shortened(path: Path) -> None:
-    """Each document keeps its own headings; ids of vectors stay, and failures keep their texts."""
-    with closing(Database(str(path))) as db:
-        bring_to(db, 32)
-        rows = [
-            (pack(FragmentKey(number, one.seq)), one.heading, one.context, bytes(range(32)))
-            for number in (1, 2)
-            for one in fragments()
-        ]
-        db.write_many("insert into fragments values (?, 'line', 1, 1, 0, 1, '', ?, ?, null, ?)", rows)
-        db.write("insert into spaces (id, fingerprint, state) values (1, 'm', 'serving')")
-        db.write("insert into space_vectors values (7, 1, x'01020304050607080910', x'0102')")
-        db.write("insert into embed_failures values (x'11121314151617181920', 2, 'why')")
-
-        migrate(db)
-
-        stored = db.rows("select key >> 20, heading, context from fragments order by key")
-        assert [row[1] for row in stored] == ["", "12", "Tea", 1, "", 2, "Noon", 2] * 2
-        assert [row[2] for row in stored] == ["Kettle", 0, "", "3", 3, 0, "", "7"] * 2
-        assert db.rows("select distinct text_hash from fragments") == [(bytes(range(8)),)]
-        assert db.rows("select id, text_hash from space_vectors") == [(7, bytes(range(1, 9)))]
-        assert db.rows("select text_hash, attempts from embed_failures") == [(bytes(range(0x11, 0x19)), 2)]
-        db.write("insert into space_vectors (space, text_hash, vector) values (1, x'01', x'02')")
-        assert db.value("select max(id) from space_vectors") == 8

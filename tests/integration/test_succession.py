@@ -10,15 +10,11 @@ from typing import Any
 import pytest
 from notes_vault import NotesVault, paths
 
-from clawmem.adapters.sqlite import migrations
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.request import Ranking, Unit
 from clawmem.ports.records import Document, InactiveReason
 
-STEP = 9  # of the schema, with which notes may say what they supersede
-ADDRESSES = 27  # with which what they name may be any address
 ASKED = "where does the honey go"
 
 OLD = "---\ndate: 2021-03-01\n---\n# Honey\n\nThe honey goes to the market hall, where the honey sells.\n"
@@ -238,29 +234,6 @@ def test_how_sure_a_note_is(notes: Notes, head: str, confidence: float) -> None:
     notes.add({"a.md": f"---\n{head}\n---\nA.\n"})
 
     assert fetched(notes, "a.md").confidence == confidence
-
-
-def test_a_vault_from_before(tmp_path: Path) -> None:
-    """After the schema knows of heads, the next pass reads again the files that have one, and only these."""
-    notes = Notes(tmp_path).add({"old.md": OLD, "new.md": NEW, "plain.md": "No head.\n"})
-    take_the_step_again(notes.vault)
-
-    stamps = {path: d.stamp for path, d in notes.vault.documents.sources("notes").items()}
-    assert [path for path, stamp in stamps.items() if stamp and stamp.mtime_ns] == ["plain.md"]
-    notes.update()
-
-    assert paths(notes.ask()) == ["new.md", "old.md"]
-    notes.vault.close()
-
-
-def take_the_step_again(vault: SqliteVault) -> None:
-    """Undo the step of the schema that knows of heads, and migrate by it."""
-    vault._db.write("drop index documents_removed; drop table succession_claims")
-    vault._db.write("alter table documents drop column pinned_in_note")
-    for step in (STEP, ADDRESSES):
-        vault._db.write(f"pragma user_version = {step - 1}")
-        migrations._step(vault._db, step, migrations._scripts()[step - 1])
-    vault._db.write(f"pragma user_version = {migrations.LATEST}")
 
 
 def texts() -> dict[str, str]:

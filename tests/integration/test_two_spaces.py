@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from importlib.resources import files
 from pathlib import Path
 from threading import Event, Thread
 from time import sleep
@@ -20,16 +19,11 @@ from notes_vault import ASKED, STORIES, WideEmbedder
 from clawmem.adapters.models import catalogue
 from clawmem.adapters.models.minilm import weights
 from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
-from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import migrate
-from clawmem.adapters.sqlite.short_vectors import shortened
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import IndexDamaged, ModelUnavailable
 from clawmem.ports.records import IndexState, Role, Vector
-from clawmem.ports.status import EmbeddingCounts
 
 
 class TestMeanwhile:
@@ -122,28 +116,6 @@ class TestMeanwhile:
         assert shelf.embed(Turned()).replaced == OLD
         assert shelf.vault.embeddings.counts().pending == 0
         assert shelf.ask("kettle samovar").results[0].document.path == "kettle.md"
-
-
-def test_a_vault_from_before_there_were_spaces(tmp_path: Path) -> None:
-    """Its vectors are those that serve, under the model's name; one without vectors has none."""
-    for name, stored in (
-        ("filled", {"00": Turned().embed_query("a"), "01": Turned().embed_query("b")}),
-        ("empty", {}),
-    ):
-        db = Database(str(tmp_path / name))
-        scripts = files("clawmem.adapters.sqlite") / "schema"
-        migrate(db, [s.read_text("utf-8") for s in sorted(scripts.iterdir(), key=str)][:3])
-        db.write("insert into models values (4, 'hashing-turned'), (5, 'older')")
-        db.write_many("insert into vectors (text_hash, model, vector) values (?, 4, ?)", list(stored.items()))
-        db.close()
-
-        vault = SqliteVault(str(tmp_path / name))
-
-        assert vault.embeddings.fingerprint() == ("hashing-turned" if stored else None)
-        assert vault.embeddings.counts() == EmbeddingCounts(orphaned=len(stored))
-        kept = {name: shortened(vector) for name, vector in stored.items()}
-        assert dict(vault._db.rows("select lower(hex(text_hash)), vector from vectors")) == kept
-        vault.close()
 
 
 def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.keys import pack
-from clawmem.adapters.sqlite.lexical_tables import lexical_tables
+from clawmem.adapters.sqlite.lexical_tables import TABLES
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.verify import Verify
@@ -215,7 +215,7 @@ class TestLexicalIndex:
     def test_a_missing_document(self, world: World, grain: Grain, path: str) -> None:
         """A document taken out of one grain is named with the grain, whatever its script, and counts differ."""
         document_id = world.id(path)
-        table = lexical_tables(world.vault._db)[grain]
+        table = TABLES[grain]
         rows = table.rows_of(document_id)[:2]
         world.vault._db.write(f"delete from {table.name} where rowid between ? and ?", rows)
 

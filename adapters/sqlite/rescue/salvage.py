@@ -10,7 +10,7 @@ from contextlib import closing
 from typing import Any, NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.migrations import APPLICATION_ID, LATEST, bring_to, foreign_database, migrate
+from clawmem.adapters.sqlite.migrations import migrate, refuse_foreign
 from clawmem.adapters.sqlite.rescue.adoption import adopt
 from clawmem.adapters.sqlite.rescue.cells import Cell, Values
 from clawmem.adapters.sqlite.rescue.layout import Table, Tree, Trees, tables_of
@@ -18,7 +18,7 @@ from clawmem.adapters.sqlite.rescue.mending import IndexClues, mend
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.ports.errors import VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.salvage import SalvageReport
-from clawmem.ports.vault_errors import NotAVault, VaultTooNew
+from clawmem.ports.vault_errors import NotAVault
 
 _SCHEMA = Table(
     "sqlite_schema",
@@ -75,14 +75,13 @@ def salvage(source: str, target: str) -> SalvageReport:
 
 
 def _copy(file: PageFile, db: Database) -> SalvageReport:
-    bring_to(db, file.user_version if 0 < file.user_version <= LATEST else LATEST)
+    migrate(db)
     tables = tables_of(db)
     found = _read(file, tables, {name for (name,) in db.rows("select name from sqlite_schema")})
     with db.without_rules(), db.atomic():
         kept = {table.name: _insert(db, table, found.trees[table.name]) for table in tables}
         for name, last in found.sequences.items():
             db.write("update sqlite_sequence set seq = max(seq, ?) where name = ?", (last, name))
-    migrate(db)
     with db.without_rules(), db.atomic():
         losses = mend(db, found.clues)
     lost = {name: _lost(found.trees[name], rows, found.held[name]) for name, rows in kept.items()}
@@ -116,10 +115,8 @@ def _make_file(target: str, source: str) -> None:
 def _refuse_strangers(file: PageFile, source: str) -> None:
     if file.is_text:
         raise NotAVault(source, "it is a text file")
-    if file.has_header and file.user_version > LATEST and file.application_id == APPLICATION_ID:
-        raise VaultTooNew(source, file.user_version, LATEST)
-    if file.has_header and file.application_id not in (0, APPLICATION_ID):
-        raise foreign_database(source)
+    if file.has_header and file.application_id:
+        refuse_foreign(source, file.application_id, file.user_version)
 
 
 def _read(file: PageFile, tables: Iterable[Table], names: AbstractSet[str]) -> _SalvagedContent:

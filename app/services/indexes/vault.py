@@ -38,7 +38,6 @@ class ServedVault(DelegatingVault):
 
     def __init__(self, records: RecordVault, engines: Engines, indexer: Indexer) -> None:
         super().__init__(records)
-        self._own_words = records.lexical
         self._engines = engines
         self._indexer = indexer
         self.generations = Generations(records, engines, indexer)
@@ -127,12 +126,11 @@ class ServedVault(DelegatingVault):
         """
         Bring every index up to date with the records; rebuild damaged or missing ones.
 
-        Also moves the vectors between the vault's own table and the sidecar if their number requires it, rebuilds an
-        index that an earlier version wrote, and deletes retired indexes.
+        Also moves the vectors between the vault's own table and the sidecar if their number requires it, and deletes
+        retired indexes.
         """
         self.lagging.clear()
         self.healed.clear()
-        self._renew_own(progress)
         for outside in (self._words, self._meaning):
             self._heal(outside, progress)
         self._choose_vectors(progress)
@@ -206,11 +204,6 @@ class ServedVault(DelegatingVault):
             action()
         except (*NOT_THERE, IndexBusy, LeaseLost) as error:
             self.lagging[role] = str(error)
-
-    def _renew_own(self, progress: Progress) -> None:
-        """Rebuild the words of the vault's own index if an earlier version wrote it; as a tail it empties by itself."""
-        if self._own_words.is_outdated and self._words.record() is None:
-            self._attempt(Role.LEXICAL, lambda: self.generations.rebuild_own(Role.LEXICAL, progress))
 
     def _choose_vectors(self, progress: Progress) -> None:
         self._attempt(Role.VECTORS, lambda: self._choose(progress))

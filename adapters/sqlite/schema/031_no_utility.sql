@@ -1,2 +1,0 @@
--- Nothing reads these counts: telemetry has each surfaced document, with its use.
-drop table utility;
