@@ -1,7 +1,7 @@
 """clawmem: a memory for AI agents that people can trust."""
 
-# `typing` is not imported: it takes as long as a request to the server (decision 6).
-TYPE_CHECKING = False
+from typing import TYPE_CHECKING
+
 if TYPE_CHECKING:
     from clawmem.app.interfaces.python.memory import Memory
 

@@ -1,18 +1,12 @@
-"""
-Server discovery: a file next to the vault with the address of its server, and a separate file with the token.
-
-Every hook imports this module first, so it imports only a few fast modules of the standard library.
-"""
+"""Server discovery: a file next to the vault with the address of its server, and a separate file with the token."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
-
-# `typing` is not imported: it takes as long as a request to the server (decision 6).
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
+from collections.abc import Mapping
+from pathlib import Path
 
 _MOST_BYTES = 1 << 16  # of an announcement; servers write a few hundred
 _LAST_PORT, _LAST_PID = 65535, 2**31 - 1
@@ -71,6 +65,11 @@ class Announcement:
         self.places = places_in(fields)
         self._fields = fields
 
+    @property
+    def authority(self) -> str:
+        """Host and port as in a URL and in the Host header."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
     def as_bytes(self) -> bytes:
         """Return the content of the announcement file."""
         return "\n".join(f"{name}={value}" for name, value in self._fields.items()).encode(*_ENCODING)
@@ -97,11 +96,11 @@ def announced(vault: Path | str) -> Announcement | None:
     try:
         with open(f"{vault}{_SERVER}", "rb") as file:  # noqa: PTH123
             lines = file.read(_MOST_BYTES).decode(*_ENCODING).split("\n")
-        told = Announcement({name: value for name, _, value in (line.partition("=") for line in lines)})
+        server = Announcement({name: value for name, _, value in (line.partition("=") for line in lines)})
     except (OSError, ValueError, KeyError):
         return None
     # The host becomes part of a request. A copied folder contains the announcement of the original vault.
-    return told if told.host.isprintable() and told.vault == os.path.realpath(vault) else None
+    return server if server.host.isprintable() and server.vault == os.path.realpath(vault) else None
 
 
 def token_of(vault: Path | str, environ: Mapping[str, str]) -> str:
@@ -127,11 +126,8 @@ def variables_in(environ: Mapping[str, str]) -> str:
     Processes with different digests may give different answers. The digest does not reveal the values, which may
     include API keys.
     """
-    ours = {name for name, value in environ.items() if name.startswith("CLAWMEM_") and value}
-    chosen = [(name, environ[name]) for name in sorted(ours - APART)]
+    names = {name for name, value in environ.items() if name.startswith("CLAWMEM_") and value}
+    chosen = [(name, environ[name]) for name in sorted(names - APART)]
     if not chosen:
         return ""
-    import hashlib
-    import json
-
     return hashlib.sha256(json.dumps(chosen).encode()).hexdigest()

@@ -8,20 +8,19 @@ vault ends one. A start that failed is repeated after `RETRY_S`, so that prompts
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from time import sleep, time
-from typing import TYPE_CHECKING
+
+from filelock import FileLock, Timeout
 
 from clawmem.app.client.announcement import Announcement, announced
-from clawmem.app.client.request import posted
 from clawmem.app.environment.places import vault_place
 from clawmem.app.settings.plain import plain_settings
-
-if TYPE_CHECKING:
-    import subprocess
-    from pathlib import Path
+from clawmem.ports.errors import ClawmemError
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
 OFF_VARIABLE = "CLAWMEM_NO_SERVER"
@@ -72,7 +71,7 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bo
     vault = os.path.abspath(vault_place(environ))  # noqa: PTH100
     if not is_automatic(environ) or not os.path.isfile(vault) or _age_s(start_note(vault)) < RETRY_S:  # noqa: PTH113
         return False
-    if _is_served(vault) or not _claim(start_note(vault)):
+    if is_running(Path(vault)) or not _claim(start_note(vault)):
         return False
     _spawn(vault, inherited, "--idle-exit", str(IDLE_MINUTES))
     return True
@@ -101,10 +100,6 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
         ClawmemError: the server ended, or does not answer within `MOST_START_S`; the message names the log.
         OSError: the server cannot be started.
     """
-    from pathlib import Path  # a hook that starts no server saves a tenth of a prompt without a search
-
-    from clawmem.ports.errors import ClawmemError
-
     log = Path(log_file(vault))
     before = log.stat().st_size if log.exists() else 0
     process, end = _spawn(os.path.abspath(vault), inherited, *options), time() + MOST_START_S  # noqa: PTH100
@@ -120,13 +115,6 @@ def started_server(vault: Path, options: Sequence[str], inherited: Mapping[str, 
         if time() > end:
             raise ClawmemError(f"The server does not answer after {MOST_START_S:.0f} seconds. See {log}")
         sleep(PAUSE_S)
-
-
-def _is_served(vault: str) -> bool:
-    """Whether a process serves *vault* or is about to, even one of another version or one that hangs."""
-    from pathlib import Path
-
-    return is_running(Path(vault))
 
 
 def _claim(note: str) -> bool:
@@ -150,8 +138,6 @@ def _age_s(note: str) -> float:
 
 def _spawn(vault: str, inherited: Mapping[str, str], *options: str) -> subprocess.Popen[bytes]:
     """Start the server in a session of its own; only the log is passed on of all open files."""
-    import subprocess
-
     isolation = "-I" if sys.flags.isolated else "-P"
     command = [sys.executable, isolation, "-m", "clawmem", "serve"]
     log = _opened_log(log_file(vault))
@@ -179,24 +165,10 @@ def _opened_log(file: str) -> int:
     return log
 
 
-PATIENCE_S = 1.0  # even a busy server rejects an unauthorised request within some hundredths of a second
-
-
-def answers(server: Announcement) -> bool:
-    """Whether *server* sends any response within `PATIENCE_S`, even a rejection; no token is sent to it."""
-    try:
-        posted(server, "/health", "", b"", first_s=PATIENCE_S, answer_s=PATIENCE_S)
-    except (OSError, UnicodeError):
-        return False
-    return True
-
-
 def is_running(vault: Path) -> bool:
     """Whether a process holds the server lock of *vault*; it may still be starting or already be stopping."""
     if not lock_file(vault).exists():
         return False
-    from filelock import FileLock, Timeout  # here, because other users of this module do not need it
-
     try:
         with FileLock(lock_file(vault), blocking=False, is_singleton=False):
             return False

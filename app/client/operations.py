@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
-from clawmem.app.client.announcement import Announcement, announced, token_of, variables_in
-from clawmem.app.client.request import posted, serves
+from clawmem.app.client.announcement import Announcement, token_of
+from clawmem.app.client.request import posted, server_of
 from clawmem.app.environment.places import default_vault
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError
@@ -51,10 +51,8 @@ def result_from_server(name: str, request: Mapping[str, Any], vault: Path | None
     """
     is_name = vault is not None and not (os.sep in str(vault) or "." in str(vault))
     file = default_vault(os.environ) if vault is None or is_name else vault.expanduser().absolute()
-    server = announced(file)
-    if server is None or not serves(server, os.environ, VERSION):
-        return None
-    if server.variables != variables_in(os.environ):
+    server = server_of(file, os.environ, VERSION, same_variables=True)
+    if server is None:
         return None
     call = {"request": dict(request), "vault": str(vault) if is_name else None}
     answer = _posted(server, f"/operations/{name}", token_of(file, os.environ), call)
@@ -83,7 +81,9 @@ def _posted(server: Announcement, path: str, token: str, call: Mapping[str, Any]
 def _read(answer: str) -> ServerAnswer | None:
     """Return the answer of a server; ``None`` if it is not an answer of clawmem."""
     try:
-        found: ServerAnswer = json.loads(answer)
+        record: ServerAnswer = json.loads(answer)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and found.keys() == ServerAnswer.__annotations__.keys() else None
+    return (
+        record if isinstance(record, dict) and record.keys() == ServerAnswer.__annotations__.keys() else None
+    )

@@ -1,32 +1,25 @@
 """
-Minimal HTTP client of hooks for the server of their vault.
+HTTP client of a running server, for hooks, commands and the MCP proxy.
 
-HTTP is implemented by hand, because importing a client library takes longer than everything else in a request. The event
-is sent only after the server has accepted the request (``Expect: 100-continue``) within `PATIENCE_S`. Otherwise the hook
-does the work itself, and no work is done twice.
+It uses ``http.client``: importing httpx2 costs a hook more CPU time than the whole request.
 """
 
 from __future__ import annotations
 
-from time import monotonic
+import json
+import socket
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from threading import Timer
 
-from clawmem.app.client.announcement import announced, places_in, token_of
+from clawmem.app.client.announcement import Announcement, announced, places_in, token_of, variables_in
 from clawmem.app.environment.places import vault_place
+from clawmem.app.environment.process_identity import is_gone
 
-# `typing` is not imported: it takes as long as a request to the server (decision 6).
-TYPE_CHECKING = False
-from clawmem.app.client.announcement import Announcement
-
-if TYPE_CHECKING:
-    from _socket import socket
-    from collections.abc import Mapping, Sequence
-
-
-PATIENCE_S = 0.1  # for the connection, and again for the first response of the server
+PATIENCE_S = 0.1  # for the connection, and for the first response of the server
 MOST_INPUT = 16_000_000  # bytes; an event is some kilobytes, with a pasted log in its prompt some megabytes
-LONGEST_HEAD = 4_000  # bytes
-MOST_AT_ONCE = 1 << 20  # bytes
-END_OF_HEAD = b"\r\n\r\n"
 
 OPTIONAL_HOOKS_VARIABLE = "CLAWMEM_HOOKS"
 """Names the optional hooks that run with their event, separated by commas."""
@@ -54,27 +47,36 @@ def ask(name: str, event: bytes, environ: Mapping[str, str], version: str) -> st
     """
     Return the server's answer to *event* for the hooks that *name* names; empty if they must run here.
 
-    There is no timeout for the answer, because the caller has a deadline.
+    There is no time limit for the answer, because the caller has a deadline.
     """
     vault = vault_place(environ)
-    server = announced(vault)
-    if server is None or not serves(server, environ, version):
+    server = server_of(vault, environ, version)
+    if server is None:
         return ""
-    options = ", ".join(f'"{name}": {_json_text(environ[name])}' for name in CHOICES if environ.get(name))
+    options = json.dumps({choice: environ[choice] for choice in CHOICES if environ.get(choice)})
     try:
-        token = token_of(vault, environ)
-        return posted(server, f"/hooks/{name}", token, event, f"{OPTIONS_HEADER}: {{{options}}}")
+        return posted(
+            server, f"/hooks/{name}", token_of(vault, environ), event, headers={OPTIONS_HEADER: options}
+        )
     except (OSError, UnicodeError):
         return ""
 
 
-def _json_text(text: str) -> str:
-    """Return *text* as a JSON string; most are ids, and importing ``json`` for the others takes a millisecond."""
-    if text.isascii() and text.replace("-", "").isalnum():
-        return f'"{text}"'
-    from json import dumps
+def server_of(
+    vault: Path | str, environ: Mapping[str, str], version: str, *, same_variables: bool = False
+) -> Announcement | None:
+    """
+    Return the running server of *vault* that gives the same answers as a process of this version with *environ*.
 
-    return dumps(text)
+    Args:
+        same_variables: Whether all variables of clawmem must be the same: the caller does not send `CHOICES`.
+    """
+    server = announced(vault)
+    if server is None or server.version != version or server.places != places_in(environ):
+        return None
+    if is_gone(server.holder) or (same_variables and server.variables != variables_in(environ)):
+        return None
+    return server
 
 
 def posted(
@@ -82,91 +84,91 @@ def posted(
     path: str,
     token: str,
     body: bytes,
-    *headers: str,
-    first_s: float | None = None,
+    *,
+    headers: Mapping[str, str] | None = None,
+    first_s: float = PATIENCE_S,
     answer_s: float | None = None,
 ) -> str:
     """
-    Return the response body of *server*; empty for another server, a refusal or an error status.
+    Return the response body of *server*; empty for a refusal or an error status.
+
+    The body is sent after the server has answered a request without a token, so that nobody waits for a server that
+    hangs, and no work is done twice.
 
     Args:
-        first_s: Seconds until the first response, by default `PATIENCE_S`.
+        first_s: Seconds until that first answer.
         answer_s: Seconds for the complete answer, even if it arrives in small parts; ``None`` is unlimited.
 
     Raises:
-        TimeoutError: the server is connected and did not answer in time.
-        OSError, UnicodeError: the connection failed or was lost, or the response is not valid text.
+        TimeoutError: The server did not answer in time.
+        OSError, UnicodeError: The connection failed or was lost, or the response is not valid text.
     """
-    head = _head(server, path, token, len(body), headers)
-    return _exchange(server, head, body, PATIENCE_S if first_s is None else first_s, answer_s)
+    with connected(server, first_s) as connection:
+        _greet(connection, server, first_s)
+        with _at_most(answer_s, connection):
+            fields = {"Host": server.authority, "Content-Type": "application/json", **(headers or {})}
+            connection.request("POST", path, body, fields | bearer(token))
+            response = connection.getresponse()
+            content = response.read()
+    return content.decode() if response.status == 200 else ""
 
 
-def serves(server: Announcement, environ: Mapping[str, str], version: str) -> bool:
-    """Whether *server* gives the same answers as a process of this version with these variables."""
-    from clawmem.app.environment.process_identity import is_gone
-
-    same = server.version == version and server.places == places_in(environ)
-    return same and not is_gone(server.holder)
-
-
-def _head(server: Announcement, path: str, token: str, length: int, headers: Sequence[str]) -> bytes:
-    shown = f"[{server.host}]" if ":" in server.host else server.host
-    lines = [
-        f"POST {path} HTTP/1.1",
-        f"Host: {shown}:{server.port}",
-        *([f"Authorization: Bearer {token}"] if token else []),
-        "Content-Type: application/json",
-        f"Content-Length: {length}",
-        *headers,
-        "Expect: 100-continue",
-        "Connection: close",
-    ]
-    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
-
-
-def _exchange(server: Announcement, head: bytes, body: bytes, first_s: float, answer_s: float | None) -> str:
-    # Importing `socket` takes 2 ms and adds only names.
-    from _socket import AF_INET, AF_INET6, SOCK_STREAM, socket
-
-    connection = socket(AF_INET6 if ":" in server.host else AF_INET, SOCK_STREAM)
+def answers(server: Announcement, seconds: float = 1.0) -> bool:
+    """Whether *server* sends any response within *seconds*, even a refusal; no token is sent to it."""
     try:
-        connection.settimeout(first_s)
-        connection.connect((server.host, server.port))
-        connection.sendall(head)
-        first, _, more = _received(connection, first_s, LONGEST_HEAD).partition(END_OF_HEAD)
-        if not first.startswith(b"HTTP/1.1 100 "):
-            return ""  # another server, a refusal, or too many requests
-        connection.settimeout(answer_s)
-        connection.sendall(body)
-        return _line_in(more + _received(connection, answer_s))
+        with connected(server, seconds) as connection:
+            _greet(connection, server, seconds)
+    except (OSError, UnicodeError):
+        return False
+    return True
+
+
+@contextmanager
+def connected(server: Announcement, seconds: float) -> Iterator[HTTPConnection]:
+    """Connect to *server* within *seconds*, and close the connection after the block."""
+    try:
+        with closing(HTTPConnection(server.host, server.port, timeout=seconds)) as connection:
+            connection.connect()
+            connection.timeout = None
+            connection.sock.settimeout(None)
+            yield connection
+    except HTTPException as error:
+        raise ConnectionError(str(error)) from error
+
+
+def _greet(connection: HTTPConnection, server: Announcement, seconds: float) -> None:
+    """Wait at most *seconds* until *server* refuses a request without a token, which takes it no time."""
+    with _at_most(seconds, connection):
+        connection.request("GET", "/health", headers={"Host": server.authority})
+        connection.getresponse().read()
+
+
+def bearer(token: str) -> dict[str, str]:
+    """Return the header that shows *token*; none for an empty one."""
+    return {"Authorization": f"Bearer {token}"} if token else {}
+
+
+@contextmanager
+def _at_most(seconds: float | None, connection: HTTPConnection) -> Iterator[None]:
+    """Raise `TimeoutError` if the exchange of the block takes longer; a time limit of the socket is one for each part."""
+    if seconds is None:
+        yield
+        return
+    late = []
+
+    def end() -> None:
+        late.append(seconds)
+        with suppress(OSError, AttributeError):  # the connection may be closed
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+    timer = Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except (OSError, HTTPException) as error:
+        if late:
+            raise TimeoutError(f"no complete answer within {seconds} s") from error
+        raise
     finally:
-        connection.close()
-
-
-def _received(connection: socket, seconds: float | None, most_head: int = 0) -> bytes:
-    """Return all bytes received within *seconds*; with *most_head* stop after a head, or after that many bytes."""
-    until = None if seconds is None else monotonic() + seconds
-    got = b""
-    while not (most_head and (END_OF_HEAD in got or len(got) > most_head)):
-        if until is not None:
-            _wait_until(until, connection)
-        part = connection.recv(MOST_AT_ONCE)
-        if not part:
-            break
-        got += part
-    return got
-
-
-def _wait_until(until: float, connection: socket) -> None:
-    """Limit the timeout of *connection* to the time left, so that a peer that sends single bytes cannot block."""
-    left = until - monotonic()
-    if left <= 0:
-        raise TimeoutError
-    connection.settimeout(left)
-
-
-def _line_in(answer: bytes) -> str:
-    """Return the body of a complete response with status 200; otherwise an empty string."""
-    head, _, content = answer.partition(END_OF_HEAD)
-    whole = f"\r\ncontent-length: {len(content)}\r\n".encode() in head.lower() + b"\r\n"
-    return content.decode("utf-8") if head.startswith(b"HTTP/1.1 200 ") and whole else ""
+        timer.cancel()

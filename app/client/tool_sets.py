@@ -1,19 +1,13 @@
-"""Tool sets of MCP servers."""
+"""Tool sets of MCP servers, and the rules of a connection on standard input."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 
 TOOLS_VARIABLE = "CLAWMEM_MCP_TOOLS"
-
-# Tools whose changes the later requests of the same connection see, also if it sends them without waiting for the answer.
-WRITING_TOOLS = frozenset(
-    "beads_sync build_graphs diary_write embed lifecycle_restore lifecycle_sweep memory memory_forget memory_pin "
-    "memory_remember memory_snooze profile reindex vault_sync".split()
-)
-IN_ORDER_S = (
-    10.0  # that a request waits for earlier changes; embedding or reading a large folder takes longer
-)
+IN_ORDER_S = 10.0  # for which a call waits for the earlier one of its connection, so that it sees its changes
+DRAIN_S = 10.0  # for running requests at the end of input
+LONG_LIVED = "subscriptions/listen"  # never ends on its own, so its end is not awaited
 
 
 class ToolSet(StrEnum):

@@ -1,23 +1,14 @@
-"""
-Paths of the config file, vault and models from the environment, without loading the whole configuration.
-
-The functions on the path of a prompt return text, because importing ``pathlib`` costs a hook as much as parsing JSON.
-"""
+"""Paths of the config file, vault and models from the environment, without loading the whole configuration."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, MutableMapping
+from io import StringIO
+from pathlib import Path
 from stat import S_ISREG
 
-# `typing` is not imported: it takes as long as a request to the server (decision 6).
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, MutableMapping
-    from pathlib import Path
-
 CURATOR_REPORT = "curator-report.json"  # next to the vault
-
-
 FILES_VARIABLE = "CLAWMEM_MCP_FILES"  # names the collection of the files that the tool `memory` changes
 
 
@@ -31,8 +22,6 @@ def complete(env: MutableMapping[str, str]) -> None:
     # A missing or non-text file, or an unknown home folder, must not stop a hook.
     try:
         text = text_in(f"{config_place(env)}/.env")
-        from io import StringIO
-
         from dotenv import dotenv_values
 
         for key, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
@@ -44,7 +33,7 @@ def complete(env: MutableMapping[str, str]) -> None:
 
 def config_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the config file."""
-    return _path(config_place(env))
+    return Path(config_place(env))
 
 
 def config_place(env: Mapping[str, str]) -> str:
@@ -56,7 +45,7 @@ def config_place(env: Mapping[str, str]) -> str:
 
 def default_vault(env: Mapping[str, str]) -> Path:
     """Return the path of the vault when the command line names none."""
-    return _path(vault_place(env))
+    return Path(vault_place(env))
 
 
 def vault_place(env: Mapping[str, str]) -> str:
@@ -68,7 +57,7 @@ def vault_place(env: Mapping[str, str]) -> str:
 
 def models_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of models that are not part of an installed package."""
-    return _path(models_place(env))
+    return Path(models_place(env))
 
 
 def models_place(env: Mapping[str, str]) -> str:
@@ -78,7 +67,7 @@ def models_place(env: Mapping[str, str]) -> str:
 
 def client_servers(env: Mapping[str, str]) -> Path:
     """Return the path of the file in which Claude Code registers its MCP servers."""
-    return _path(env.get("CLAUDE_CONFIG_DIR") or "~").expanduser() / ".claude.json"
+    return Path(env.get("CLAUDE_CONFIG_DIR") or "~").expanduser() / ".claude.json"
 
 
 def client_folder(env: Mapping[str, str]) -> Path:
@@ -93,7 +82,7 @@ def home_folder(env: Mapping[str, str]) -> Path:
 
 def below_home(place: str, env: Mapping[str, str]) -> Path:
     """Return *place* with ``~`` replaced by the home of *env*, because a server may answer for another user."""
-    return _path(place_below_home(place, env))
+    return Path(place_below_home(place, env))
 
 
 def text_in(place: str, most: int = -1) -> str:
@@ -132,13 +121,7 @@ def place_below_home(place: str, env: Mapping[str, str]) -> str:
     home = env.get("HOME")
     if home and (place == "~" or place.startswith("~/")):
         return f"{home}{place[1:]}"
-    return str(_path(place).expanduser()) if place.startswith("~") else place
-
-
-def _path(place: str) -> Path:
-    from pathlib import Path
-
-    return Path(place)
+    return str(Path(place).expanduser()) if place.startswith("~") else place
 
 
 def session_places(env: Mapping[str, str]) -> list[Path]:

@@ -45,7 +45,7 @@ class Query(Search):
             validation_alias=AliasChoices("purpose", "intent"),
             description="Purpose of the answer; it influences the ranking and is not searched.",
         ),
-        Option(("--purpose", "--intent")),
+        Option(("--purpose", "--intent"), tool="intent"),
     ] = ""
     diverse: Annotated[
         bool, Field(description="Move near-copies of a result back."), Option(("--diverse/--no-diverse",))

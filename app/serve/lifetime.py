@@ -123,8 +123,7 @@ def token_for(vault: Path, environ: Mapping[str, str]) -> str:
 
 def url_of(server: Announcement) -> str:
     """Return the base URL of *server*."""
-    host = f"[{server.host}]" if ":" in server.host else server.host
-    return f"http://{host}:{server.port}"
+    return f"http://{server.authority}"
 
 
 @contextmanager

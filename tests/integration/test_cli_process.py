@@ -74,27 +74,10 @@ def test_the_version_is_the_package_s(run: Run) -> None:
     assert run("--version", "--json").stdout == f"clawmem {VERSION}\n"
 
 
-def test_the_version_answers_before_anything_is_imported(environ: dict[str, str], home: Path) -> None:
-    """``--version`` loads no framework."""
-    assert not modules_after(environ, home, "--version") & (HEAVY | {"typer", "pydantic", "apsw"})
-
-
 @pytest.mark.parametrize("args", [("--help",), ("search", "--help"), ("bench", "retrieval", "--help")])
 def test_help_starts_light(environ: dict[str, str], home: Path, args: tuple[str, ...]) -> None:
     """Help loads neither models nor storage."""
     assert not modules_after(environ, home, *args) & (HEAVY - {"rich"} | {"apsw"})
-
-
-def test_the_end_of_a_process_searches_nothing(environ: dict[str, str], home: Path) -> None:
-    """When a command ends, its objects are kept out of the collections of the interpreter's end."""
-    code = (
-        "import atexit, gc; atexit.register(lambda: print(len(gc.get_objects()) < 1_000))\n"
-        "from clawmem.app.main import main; main()"
-    )
-    command = [sys.executable, "-c", code, "vault", "list"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=home, env=environ)
-
-    assert done.stdout.splitlines()[-1] == "True"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes end differently")

@@ -17,9 +17,8 @@ NEVER = {
     "asyncio", "fastapi", "httpx2", "mcp", "onnxruntime", "pydantic", "rich", "ruamel", "starlette", "typer", "wordllama",
     "clawmem.app.bootstrap.services", "clawmem.app.settings.model", "clawmem.domain.capture.extraction",
 }  # fmt: skip
-# `hashlib` loads OpenSSL, which takes 2 ms.
-MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "hashlib", "numpy", "tokenizers"}
-VAULT = {"clawmem.ports.errors", "clawmem.ports.records", "datetime"}
+MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "numpy", "tokenizers"}
+VAULT = {"clawmem.ports.records"}
 
 
 def loaded(environ: dict[str, str], home: Path, prompt: str, profile: str) -> tuple[str, set[str]]:

@@ -176,19 +176,11 @@ def test_notes_that_are_due(notes: Path, invoke: Invoke, environ: dict[str, str]
 
 
 def test_an_unknown_hook_loads_next_to_nothing(environ: dict[str, str], home: Path) -> None:
-    """JSON, threads and a few modules of ours; not even paths."""
+    """Neither a framework nor storage nor the composition root."""
     _, modules = modules_of_hook("no-such-hook", {}, cwd=home, env=environ)
 
-    assert not modules & (HEAVY | {"apsw", "dataclasses", "pathlib", "inspect", "subprocess", "socket"})
-    assert {name for name in modules if name.startswith("clawmem.app.")} == set(
-        (
-            "clawmem.app.interfaces clawmem.app.main clawmem.app.environment "
-            "clawmem.app.environment.places clawmem.app.version clawmem.app.client "
-            "clawmem.app.client.announcement clawmem.app.client.hook_registry clawmem.app.client.request "
-            "clawmem.app.interfaces.hooks clawmem.app.interfaces.hooks.process "
-            "clawmem.app.interfaces.hooks.protocol clawmem.app.interfaces.hooks.runner"
-        ).split()
-    )
+    assert not modules & (HEAVY | {"apsw", "asyncio", "pydantic"})
+    assert not {name for name in modules if name.startswith(("clawmem.adapters", "clawmem.app.bootstrap"))}
 
 
 @pytest.mark.parametrize(
@@ -209,20 +201,6 @@ def test_hooks_start_light(
     _, modules = modules_of_hook(name, told, cwd=home, env=environ)
 
     assert not {module.split(".")[0] for module in modules} & HEAVY
-
-
-@pytest.mark.parametrize("prompt", ["hi", "which cache do we use for sessions?"])
-def test_a_prompt_without_vectors_loads_neither_paths_nor_data_classes(
-    remembered: Invoke, environ: dict[str, str], home: Path, prompt: str
-) -> None:
-    """Whether it is searched or not; together they take 11 ms of 200."""
-    told = event("UserPromptSubmit", prompt=prompt)
-
-    variables = {**environ, "CLAWMEM_PROFILE": "speed"}
-    _, modules = modules_of_hook("context-surfacing", told, cwd=home, env=variables)
-
-    assert ("clawmem.app.services.surfacing.surface" in modules) is (prompt != "hi")
-    assert not modules & {"pathlib", "dataclasses", "inspect"}
 
 
 def test_the_plugin_says_what_set_up_says() -> None:

@@ -273,8 +273,8 @@ class TestWays:
         asyncio.run(session())
         assert told and {*told} <= steps
 
-    def test_the_bridge_imports_nothing_heavy(self, home: Home, server: ServerProcess) -> None:
-        code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.main import main; main(); print(*sys.modules)"
+    def test_the_proxy_imports_nothing_heavy(self, home: Home, server: ServerProcess) -> None:
+        code = "import sys; sys.argv = ['clawmem', 'mcp']; from clawmem.app.main import main; main(); print(*sys.modules, file=sys.stderr)"
         done = run_program(code, env=home.environ, cwd=home.folder, stdin=subprocess.DEVNULL)
         loaded = {name.split(".")[0] for name in done.stderr.split()}
 

@@ -11,7 +11,6 @@ from chat_exports import FORMATS, claude_code, write_zip
 from command_line import Invoke, ask_json, write_notes
 from mined_talks import BOAT, BREAD, GROWN, changes, documents, longer, mined, text_of, write_export
 
-from clawmem.app.interfaces.cli.unchanged import NO_VECTORS, mined_at_once
 from clawmem.domain.conversations.units import FORMER_SHARED, Division
 from clawmem.domain.conversations.versions import ConversationState
 
@@ -58,26 +57,6 @@ def test_an_edited_conversation_updates_its_documents(invoke: Invoke, tmp_path: 
         invoke, write_export(tmp_path / "export", "chatgpt", long._replace(updated=BOAT.turns[-1].at + 120))
     )
     assert changes(again, "chatgpt") == (1, 1, 0, 0)
-
-
-def test_unchanged_files_are_answered_at_once(
-    invoke: Invoke, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Without loading the commands; a changed file, a missing vector and any option are left to the command."""
-    export = write_export(tmp_path / "export", "chatgpt", BOAT)
-    arguments = [NO_VECTORS, str(export)]
-    assert not mined_at_once(arguments)
-    mined(invoke, export)
-
-    assert mined_at_once(arguments)
-    assert capsys.readouterr().out == invoke("mine", *arguments).stdout
-    assert not mined_at_once([str(export)])
-    assert not any(
-        mined_at_once([*arguments, one]) for one in ("--json", "", "\udcff", str(tmp_path / "missing"))
-    )
-    write_export(tmp_path / "export", "chatgpt", BOAT, BREAD)
-    assert not mined_at_once(arguments)
-    assert capsys.readouterr().out == ""
 
 
 def test_a_conversation_keeps_the_name_of_its_first_import(invoke: Invoke, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from clawmem.app.version import VERSION
 Invoke = Callable[..., object]
 Behave = Callable[[socket.socket], None]
 
-CONTINUE = b"HTTP/1.1 100 Continue\r\n\r\n"
+REFUSAL = b"HTTP/1.1 401 Unauthorized\r\nContent-Length: 0\r\n\r\n"  # of the request without a token
 DRIP_S = 0.05
 FIRST_S, ANSWER_S = 0.4, 0.8
 DONE_S = 15.0  # with all that a busy machine takes for a process
@@ -36,24 +36,24 @@ def says_nothing(connection: socket.socket) -> None:
 
 def begins_for_ever(connection: socket.socket) -> None:
     """Its first word never comes to an end."""
-    _drip(connection, b"HTTP/1.1 100 Continue\r\nX-Bees: " + b"z" * 4000)
+    _drip(connection, b"HTTP/1.1 401 Unauthorized\r\nX-Bees: " + b"z" * 4000)
 
 
 def never_answers(connection: socket.socket) -> None:
     """It wants the question, and does nothing with it."""
-    connection.sendall(CONTINUE)
+    connection.sendall(REFUSAL)
     _until_hung_up(connection)
 
 
 def answers_for_ever(connection: socket.socket) -> None:
     """A byte now and then."""
-    connection.sendall(CONTINUE + b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n")
+    connection.sendall(REFUSAL + b"HTTP/1.1 200 OK\r\nContent-Length: 4000\r\n\r\n")
     _drip(connection, b"z" * 4000)
 
 
 def sends_away(connection: socket.socket) -> None:
     """As a server that has enough to do."""
-    connection.sendall(CONTINUE + b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
+    connection.sendall(REFUSAL + b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
 
 
 SLOW = (says_nothing, begins_for_ever, never_answers, answers_for_ever)

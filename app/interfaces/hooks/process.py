@@ -3,26 +3,24 @@ Process of one hook call, ``clawmem hook EVENT`` or ``clawmem hook NAME``: one J
 
 A client shows an error for any other exit code, and for 2 it erases the user's prompt. Therefore a second thread sends
 the provisional answer when the deadline has come, even if the work is not done. Every prompt waits for this process:
-until a server has answered, it imports nothing but the request (`tests/integration/test_serve.py`).
+what needs the vault or the settings is imported only if no server answers.
 """
 
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock, start_new_thread
+from collections.abc import Callable, Sequence
+from threading import Lock, Thread
 from time import sleep
+from typing import NoReturn
 
+from clawmem.app.client.announcement import PLACES
+from clawmem.app.client.hook_registry import HOOKS, deadline_s
 from clawmem.app.client.request import MOST_INPUT, OPTIONAL_HOOKS_VARIABLE, ask
 from clawmem.app.environment.places import complete
+from clawmem.app.interfaces.hooks.protocol import SILENCE, HookOutput, joined
+from clawmem.app.interfaces.hooks.runner import prepare_next, report_error, run_hooks
 from clawmem.app.version import VERSION
-
-# `typing` is not imported: it takes as long as a request to the server (decision 6).
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import NoReturn
-
-    from clawmem.app.interfaces.hooks.protocol import HookOutput
 
 STDIN, STDOUT, STDERR = 0, 1, 2
 LEAST_DEADLINE_S = 1.0  # no deadline is shorter, so it is looked up after this time
@@ -45,14 +43,16 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
     except Exception:  # noqa: BLE001, S110  without the .env file the event is answered all the same
         pass
     answer = HookAnswer(_own_output(), name)
-    start_new_thread(answer.end_in_time, ())
+    Thread(target=answer.end_in_time, daemon=True).start()
     try:
         event = _standard_input()
-        if name.isascii() and name.replace("-", "").isalnum() and (line := _of_server(name, event)):
+        if (
+            name.isascii()
+            and name.replace("-", "").isalnum()
+            and (line := ask(name, event, os.environ, VERSION))
+        ):
             answer.set_line(line)
         else:
-            from clawmem.app.interfaces.hooks.runner import prepare_next, run_hooks
-
             answer.afterwards = lambda: prepare_next(name, inherited)
             run_hooks(name, event.decode("utf-8", "replace"), answer.offer)
     except BaseException as error:  # noqa: BLE001  a client always gets an answer
@@ -70,7 +70,7 @@ class HookAnswer:
         self._name = name
         self._offers: dict[str, HookOutput] = {}
         self._line = ""
-        self._written = allocate_lock()
+        self._written = Lock()
 
     def offer(self, name: str, output: HookOutput) -> None:
         """Set the output of the hook *name*, to be replaced by a later offer."""
@@ -84,8 +84,6 @@ class HookAnswer:
         """Wait for the deadline of the call, and end the process."""
         try:
             sleep(LEAST_DEADLINE_S)
-            from clawmem.app.client.hook_registry import deadline_s
-
             sleep(deadline_s(self._name, os.environ.get(OPTIONAL_HOOKS_VARIABLE, "")) - LEAST_DEADLINE_S)
         finally:
             self.write_and_exit()
@@ -103,20 +101,14 @@ class HookAnswer:
 
     def report(self, error: BaseException) -> None:
         """Write *error* to standard error and to the error log."""
-        from clawmem.app.interfaces.hooks.runner import report_error
-
         report_error(self._name, error)
 
     def _event_name(self) -> str:
         if self._name[:1].isupper():
             return self._name  # as the client calls it
-        from clawmem.app.client.hook_registry import HOOKS
-
         return HOOKS[self._name].event if self._name in HOOKS else ""
 
     def _rendered(self) -> str:
-        from clawmem.app.interfaces.hooks.protocol import SILENCE, joined
-
         try:
             return joined([*self._offers.values()]).render(self._event_name())
         except Exception:  # noqa: BLE001  an answer that cannot be rendered
@@ -129,10 +121,6 @@ def _write(output: int, text: str) -> None:
         rest = rest[os.write(output, rest) :]
 
 
-def _of_server(name: str, event: bytes) -> str:
-    return ask(name, event, os.environ, VERSION)
-
-
 def _variables_of(options: Sequence[str]) -> dict[str, str]:
     """Return the environment variables of *options*. Unknown options are ignored silently."""
     waiting, variables = iter(options), dict[str, str]()
@@ -140,8 +128,6 @@ def _variables_of(options: Sequence[str]) -> dict[str, str]:
         if option in _OPTIONS:
             variables[_OPTIONS[option]] = next(waiting, "")
         elif option == _ENV:
-            from clawmem.app.client.announcement import PLACES
-
             name, _, value = next(waiting, "").partition("=")
             variables |= {name: value} if name in PLACES else {}
     return variables

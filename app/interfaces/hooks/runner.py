@@ -8,16 +8,20 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from pathlib import Path
+from time import gmtime, strftime
+from traceback import format_exception
 from typing import TYPE_CHECKING
 
+from clawmem.app.client.autostart import start_server
 from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, HookCall, call_named
 from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
-from clawmem.app.environment.places import vault_place
+from clawmem.app.environment.places import default_vault, vault_place
+from clawmem.app.environment.private_files import append_daily, append_to_error_log
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, read_event
+from clawmem.ports.errors import ClawmemError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from clawmem.app.interfaces.hooks.context import HookContext
 
 STDERR = 2
@@ -69,8 +73,6 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
         with suppress(OSError):
             _report_missing_vault(name)
         return
-    from clawmem.app.client.autostart import start_server
-
     try:
         start_server(os.environ, inherited)
     except OSError as error:
@@ -79,9 +81,6 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
 
 def _report_missing_vault(name: str) -> None:
     """Tell once a day why hooks do nothing, in the error log next to the usual vault; no other folder is created."""
-    from clawmem.app.environment.places import default_vault
-    from clawmem.app.environment.private_files import append_daily
-
     missing = (
         f"There is no vault at {vault_place(os.environ)}, so hooks do nothing. Run: clawmem bootstrap PATH"
     )
@@ -134,8 +133,6 @@ def report_error(name: str, error: BaseException) -> None:
     try:
         _tell(f"clawmem hook {name[:MOST_TOLD]}: {str(error)[:MOST_TOLD] or type(error).__name__}\n")
         if name in HOOKS or name in EVENTS or name in ALIASES:
-            from clawmem.app.environment.places import default_vault
-
             log_error(default_vault(os.environ), name, error)
     except Exception:  # noqa: BLE001  a full disk may have caused the error
         return
@@ -148,17 +145,10 @@ def log_error(vault: Path, name: str, error: BaseException) -> None:
     Raises:
         OSError: the log cannot be written.
     """
-    from traceback import format_exception
-
-    from clawmem.app.environment.private_files import append_to_error_log
-    from clawmem.ports.errors import ClawmemError
-
     is_expected = isinstance(error, ClawmemError)
     entry = " ".join(str(error).split()) if is_expected else "".join(format_exception(error)).rstrip()
     append_to_error_log(vault, f"{_now()} {name}: {entry}\n")
 
 
 def _now() -> str:
-    from time import gmtime, strftime
-
     return strftime("%Y-%m-%dT%H:%M:%SZ", gmtime())

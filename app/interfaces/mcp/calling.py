@@ -26,7 +26,7 @@ from mcp.types import (
 )
 from pydantic import BaseModel, ValidationError
 
-from clawmem.app.client.tool_sets import IN_ORDER_S, WRITING_TOOLS
+from clawmem.app.client.tool_sets import IN_ORDER_S
 from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
@@ -41,7 +41,7 @@ class ToolServer(MCPServer[Any]):
     """
     The official server with errors of clawmem; `hang_up` ends subscriptions.
 
-    With ``is_one_connection`` a tool starts after the changes of earlier calls.
+    With ``is_one_connection`` a tool starts after the earlier call, for which it waits a limited time.
     """
 
     def __init__(self, name: str, title: str, instructions: str) -> None:
@@ -50,8 +50,7 @@ class ToolServer(MCPServer[Any]):
             name, title, instructions=instructions, version=VERSION, log_level="ERROR", subscriptions=bus
         )
         self.is_one_connection = False
-        self._changes: list[asyncio.Future[None]] = []
-        self._older_names: dict[str, Mapping[str, str]] = {}  # of parameters, by tool
+        self._last_call: asyncio.Future[None] | None = None
         self._listening = ListenHandler(bus)
         self.protocol.add_request_handler(
             "subscriptions/listen", SubscriptionsListenRequestParams, self._listening
@@ -62,10 +61,6 @@ class ToolServer(MCPServer[Any]):
         """Protocol server, which communicates with a transport."""
         return self._lowlevel_server
 
-    def add_older_names(self, tool: str, names: Mapping[str, str]) -> None:
-        """Let *tool* understand older names of its parameters."""
-        self._older_names[tool] = names
-
     def hang_up(self) -> None:
         """End all subscriptions, which never end on their own."""
         self._listening.close()
@@ -74,10 +69,8 @@ class ToolServer(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Call the tool and return its result; an error is a result that is marked as one."""
-        older = self._older_names.get(name, {})
-        arguments = {older.get(one, one): value for one, value in arguments.items()}
         try:
-            async with self._in_turn(name):
+            async with self._in_turn():
                 await self._refuse_wrong(name, arguments)
                 return await super().call_tool(name, arguments, context)
         except InvalidInput as error:
@@ -92,18 +85,16 @@ class ToolServer(MCPServer[Any]):
             raise UnexpectedToolError(UNEXPECTED) from error.__cause__
 
     @asynccontextmanager
-    async def _in_turn(self, name: str) -> AsyncIterator[None]:
-        """Wait a limited time for the changes of earlier calls; those of this one are done after the block."""
-        earlier, done = [*self._changes], asyncio.get_running_loop().create_future()
-        if self.is_one_connection and name in WRITING_TOOLS:
-            self._changes.append(done)
+    async def _in_turn(self) -> AsyncIterator[None]:
+        """On one connection, wait a limited time for the earlier call, so that this one sees its changes."""
+        earlier, self._last_call = self._last_call, asyncio.get_running_loop().create_future()
+        done = self._last_call
         try:
-            if earlier:
-                await asyncio.wait(earlier, timeout=IN_ORDER_S)
+            if earlier and self.is_one_connection:
+                await asyncio.wait([earlier], timeout=IN_ORDER_S)
             yield
         finally:
             done.cancel()
-            self._changes = [one for one in self._changes if one is not done]
 
     async def get_prompt(
         self, name: str, arguments: dict[str, Any] | None = None, context: Context[Any, Any] | None = None

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceNotFoundError
 from mcp.types import CallToolResult, EmbeddedResource, TextResourceContents, ToolAnnotations
-from pydantic import AliasChoices, BaseModel, Field
+from pydantic import BaseModel, Field
 from pydantic.fields import FieldInfo
 
 from clawmem.app.client.tool_sets import ToolSet
@@ -233,7 +233,6 @@ def add_operation(server: ToolServer, dispatcher: Dispatcher, operation: Operati
     with_signature(tool, parameters, Annotated[CallToolResult, operation.result])
     about = " ".join(operation.about.split())
     server.add_tool(tool, operation.name, description=about, annotations=ANNOTATIONS[operation.effect])
-    server.add_older_names(operation.name, _older_names(operation))
 
 
 def _resource(attached: Attachment) -> EmbeddedResource:
@@ -246,16 +245,3 @@ def _annotated(name: str, field: FieldInfo) -> Any:
     described = copy(field)
     described.validation_alias = None
     return Annotated[str if field.annotation == Names else field.annotation, described]
-
-
-def _older_names(operation: Operation[Any, Any]) -> dict[str, str]:
-    """Return the older names of parameters, which are understood and not published, with the current ones."""
-    fields = operation.request.model_fields.items()
-    choices = {name: field.validation_alias for name, field in fields}
-    return {
-        str(older): name
-        for name, several in choices.items()
-        if isinstance(several, AliasChoices)
-        for older in several.choices
-        if older != name
-    }

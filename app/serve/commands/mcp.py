@@ -10,7 +10,7 @@ import typer
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
 from clawmem.app.interfaces.cli.session import command_group, one_of, settings_of
-from clawmem.app.interfaces.mcp.bridge import forwarded
+from clawmem.app.interfaces.mcp.proxy import forwarded
 
 if TYPE_CHECKING:
     from clawmem.app.serve.background import LaneThread
@@ -45,15 +45,14 @@ def mcp(
 
 
 def _answered_here(ctx: typer.Context, chosen: ToolSet) -> None:
-    from clawmem.app.interfaces.mcp.lines import Lines
+    import anyio
 
-    lines = Lines()  # before any import that might print
     from clawmem.app.interfaces.mcp.server import make_server
-    from clawmem.app.interfaces.mcp.stdio import run
+    from clawmem.app.interfaces.mcp.stdio import serve
     from clawmem.app.serve.background import at_work
 
     with at_work(_lanes(ctx)):
-        run(make_server(_desk(ctx), chosen), lines)
+        anyio.run(serve, make_server(_desk(ctx), chosen))
     # The grace period for running work is over. Ending now is safe, because every write is atomic.
     os._exit(0)
 

@@ -13,13 +13,13 @@ import typer
 
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.client.autostart import (
-    answers,
     is_automatic,
     is_running,
     log_file,
     start_note,
     started_server,
 )
+from clawmem.app.client.request import answers
 from clawmem.app.interfaces.cli.rendering import show
 from clawmem.app.interfaces.cli.session import (
     command_group,
