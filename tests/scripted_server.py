@@ -11,7 +11,6 @@ from threading import Event, Thread
 from typing import Any
 
 from clawmem.adapters.http.embedder import HttpEmbedder
-from clawmem.adapters.http.providers import LLAMA_SERVER
 from clawmem.adapters.http.transport import Transport
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
@@ -221,14 +220,14 @@ class Models:
         self.clock.advance(round(seconds * 1000))
 
     def transport(self, url: str, **rest: Any) -> Transport:
-        """With a model called ``tiny``, and no chance."""
-        made = Transport(url, model="tiny", clock=self.clock, sleep=self.sleep, chance=lambda: 0.5, **rest)
+        """With a model called ``tiny``."""
+        made = Transport(url, model="tiny", clock=self.clock, sleep=self.sleep, **rest)
         self._stack.callback(made.close)
         return made
 
     def embedder(self, url: str, **rest: Any) -> HttpEmbedder:
         """Of a server of one's own."""
-        return HttpEmbedder(self.transport(url), LLAMA_SERVER, model="tiny", **rest)
+        return self.factory(HttpEmbedder, url, model="tiny", sleep=self.sleep, **rest)  # type: ignore[no-any-return]
 
     def factory(self, make: Callable[..., Any], url: str, **rest: Any) -> Any:
         """What one of the three factories makes."""

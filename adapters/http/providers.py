@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import Any
 from urllib.parse import urlsplit
 
-from clawmem.adapters.http.transport import Json
 from clawmem.ports.errors import ConfigError
+
+Json = Mapping[str, Any]
 
 
 class TextRole(StrEnum):
@@ -127,25 +128,22 @@ COHERE = Provider(
     rerank_path="/v2/rerank",
     rerank_model="rerank-v3.5",
 )
-PROVIDERS = {one.name: one for one in (LLAMA_SERVER, OPENAI, JINA, VOYAGE, COHERE)}
+PROVIDERS = {api.name: api for api in (LLAMA_SERVER, OPENAI, JINA, VOYAGE, COHERE)}
 
 
-def provider_named(name: str) -> Provider:
+def provider_for(url: str, name: str | None = None) -> Provider:
     """
-    Return the provider of that name.
+    Return the provider *name*, or the one whose host is in *url*; a local server if there is none.
 
     Raises:
-        ConfigError: there is no such provider.
+        ConfigError: there is no provider of that name.
     """
-    if name not in PROVIDERS:
+    if name and name not in PROVIDERS:
         raise ConfigError(f"There is no provider {name!r}. Choose one of: {', '.join(PROVIDERS)}.")
-    return PROVIDERS[name]
-
-
-def provider_at(url: str) -> Provider:
-    """Return the provider whose host is in *url*; a local server if there is none."""
+    if name:
+        return PROVIDERS[name]
     host = (urlsplit(url).hostname or "").lower()
-    return next((one for one in PROVIDERS.values() if one.host_mark and one.host_mark in host), LLAMA_SERVER)
+    return next((api for api in PROVIDERS.values() if api.host_mark and api.host_mark in host), LLAMA_SERVER)
 
 
 def server_root(url: str) -> str:
@@ -164,13 +162,12 @@ def embeddings_in(answer: Json) -> list[Any]:
     Raises:
         ValueError: the response has another layout; the message names the error.
     """
-    by_type = answer.get("embeddings")
-    if isinstance(by_type, Mapping):
-        by_type = by_type.get("float")
-    if isinstance(by_type, list):
-        return by_type
-    entries = _entries(answer.get("data"))
-    return [entry.get("embedding") for entry in _in_order(entries)]
+    vectors = answer.get("embeddings")
+    if isinstance(vectors, Mapping):
+        vectors = vectors.get("float")
+    if isinstance(vectors, list):
+        return vectors
+    return [entry.get("embedding") for entry in _in_order(answer.get("data"))]
 
 
 def scores_in(answer: Json, count: int) -> list[float]:
@@ -180,7 +177,7 @@ def scores_in(answer: Json, count: int) -> list[float]:
     Raises:
         ValueError: a score is missing, duplicate or not a number; the message names the error.
     """
-    entries = _in_order(_entries(answer.get("results", answer.get("data"))))
+    entries = _in_order(answer.get("results", answer.get("data")))
     if len(entries) != count:
         raise ValueError(f"{len(entries)} scores for {count} documents")
     scores = [entry.get("relevance_score", entry.get("score")) for entry in entries]
@@ -193,24 +190,24 @@ def charged_tokens(answer: Json, estimated: int) -> int:
     """Return the number of tokens charged for a response; *estimated* if the response does not contain it."""
     usage, meta = answer.get("usage"), answer.get("meta")
     if isinstance(usage, Mapping):
-        found = usage.get("total_tokens", usage.get("prompt_tokens"))
+        count = usage.get("total_tokens", usage.get("prompt_tokens"))
     else:
         billed = meta.get("billed_units") if isinstance(meta, Mapping) else None
-        found = billed.get("input_tokens") if isinstance(billed, Mapping) else None
-    return int(found) if _is_number(found) and found >= 0 else estimated
+        count = billed.get("input_tokens") if isinstance(billed, Mapping) else None
+    return int(count) if _is_number(count) and count >= 0 else estimated
 
 
-def _entries(found: Any) -> list[Json]:
-    if not isinstance(found, list) or not all(isinstance(entry, Mapping) for entry in found):
+def _in_order(entries: Any) -> list[Json]:
+    if not isinstance(entries, list) or not all(isinstance(entry, Mapping) for entry in entries):
         raise ValueError("it has an unexpected structure")
-    return found
-
-
-def _in_order(entries: list[Json]) -> list[Json]:
-    places = [entry.get("index", number) for number, entry in enumerate(entries)]
-    if sorted(places, key=str) != sorted(range(len(entries)), key=str):
+    by_place = {entry.get("index", number): entry for number, entry in enumerate(entries) if _is_place(entry)}
+    if sorted(by_place) != list(range(len(entries))):
         raise ValueError("its entries are not numbered from 0 without gaps")
-    return [entry for _, entry in sorted(zip(places, entries, strict=True), key=lambda pair: int(pair[0]))]
+    return [by_place[place] for place in range(len(entries))]
+
+
+def _is_place(entry: Json) -> bool:
+    return type(entry.get("index", 0)) is int
 
 
 def _is_number(value: Any) -> bool:

@@ -1,93 +1,120 @@
+"""JSON requests to one model server: an httpx2 client with retries and a circuit breaker."""
+
 from __future__ import annotations
 
 import json
-import random
+import math
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
+from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import replace
-from threading import Lock
-from typing import Any
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from threading import Lock, Thread
+from typing import Any, NamedTuple, NoReturn
+from urllib.parse import urlsplit
 
-from clawmem.adapters.http.addresses import secrets_in, shown
-from clawmem.adapters.http.exchange import (
-    ConnectionBroken,
-    Exchange,
-    Reply,
-    ResponseTooLarge,
-    TransportFailure,
-)
-from clawmem.adapters.http.retry import (
-    QUESTION,
-    RetryPolicy,
-    TimeLeft,
-    deadline,
-    per_request,
-    requested_wait_s,
-    says_retry,
-)
+import httpx2
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential, wait_random
+
+from clawmem.adapters.http.addresses import is_address, secrets_in, shown
+from clawmem.adapters.http.limits import COOL_DOWN_S, CircuitBreaker, Limits, Sleep
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import InputTooLong, ModelAnswerInvalid, ModelError, ModelRefused, ModelUnavailable
+from clawmem.ports.errors import (
+    ConfigError,
+    InputTooLong,
+    ModelAnswerInvalid,
+    ModelError,
+    ModelRefused,
+    ModelUnavailable,
+)
 
+MAX_BODY = 64 * 1024 * 1024  # bytes; a response with fifty vectors of 4096 numbers as text has 5 MB
+TRIES = 5
+FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 60.0  # between attempts; each is twice as long as the one before
+FAIR_S = 0.5  # missing a shorter timeout does not mean that the server is down
+EXCERPT = 200  # maximum characters of a server's message
+
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _LEAST_S = 0.001  # a timeout of zero would mean no timeout
-FAIR_S = 0.5  # seconds; missing a shorter timeout does not mean that the server is down
+_LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
+# These codes come with status 429, which is otherwise temporary.
+_OUT_OF_MONEY = ("insufficient_quota", "billing_hard_limit_reached")
+_TOO_LONG = re.compile(
+    r"too large to process|exceeds? the (?:available|maximum) context|maximum context length"
+    r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
+    re.IGNORECASE,
+)
+# Messages of llama.cpp for embeddings and for chat, and of OpenAI.
+_TOKEN_COUNTS = (
+    re.compile(
+        r"\((?P<tokens>\d+) tokens\).{0,300}?(?:batch size: |context size \()(?P<limit>\d+)", re.DOTALL
+    ),
+    re.compile(r"length is (?P<limit>\d+) tokens.{0,300}?requested (?P<tokens>\d+)", re.DOTALL),
+)
+_MEANINGS = {
+    401: ", the API key is missing or wrong",
+    403: ", the API key may not do this",
+    404: ", there is no such model or address",
+    501: ", the server was not started for this",
+}
 
 Json = Mapping[str, Any]
-Sleep = Callable[[float], None]
+
+
+class _Response(NamedTuple):
+    status: int
+    headers: Mapping[str, str]  # whatever the case of their names
+    body: bytes
 
 
 class Transport:
     """
-    JSON requests to one model server, with retries and a circuit breaker.
+    JSON requests to one model server over persistent connections; thread-safe.
 
     All failures are raised as `ModelError`, within the timeout.
     """
 
     def __init__(
-        self,
-        url: str,
-        *,
-        model: str,
-        clock: Clock,
-        api_key: str | None = None,
-        sleep: Sleep = time.sleep,
-        chance: Callable[[], float] = random.random,
+        self, url: str, *, model: str, clock: Clock, api_key: str | None = None, sleep: Sleep = time.sleep
     ) -> None:
         """
-        Create the transport without connecting.
+        Create the client without connecting.
 
         Args:
-            url: Address without the path of an endpoint, like ``http://localhost:8088``.
+            url: Address without the path of an endpoint, like ``http://localhost:8088``. User, password and
+                query are sent with every request.
             model: Name of the model, for error messages only.
 
         Raises:
-            ConfigError: *url* is no HTTP address.
+            ConfigError: *url* is no HTTP address, *api_key* contains invalid characters, or the environment
+                names an invalid proxy or certificate.
         """
-        self._exchange = Exchange(url, api_key)
-        self._circuit = CircuitBreaker(clock)
+        if not is_address(url) or urlsplit(url).scheme not in ("http", "https"):
+            raise ConfigError(
+                f"{shown(url)!r} is not the address of a model server. Write it like http://localhost:8088"
+            )
+        key = (api_key or "").strip()
+        if not (key.isascii() and key.isprintable()):
+            raise ConfigError("The API key contains invalid characters. Copy it again.")
         self.clock = clock
+        self.base_url = shown(url).rstrip("/")
+        self.label = f"{model!r} at {self.base_url}"
+        self._secrets = [secret for secret in (key, *secrets_in(url)) if secret]
         self._sleep = sleep
-        self._chance = chance
+        self._circuit = CircuitBreaker(clock)
         self._has_answered = False
-        self._secrets = [secret for secret in ((api_key or "").strip(), *secrets_in(url)) if secret]
-        self.label = f"{model!r} at {self._exchange.base_url}"
+        self._client = _client(url, key)
+        self._lock = Lock()
+        self._requests = 0  # that are running
+        self._is_closed = False
 
-    @property
-    def base_url(self) -> str:
-        """Address of the server without secrets."""
-        return self._exchange.base_url
-
-    @property
-    def is_local(self) -> bool:
-        """Whether the server is on this machine."""
-        return self._exchange.is_local
-
-    def get(self, path: str, *, timeout_s: float, policy: RetryPolicy = QUESTION) -> Json:
+    def get(self, path: str, limits: Limits) -> Json:
         """Return the JSON object at *path*. Raises the errors of `post`."""
-        return self._send("GET", path, None, timeout_s, policy)
+        return self._send("GET", path, None, limits)
 
-    def post(self, path: str, body: Json, *, timeout_s: float, policy: RetryPolicy = QUESTION) -> Json:
+    def post(self, path: str, body: Json, limits: Limits) -> Json:
         """
         Send *body* as JSON and return the JSON object of the response.
 
@@ -99,217 +126,217 @@ class Transport:
         """
         # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
         content = json.dumps(body, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
-        return self._send("POST", path, content, timeout_s, policy)
+        return self._send("POST", path, content, limits)
 
     def close(self) -> None:
-        """Close the connections."""
-        self._exchange.close()
+        """Refuse new requests, and close the connections with the last running request."""
+        with self._lock:
+            self._is_closed = True
+            if not self._requests:
+                self._client.close()
 
-    def _send(
-        self, method: str, path: str, content: bytes | None, timeout_s: float, policy: RetryPolicy
-    ) -> Json:
-        left = per_request(timeout_s) if policy.background else deadline(timeout_s)
-        self._admit(timeout_s, policy)
-        for failures in range(1, policy.tries + 1):
-            try:
-                reply = self._reply(method, path, content, left)
-            except ModelUnavailable as error:
-                self._wait_for_its_return(error, failures, policy)
-                continue
-            if 200 <= reply.status < 300:
-                return self._json(reply)
-            self._wait(refusal(self.label, reply, self._secrets), reply, failures, policy, left)
-        raise AssertionError("the last try either answers or raises")
-
-    def _admit(self, timeout_s: float, policy: RetryPolicy) -> None:
-        if timeout_s <= 0:
+    def _send(self, method: str, path: str, content: bytes | None, limits: Limits) -> Json:
+        if limits.left_s() <= 0:
             raise ModelUnavailable(self.label, "no time is left")
         if left_s := self._circuit.left_s():
-            if left_s > policy.longest_asked_s:
+            if not limits.background or left_s > limits.longest_wait_s():
                 raise ModelUnavailable(self.label, self._circuit.reason, retry_after_s=left_s)
             self._sleep(left_s)
+        first_s = FIRST_WAIT_S * (2 if limits.background else 1)
+        backoff = wait_exponential(first_s, LONGEST_WAIT_S) + wait_random(0, first_s / 4)
 
-    def _reply(self, method: str, path: str, content: bytes | None, left: TimeLeft) -> Reply:
-        """Send the request, and once more if the connection breaks, as idle connections do."""
-        given_s = max(_LEAST_S, left())
+        def wait(state: RetryCallState) -> float:
+            asked_s = _failure(state).asked_s
+            return backoff(state) if asked_s is None else asked_s
+
+        def stop(state: RetryCallState) -> bool:
+            is_last = _failure(state).is_final or state.attempt_number == TRIES
+            return is_last or state.upcoming_sleep >= limits.longest_wait_s()
+
+        def give_up(state: RetryCallState) -> NoReturn:
+            failure, tries = _failure(state), state.attempt_number
+            if failure.rest_s:
+                self._circuit.open(failure.reason, failure.rest_s)
+            reason = f"{failure.reason}, {tries} times in a row" if tries > 1 else failure.reason
+            raise ModelUnavailable(self.label, reason, retry_after_s=failure.rest_s or state.upcoming_sleep)
+
+        attempts = Retrying(
+            retry=retry_if_exception_type(_AttemptFailed),
+            wait=wait,
+            stop=stop,
+            sleep=self._sleep,
+            retry_error_callback=give_up,
+        )
+        answer: Json = attempts(self._attempt, method, path, content, limits)
+        return answer
+
+    def _attempt(self, method: str, path: str, content: bytes | None, limits: Limits) -> Json:
+        given_s = max(_LEAST_S, limits.left_s())
         try:
             try:
-                reply = self._exchange.send(method, path, content, given_s)
-            except ConnectionBroken:
-                reply = self._exchange.send(method, path, content, max(_LEAST_S, left()))
-        except TransportFailure as error:
-            raise self._unreachable(error, given_s) from error
-        except ResponseTooLarge as error:
-            raise ModelAnswerInvalid(self.label, "it is larger than 64 MB") from error
+                response = self._request(method, path, content, given_s)
+            except (httpx2.ReadError, httpx2.WriteError, httpx2.RemoteProtocolError):
+                # An idle connection may break at its first use, so a new one is tried.
+                response = self._request(method, path, content, max(_LEAST_S, limits.left_s()))
+        except (TimeoutError, httpx2.HTTPError) as error:
+            is_late = isinstance(error, TimeoutError | httpx2.TimeoutException)
+            reason = f"no answer within {given_s:.2g} seconds" if is_late else str(error).strip().rstrip(".")
+            raise _AttemptFailed(
+                reason or "the connection broke off",
+                rest_s=COOL_DOWN_S if given_s >= FAIR_S else 0.0,
+                # A server that never answered does not exist, and waiting does not help.
+                is_final=not (limits.background and self._has_answered),
+            ) from error
         self._circuit.close()
         self._has_answered = True
-        return reply
+        return self._answer(response)
 
-    def _unreachable(self, error: TransportFailure, given_s: float) -> ModelUnavailable:
-        if given_s < FAIR_S:
-            return ModelUnavailable(self.label, str(error))
-        self._circuit.rest(str(error))
-        return ModelUnavailable(self.label, str(error), retry_after_s=COOL_DOWN_S)
+    def _request(self, method: str, path: str, content: bytes | None, timeout_s: float) -> _Response:
+        """
+        Return the response to one request, read within *timeout_s*.
 
-    def _wait_for_its_return(self, error: ModelUnavailable, failures: int, policy: RetryPolicy) -> None:
-        """Sleep before the next attempt if the server has answered before; otherwise raise *error*."""
-        # A server that never answered does not exist, and waiting does not help.
-        if not (policy.background and self._has_answered):
-            raise error
-        if failures == policy.tries:
-            raise self._gave_up(error.reason, failures, error.retry_after_s) from error
-        self._sleep(policy.wait_s(failures, self._chance()))
+        The timeouts of httpx apply to each read and not to name resolution, so a server that sends one byte
+        per second would never time out. The request therefore runs in another thread, and the caller stops
+        waiting at the timeout. Unlike the threads of a pool, a daemon thread does not keep the process alive.
+        """
+        with self._lock:
+            if self._is_closed:
+                raise ModelUnavailable(self.label, "it was closed")
+            self._requests += 1
+        until = time.monotonic() + timeout_s
+        result: Future[_Response] = Future()
 
-    def _wait(
-        self, error: ModelError, reply: Reply, failures: int, policy: RetryPolicy, left: TimeLeft
-    ) -> None:
-        """Sleep until the next attempt, or raise *error* if there is none."""
-        if not isinstance(error, ModelUnavailable):
-            raise error
-        asked_s = requested_wait_s(reply.headers, self.clock.now_ms())
-        wait_s = policy.wait_s(failures, self._chance()) if asked_s is None else asked_s
-        is_last = failures == policy.tries or says_retry(reply.headers) is False
-        longest_s = policy.longest_asked_s if policy.background else left()
-        if is_last or wait_s >= longest_s:
-            if asked_s:
-                self._circuit.rest(error.reason, asked_s)
-            raise self._gave_up(error.reason, failures, wait_s)
-        self._sleep(wait_s)
+        def run() -> None:
+            try:
+                with self._client.stream(method, path, content=content, timeout=timeout_s) as response:
+                    body = bytearray()
+                    for piece in response.iter_bytes():
+                        body += piece
+                        if len(body) > MAX_BODY:
+                            raise ModelAnswerInvalid(self.label, "it is larger than 64 MB")
+                        if time.monotonic() > until:
+                            raise TimeoutError
+                result.set_result(_Response(response.status_code, response.headers, bytes(body)))
+            except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
+                result.set_exception(error)
+            finally:
+                with self._lock:
+                    self._requests -= 1
+                    if self._is_closed and not self._requests:
+                        self._client.close()
 
-    def _gave_up(self, reason: str, tries: int, retry_after_s: float | None) -> ModelUnavailable:
-        often = f"{reason}, {tries} times in a row" if tries > 1 else reason
-        return ModelUnavailable(self.label, often, retry_after_s=retry_after_s)
+        Thread(target=run, name="model-request", daemon=True).start()
+        return result.result(timeout_s)
 
-    def _json(self, reply: Reply) -> Json:
+    def _answer(self, response: _Response) -> Json:
+        """Return the JSON object of *response*, or raise the error that it means."""
+        if not 200 <= response.status < 300:
+            raise self._refusal(response)
         try:
-            data = json.loads(reply.body)
+            data = json.loads(response.body)
         except (ValueError, RecursionError) as error:
-            said = words_of(reply.body, self._secrets)
-            raise ModelAnswerInvalid(self.label, f"it is not JSON: {said!r}") from error
+            raise ModelAnswerInvalid(self.label, f"it is not JSON: {self._message(response)!r}") from error
         if not isinstance(data, dict):
             raise ModelAnswerInvalid(self.label, f"it is a {type(data).__name__} instead of a JSON object")
         if data.get("error"):
-            raise refusal(self.label, replace(reply, status=400), self._secrets)
+            raise self._refusal(response._replace(status=400))
         return data
 
+    def _refusal(self, response: _Response) -> ModelError | _AttemptFailed:
+        """Return the error for *response*, which is not a success."""
+        status, message = response.status, self._message(response)
+        if status >= 400 and _TOO_LONG.search(message):
+            counts = next((match for form in _TOKEN_COUNTS if (match := form.search(message))), None)
+            if counts is None:
+                return InputTooLong(self.label)
+            return InputTooLong(self.label, tokens=int(counts["tokens"]), limit=int(counts["limit"]))
+        if 300 <= status < 400:
+            place = shown(response.headers.get("location", "another address"))
+            return ModelRefused(self.label, f"it redirects to {place!r}")
+        reason = f"HTTP {status}{_MEANINGS.get(status, '')}: {message}".rstrip(": ")
+        if status in _LATER and not any(code in message for code in _OUT_OF_MONEY):
+            asked_s = requested_wait_s(response.headers, self.clock.now_ms())
+            is_final = response.headers.get("x-should-retry", "").strip().lower() == "false"
+            return _AttemptFailed(reason, asked_s=asked_s, rest_s=asked_s or 0.0, is_final=is_final)
+        return ModelRefused(self.label, reason)
 
-COOL_DOWN_S = 60.0
-# upper limit for a server's own request; one more attempt after ten minutes does no harm
-LONGEST_REST_S = 600.0
+    def _message(self, response: _Response) -> str:
+        """
+        Return the error message of a server: the message in its JSON, or the beginning of the body.
+
+        Some servers and proxies repeat the rejected key or address, so secrets are replaced by asterisks.
+        """
+        text = response.body.decode("utf-8", "replace")
+        with suppress(ValueError, RecursionError):
+            data = json.loads(text)
+            error = data.get("error") if isinstance(data, dict) else None
+            if isinstance(error, dict):
+                parts = [error.get(name) for name in ("message", "code", "type")]
+                text = " ".join(part for part in parts if isinstance(part, str)) or text
+            elif isinstance(data, dict):
+                parts = [error, data.get("message"), data.get("detail")]
+                text = next((part for part in parts if isinstance(part, str)), text)
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return " ".join(text.split())[:EXCERPT].rstrip(".")
 
 
-class CircuitBreaker:
+class _AttemptFailed(Exception):
     """
-    Circuit breaker for a server: blocks requests for a minute after a failure, or as long as the server asked
-    for.
+    A request after which another one may succeed.
 
-    When the period ends, one caller goes first. The others are blocked for another minute, or until that one
-    succeeded.
+    ``asked_s`` is the wait that the server asks for; the circuit opens for ``rest_s`` if this was the last
+    attempt, as it is if ``is_final``.
     """
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._lock = Lock()
-        self._since_ms = self._until_ms = 0
-        self._is_resting = False
-        self.reason = ""
-
-    def left_s(self) -> float:
-        """Return the seconds until the next request is allowed; 0 lets the caller through."""
-        now_ms = self._clock.now_ms()
-        with self._lock:
-            # If the clock was set back, the elapsed time is unknown, so the request is allowed.
-            if self._is_resting and self._since_ms <= now_ms < self._until_ms:
-                return (self._until_ms - now_ms) / 1000
-            if self._is_resting:
-                self._rest(now_ms, COOL_DOWN_S)
-            return 0.0
-
-    def rest(self, reason: str, seconds: float = COOL_DOWN_S) -> None:
-        """Block requests for *seconds*, but for ten minutes at most."""
-        with self._lock:
-            self.reason = reason
-            self._rest(self._clock.now_ms(), min(seconds, LONGEST_REST_S))
-
-    def close(self) -> None:
-        """Record a success, which allows requests again."""
-        with self._lock:
-            self._is_resting = False
-
-    def _rest(self, now_ms: int, seconds: float) -> None:
-        self._is_resting = True
-        self._since_ms, self._until_ms = now_ms, now_ms + round(seconds * 1000)
+    def __init__(
+        self, reason: str, *, asked_s: float | None = None, rest_s: float = 0.0, is_final: bool = False
+    ) -> None:
+        super().__init__(reason)
+        self.reason, self.asked_s, self.rest_s, self.is_final = reason, asked_s, rest_s, is_final
 
 
-EXCERPT = 200  # maximum characters of a server's message
+def requested_wait_s(headers: Mapping[str, str], now_ms: int) -> float | None:
+    """
+    Return the wait that a server requests, in seconds, never negative; None if there is no valid request.
 
-_LATER = frozenset({408, 425, 429, 500, 502, 503, 504, 529})
-# These codes come with status 429, which is otherwise temporary.
-_OUT_OF_MONEY = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-_TOO_LONG = re.compile(
-    r"too large to process|exceeds? the (?:available|maximum) context|maximum context length"
-    r"|exceed_context_size|context_length_exceeded|maximum input length|too many tokens",
-    re.IGNORECASE,
-)
-# Messages of llama.cpp for embeddings and for chat, and of OpenAI.
-_NUMBERS = (
-    re.compile(r"\((?P<tokens>\d+) tokens\).{0,300}?batch size: (?P<limit>\d+)", re.DOTALL),
-    re.compile(r"\((?P<tokens>\d+) tokens\).{0,300}?context size \((?P<limit>\d+)", re.DOTALL),
-    re.compile(r"length is (?P<limit>\d+) tokens.{0,300}?requested (?P<tokens>\d+)", re.DOTALL),
-)
-_MEANINGS = {
-    401: "the API key is missing or wrong",
-    403: "the API key may not do this",
-    404: "there is no such model or address",
-    501: "the server was not started for this",
-}
+    ``retry-after-ms`` takes precedence over ``retry-after``, which contains seconds or a date.
+    """
+    after = headers.get("retry-after", "").strip()
+    for text, unit_s in ((headers.get("retry-after-ms", ""), 0.001), (after, 1.0)):
+        with suppress(ValueError):
+            if math.isfinite(wait_s := float(text) * unit_s):
+                return max(0.0, wait_s)
+    with suppress(ValueError, TypeError, IndexError, OverflowError):
+        date = parsedate_to_datetime(after)
+        # Without a time zone ("-0000" or none) the date is in UTC.
+        aware = date if date.tzinfo else date.replace(tzinfo=UTC)
+        return max(0.0, aware.timestamp() - now_ms / 1000)
+    return None
 
 
-def refusal(model: str, reply: Reply, secrets: Sequence[str] = ()) -> ModelError:
-    """Return the error for *reply*, which is not a success; *secrets* are not quoted."""
-    said = words_of(reply.body, secrets)
-    if reply.status >= 400 and _TOO_LONG.search(said):
-        tokens, limit = _token_counts(said)
-        return InputTooLong(model, tokens=tokens, limit=limit)
-    reason = f"HTTP {reply.status}, {_MEANINGS.get(reply.status, '')}: {said}".replace(", :", ":").rstrip(
-        ": "
-    )
-    if reply.status in _LATER and not any(word in said for word in _OUT_OF_MONEY):
-        return ModelUnavailable(model, reason)
-    if 300 <= reply.status < 400:
-        return ModelRefused(
-            model, f"it redirects to {shown(reply.headers.get('location', 'another address'))!r}"
+def _failure(state: RetryCallState) -> _AttemptFailed:
+    error = state.outcome and state.outcome.exception()
+    assert isinstance(error, _AttemptFailed)
+    return error
+
+
+def _client(url: str, api_key: str) -> httpx2.Client:
+    parts = urlsplit(url)
+    headers = {"Content-Type": "application/json", "Accept": "application/json"}
+    if api_key:
+        headers["Authorization"] = f"Bearer {api_key}"
+    try:
+        return httpx2.Client(
+            base_url=parts._replace(query="", fragment="").geturl(),
+            params=parts.query,
+            headers=headers,
+            trust_env=parts.hostname not in _LOOPBACK,  # a server on this machine is behind no proxy
+            # Loading certificates takes longer than a request to a local server, so plain HTTP skips it.
+            verify=parts.scheme == "https",
         )
-    return ModelRefused(model, reason)
-
-
-def words_of(body: bytes, secrets: Sequence[str] = ()) -> str:
-    """
-    Return the error message of a server: the message in its JSON, or the beginning of the body.
-
-    Some servers and proxies repeat the rejected key or address, so *secrets* are replaced by asterisks.
-    """
-    text = body.decode("utf-8", "replace")
-    with suppress(ValueError, RecursionError):
-        text = _message(json.loads(text)) or text
-    for secret in secrets:
-        text = text.replace(secret, "***")
-    return " ".join(text.split())[:EXCERPT].rstrip(".")
-
-
-def _message(data: Any) -> str:
-    if not isinstance(data, Mapping):
-        return ""
-    inner = data.get("error")
-    if isinstance(inner, Mapping):
-        parts = (inner.get("message"), inner.get("code"), inner.get("type"))
-        return " ".join(part for part in parts if isinstance(part, str))
-    found = (inner, data.get("message"), data.get("detail"))
-    return next((part for part in found if isinstance(part, str)), "")
-
-
-def _token_counts(said: str) -> tuple[int | None, int | None]:
-    for pattern in _NUMBERS:
-        if found := pattern.search(said):
-            return int(found["tokens"]), int(found["limit"])
-    return None, None
+    except (ValueError, OSError, httpx2.InvalidURL):  # the text of the error may contain a password
+        raise ConfigError(
+            "The proxy or the certificates that the environment names for model servers cannot be used. "
+            "Correct HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, SSL_CERT_FILE and SSL_CERT_DIR."
+        ) from None

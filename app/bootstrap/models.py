@@ -59,20 +59,20 @@ class _Part(NamedTuple):
 
 def _http_embedder(url: str, clock: Clock, **chosen: Any) -> Any:
     with needs_extra("http", "http"):
-        from clawmem.adapters.http.embedder import http_embedder
-    return http_embedder(url, clock, **chosen)
+        from clawmem.adapters.http.embedder import HttpEmbedder
+    return HttpEmbedder(url, clock, **chosen)
 
 
 def _http_generator(url: str, clock: Clock, **chosen: Any) -> Any:
     with needs_extra("http", "http"):
-        from clawmem.adapters.http.generator import http_generator
-    return http_generator(url, clock, **chosen)
+        from clawmem.adapters.http.generator import HttpGenerator
+    return HttpGenerator(url, clock, **chosen)
 
 
 def _http_reranker(url: str, clock: Clock, **chosen: Any) -> Any:
     with needs_extra("http", "http"):
-        from clawmem.adapters.http.reranker import http_reranker
-    return http_reranker(url, clock, **chosen)
+        from clawmem.adapters.http.reranker import HttpReranker
+    return HttpReranker(url, clock, **chosen)
 
 
 def _local_embedder(folder: str, *, may_download: bool) -> Any:

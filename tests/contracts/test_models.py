@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from llama_server import Role, running
 
-from clawmem.adapters.http.embedder import HttpEmbedder, http_embedder
-from clawmem.adapters.http.generator import HttpGenerator, http_generator
-from clawmem.adapters.http.reranker import HttpReranker, http_reranker
+from clawmem.adapters.http.embedder import HttpEmbedder
+from clawmem.adapters.http.generator import HttpGenerator
+from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.system.clock import SystemClock
@@ -68,7 +68,7 @@ def rerank_address(folder: Path) -> Iterator[str]:
 class TestHttpEmbedder(EmbedderContract):
     @pytest.fixture
     def embedder(self, embed_address: str) -> Iterator[HttpEmbedder]:
-        made = http_embedder(embed_address, SystemClock())
+        made = HttpEmbedder(embed_address, SystemClock())
         yield made
         made.close()
 
@@ -77,7 +77,7 @@ class TestHttpEmbedder(EmbedderContract):
 class TestHttpGenerator(GeneratorContract):
     @pytest.fixture
     def generator(self, generate_address: str) -> Iterator[HttpGenerator]:
-        made = http_generator(generate_address, SystemClock())
+        made = HttpGenerator(generate_address, SystemClock())
         yield made
         made.close()
 
@@ -86,6 +86,6 @@ class TestHttpGenerator(GeneratorContract):
 class TestHttpReranker(RerankerContract):
     @pytest.fixture
     def reranker(self, rerank_address: str) -> Iterator[HttpReranker]:
-        made = http_reranker(rerank_address, SystemClock())
+        made = HttpReranker(rerank_address, SystemClock())
         yield made
         made.close()

@@ -24,12 +24,12 @@ from scripted_server import (
     well_behaved,
 )
 
-from clawmem.adapters.http import exchange
+from clawmem.adapters.http import limits
+from clawmem.adapters.http import transport as http_transport
 from clawmem.adapters.http.embedder import HttpEmbedder
 from clawmem.adapters.http.generator import HttpGenerator
-from clawmem.adapters.http.providers import LLAMA_SERVER
+from clawmem.adapters.http.limits import Limits
 from clawmem.adapters.http.reranker import HttpReranker
-from clawmem.adapters.http.retry import RetryPolicy
 from clawmem.adapters.http.transport import Transport
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.domain.knowledge.llm_answer import json_answer
@@ -48,8 +48,9 @@ VERDICT = {"type": "object", "properties": {"kind": {"enum": ["why", "when"]}}, 
 @pytest.fixture(autouse=True)
 def hasty(monkeypatch: pytest.MonkeyPatch) -> None:
     """Embedding that waits for tenths of seconds where it would wait for minutes."""
-    patience = RetryPolicy(tries=3, first_s=0.05, longest_s=0.1, background=True, longest_asked_s=0.1)
-    monkeypatch.setattr("clawmem.adapters.http.embedder.EMBEDDING", patience)
+    monkeypatch.setattr(http_transport, "TRIES", 3)
+    monkeypatch.setattr(http_transport, "FIRST_WAIT_S", 0.025)
+    monkeypatch.setattr(limits, "LONGEST_ASKED_S", 0.1)
 
 
 class Bad:
@@ -58,25 +59,36 @@ class Bad:
     def __init__(self, server: ScriptedServer) -> None:
         self.server = server
         self.clock = ManualClock()
-        self._made: list[Transport] = []
+        self._made: list[Any] = []
 
     def transport(self) -> Transport:
         """Whose waits are real, but never longer than the deadline."""
-        url = self.server.url.replace("//", f"//me:{PASSWORD}@") + f"?api_key={KEY}"
-        self._made.append(Transport(url, model="tiny", clock=self.clock, chance=lambda: 0.5))
-        return self._made[-1]
+        self._made.append(Transport(self.url, model="tiny", clock=self.clock))
+        return self._made[-1]  # type: ignore[no-any-return]
+
+    @property
+    def url(self) -> str:
+        """With a password and a key."""
+        return self.server.url.replace("//", f"//me:{PASSWORD}@") + f"?api_key={KEY}"
 
     def embedder(self) -> HttpEmbedder:
         """Of a server of one's own."""
-        return HttpEmbedder(
-            self.transport(), LLAMA_SERVER, model="tiny", query_timeout_s=TIMEOUT_S, batch_timeout_s=TIMEOUT_S
+        made = HttpEmbedder(
+            self.url, self.clock, model="tiny", query_timeout_s=TIMEOUT_S, batch_timeout_s=TIMEOUT_S
         )
+        self._made.append(made)
+        return made
+
+    def generator(self) -> HttpGenerator:
+        """Of a server of one's own."""
+        self._made.append(HttpGenerator(self.url, self.clock, model="tiny"))
+        return self._made[-1]  # type: ignore[no-any-return]
 
     def asking(self) -> dict[str, Callable[[], Any]]:
         """One question to each kind of model."""
-        generator = HttpGenerator(self.transport(), LLAMA_SERVER, model="tiny")
-        reranker = HttpReranker(self.transport(), LLAMA_SERVER, model="tiny")
-        embedder = self.embedder()
+        generator, embedder = self.generator(), self.embedder()
+        reranker = HttpReranker(self.url, self.clock, model="tiny")
+        self._made.append(reranker)
         return {
             "question": lambda: embedder.embed_query("hive"),
             "documents": lambda: embedder.embed_documents(TEXTS),
@@ -87,8 +99,8 @@ class Bad:
     def close(self) -> None:
         """End the server and the connections."""
         self.server.close()
-        for transport in self._made:
-            transport.close()
+        for model in self._made:
+            model.close()
 
 
 def assert_hides_secrets(error: ClawmemError) -> None:
@@ -155,7 +167,7 @@ class TestEveryModel:
         bad.server.answer = repeating
         transport = bad.transport()
         with pytest.raises(ClawmemError) as caught:
-            transport.get("/v1/models", timeout_s=TIMEOUT_S)
+            transport.get("/v1/models", Limits(TIMEOUT_S))
 
         assert bad.server.asked[0].query == f"api_key={KEY}"
         assert bad.server.asked[0].headers["authorization"] == f"Basic {TOKEN}"
@@ -183,7 +195,7 @@ class TestEveryModel:
 
     def test_an_endless_answer(self, bad: Bad, monkeypatch: pytest.MonkeyPatch) -> None:
         """An answer that is larger than any answer is not read to its end."""
-        monkeypatch.setattr(exchange, "MAX_BODY", 1000)
+        monkeypatch.setattr(http_transport, "MAX_BODY", 1000)
         bad.server.answer = reply_of(ScriptedReply(b" " * 100_000))
 
         for kind in ("documents", "text"):
@@ -219,7 +231,7 @@ class TestClosing:
         )  # whole at once, so that the connection could be kept
         transport = bad.transport()
         with pytest.raises(ModelUnavailable, match=r"within 0\.1 seconds"):
-            transport.get("/v1/models", timeout_s=0.1)
+            transport.get("/v1/models", Limits(0.1))
         transport.close()
         requests_ended()
 
@@ -228,11 +240,11 @@ class TestClosing:
     def test_after_the_end_nothing_is_asked(self, bad: Bad) -> None:
         """Whoever asks after the end, as a thread may that was left to itself, opens nothing anew."""
         transport = bad.transport()
-        transport.get("/v1/models", timeout_s=TIMEOUT_S)
+        transport.get("/v1/models", Limits(TIMEOUT_S))
         transport.close()
 
         with pytest.raises(ModelUnavailable, match="it was closed"):
-            transport.get("/v1/models", timeout_s=TIMEOUT_S)
+            transport.get("/v1/models", Limits(TIMEOUT_S))
         assert len(bad.server.asked) == 1
 
 
@@ -307,7 +319,7 @@ class TestText:
         bad.server.answer = lambda asked: (
             well_behaved(asked) if asked.body is None else said(message(next(words)))
         )
-        generator = HttpGenerator(bad.transport(), LLAMA_SERVER, model="tiny")
+        generator = bad.generator()
 
         answer = json_answer(
             lambda prompt: generator.generate(prompt, timeout_s=TIMEOUT_S, max_tokens=50, schema=VERDICT),

@@ -25,9 +25,9 @@ from scripted_server import (
 )
 from typer.testing import Result
 
-from clawmem.adapters.http import embedder as http_embedder_module
-from clawmem.adapters.http.embedder import HttpEmbedder, http_embedder
-from clawmem.adapters.http.retry import RetryPolicy
+from clawmem.adapters.http import limits
+from clawmem.adapters.http import transport as http_transport
+from clawmem.adapters.http.embedder import HttpEmbedder
 from clawmem.adapters.system.clock import SystemClock
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")
@@ -69,13 +69,14 @@ def server(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedSe
     # Nobody waits for a minute in a test; the command line has no way to say so.
     monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "query_timeout_s", TIMEOUT_S)
     monkeypatch.setitem(HttpEmbedder.__init__.__kwdefaults__ or {}, "batch_timeout_s", TIMEOUT_S)
-    hasty = RetryPolicy(tries=3, first_s=0.05, longest_s=0.1, background=True, longest_asked_s=0.1)
-    monkeypatch.setattr(http_embedder_module, "EMBEDDING", hasty)
+    monkeypatch.setattr(http_transport, "TRIES", 3)
+    monkeypatch.setattr(http_transport, "FIRST_WAIT_S", 0.025)
+    monkeypatch.setattr(limits, "LONGEST_ASKED_S", 0.1)
     with scripted(well_behaved) as server:
         for name, text in NOTES.items():
             world.write(name, text)
         world.update()
-        with closing(http_embedder(server.url, SystemClock())) as good:
+        with closing(HttpEmbedder(server.url, SystemClock())) as good:
             world.embedder = good
             assert world.embed().failed == 0
         for name, text in LATER.items():

@@ -21,10 +21,10 @@ from scripted_server import (
     well_behaved,
 )
 
-from clawmem.adapters.http.embedder import http_embedder
-from clawmem.adapters.http.generator import http_generator
-from clawmem.adapters.http.reranker import http_reranker
-from clawmem.adapters.http.served_model import ModelIdentity, served_in
+from clawmem.adapters.http.embedder import HttpEmbedder
+from clawmem.adapters.http.generator import HttpGenerator
+from clawmem.adapters.http.model import ModelIdentity, served_in
+from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.contracts.samples import cosine, floats
 from clawmem.ports.errors import InputTooLong, ModelMismatch, ModelRefused, ModelUnavailable
 from clawmem.ports.generator import GeneratedText
@@ -45,7 +45,7 @@ class TestServerOfOnesOwn:
         server = models.serve(_serving("/home/ann/embeddinggemma-300M-Q8_0.gguf", n_params=1, n_vocab=2))
         other = models.serve(_serving("/srv/embeddinggemma-300M-Q8_0.gguf", n_params=1, n_vocab=3))
 
-        first, second = (models.factory(http_embedder, one.url).fingerprint for one in (server, other))
+        first, second = (models.factory(HttpEmbedder, one.url).fingerprint for one in (server, other))
 
         assert first.startswith("llama-server:embeddinggemma-300M-Q8_0.gguf:")
         assert first.endswith(":gemma:64")
@@ -55,7 +55,7 @@ class TestServerOfOnesOwn:
     def test_its_model_is_told_what_a_text_is(self, models: Models) -> None:
         """The prompts of the served model stand before questions and documents."""
         server = models.serve(_serving("nomic-embed-text-v1.5.Q8_0.gguf"))
-        embedder = models.factory(http_embedder, server.url)
+        embedder = models.factory(HttpEmbedder, server.url)
 
         embedder.embed_query("hive")
         embedder.embed_documents(["bees"])
@@ -68,14 +68,14 @@ class TestServerOfOnesOwn:
     def test_long_texts_are_cut(self, models: Models) -> None:
         """What is beyond `max_chars` is not sent."""
         server = models.serve()
-        models.factory(http_embedder, server.url, max_chars=10).embed_documents(["0123456789abc"])
+        models.factory(HttpEmbedder, server.url, max_chars=10).embed_documents(["0123456789abc"])
 
         assert server.questions()[-1]["input"] == ["0123456789"]
 
     def test_shorter_vectors(self, models: Models) -> None:
         """A server that knows no shorter vectors sends whole ones; their beginnings are kept at length one."""
         server = models.serve()
-        embedder = models.factory(http_embedder, server.url, dimensions=16)
+        embedder = models.factory(HttpEmbedder, server.url, dimensions=16)
 
         vector = floats(embedder.embed_documents(["The bees left the hive at noon, all of them."])[0])
 
@@ -87,7 +87,7 @@ class TestServerOfOnesOwn:
     def test_another_model_behind_the_same_address(self, models: Models) -> None:
         """A server that comes back with another model is found out before its vectors mix with the first's."""
         server = models.serve(_serving("first.gguf"))
-        embedder = models.factory(http_embedder, server.url)
+        embedder = models.factory(HttpEmbedder, server.url)
         before = embedder.fingerprint
 
         server.answer = lambda asked: ScriptedReply(hangs_up=True)
@@ -105,7 +105,7 @@ class TestServerOfOnesOwn:
     def test_another_model_that_came_quietly(self, models: Models) -> None:
         """A server that was exchanged between two questions is noticed within a minute."""
         server = models.serve(_serving("first.gguf"))
-        embedder = models.factory(http_embedder, server.url)
+        embedder = models.factory(HttpEmbedder, server.url)
         embedder.embed_query("hive")
 
         server.answer = _serving("second.gguf")
@@ -139,8 +139,7 @@ class TestServerOfOnesOwn:
         )
 
         assert (
-            models.factory(http_embedder, server.url, model="mine").fingerprint
-            == "llama-server:mine:plain:64"
+            models.factory(HttpEmbedder, server.url, model="mine").fingerprint == "llama-server:mine:plain:64"
         )
 
 
@@ -148,7 +147,7 @@ class TestReranking:
     def test_batches_of_four_and_equal_texts_once(self, models: Models) -> None:
         """A server of one's own is sent four documents at a time, and none twice."""
         server = models.serve()
-        reranker = models.factory(http_reranker, server.url)
+        reranker = models.factory(HttpReranker, server.url)
         documents = [f"hive {n}" for n in range(6)]
 
         reranker.rerank("hive", [*documents, *documents], timeout_s=5)
@@ -160,8 +159,8 @@ class TestReranking:
         raw = models.serve(_ranking_as("bge-reranker-v2-m3.gguf", [3.0, -1000.0, 1000.0]))
         ready = models.serve(_ranking_as("qwen3-reranker-0.6b-q8_0.gguf", [0.25, 0.0, 1.0]))
 
-        scores = models.factory(http_reranker, raw.url).rerank("hive", TEXTS, timeout_s=5)
-        shares = models.factory(http_reranker, ready.url).rerank("hive", TEXTS, timeout_s=5)
+        scores = models.factory(HttpReranker, raw.url).rerank("hive", TEXTS, timeout_s=5)
+        shares = models.factory(HttpReranker, ready.url).rerank("hive", TEXTS, timeout_s=5)
 
         assert scores == pytest.approx([1 / (1 + math.exp(-3)), 0.0, 1.0])
         assert shares == [0.25, 0.0, 1.0]
@@ -175,9 +174,7 @@ class TestReranking:
             return well_behaved(asked)
 
         server = models.serve(small)
-        scores = models.factory(http_reranker, server.url).rerank(
-            "hive", ["hive " * 900, "boat"], timeout_s=5
-        )
+        scores = models.factory(HttpReranker, server.url).rerank("hive", ["hive " * 900, "boat"], timeout_s=5)
 
         assert [[len(d) for d in body["documents"]] for body in server.questions()] == [[4000, 4], [400, 4]]
         assert scores[0] > scores[1]
@@ -191,7 +188,7 @@ class TestReranking:
         def slowly(asked: ReceivedRequest) -> ScriptedReply:
             return ScriptedReply(well_behaved(asked).body, wait_s=0.2)
 
-        reranker = models.factory(http_reranker, server.url)
+        reranker = models.factory(HttpReranker, server.url)
         with pytest.raises(ModelUnavailable):
             reranker.rerank("hive", [f"hive {n}" for n in range(40)], timeout_s=1.0)
         assert 1 <= len(server.questions()) <= 5
@@ -214,7 +211,7 @@ def address(folder: Path) -> Iterator[str]:
 class TestRealServer:
     def test_texts_that_are_too_long(self, models: Models, address: str) -> None:
         """A text beyond the server's batch is cut until it fits; its neighbours are what they were alone."""
-        embedder = models.factory(http_embedder, address, api_key=KEY)
+        embedder = models.factory(HttpEmbedder, address, api_key=KEY)
         long = "the bees left the hive at noon " * 190
 
         vectors = embedder.embed_documents([*TEXTS, long, *TEXTS])
@@ -228,15 +225,15 @@ class TestRealServer:
         """Without the right key the answer is no, at once and for good."""
         for key in (None, "sk-wrong"):
             with pytest.raises(ModelRefused, match="API key"):
-                models.factory(http_embedder, address, api_key=key).embed_query("hive")
+                models.factory(HttpEmbedder, address, api_key=key).embed_query("hive")
         assert models.slept == []
 
     def test_a_server_for_something_else(self, models: Models, folder: Path) -> None:
         """A server that was started to write neither embeds nor ranks, and says so."""
         with running(Role.GENERATE, folder) as address:
             for ask in (
-                lambda: models.factory(http_embedder, address).embed_query("hive"),
-                lambda: models.factory(http_reranker, address).rerank("hive", TEXTS, timeout_s=5),
+                lambda: models.factory(HttpEmbedder, address).embed_query("hive"),
+                lambda: models.factory(HttpReranker, address).rerank("hive", TEXTS, timeout_s=5),
             ):
                 with pytest.raises(ModelRefused, match="not started for this"):
                     ask()
@@ -244,7 +241,7 @@ class TestRealServer:
     def test_its_name_and_weights(self, models: Models, folder: Path) -> None:
         """The alias a server was given names its model, and its size tells the weights."""
         with running(Role.EMBED, folder, alias="bees-v1") as address:
-            embedder = models.factory(http_embedder, address)
+            embedder = models.factory(HttpEmbedder, address)
 
             assert embedder.fingerprint.startswith("llama-server:bees-v1:")
             assert embedder.dimensions == 64
@@ -252,7 +249,7 @@ class TestRealServer:
     def test_too_long_a_question(self, models: Models, folder: Path) -> None:
         """A query that fills the context alone is too long, however short the documents are cut."""
         with running(Role.RERANK, folder) as address, pytest.raises(InputTooLong) as caught:
-            models.factory(http_reranker, address).rerank("bees " * 500, TEXTS, timeout_s=5)
+            models.factory(HttpReranker, address).rerank("bees " * 500, TEXTS, timeout_s=5)
         assert caught.value.limit == 512
         assert caught.value.tokens is not None and caught.value.tokens > 512
 
@@ -287,7 +284,7 @@ def test_tokens_are_counted_by_the_server(
             return well_behaved(asked)
         return said({**message("Bees."), "usage": usage})
 
-    written = models.factory(http_generator, models.serve(answer).url).generate(
+    written = models.factory(HttpGenerator, models.serve(answer).url).generate(
         "Who swarms?", timeout_s=20, max_tokens=9
     )
 

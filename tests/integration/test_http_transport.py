@@ -11,9 +11,15 @@ import pytest
 from scripted_server import Models, ReceivedRequest, ScriptedReply, said, well_behaved
 
 from clawmem.adapters.http.addresses import secrets_in, shown
-from clawmem.adapters.http.rate_limit import SAFETY, TokenRateLimiter
-from clawmem.adapters.http.retry import EMBEDDING, QUESTION, RetryPolicy, requested_wait_s
-from clawmem.adapters.http.transport import COOL_DOWN_S, LONGEST_REST_S, CircuitBreaker
+from clawmem.adapters.http.limits import (
+    COOL_DOWN_S,
+    LONGEST_REST_S,
+    SAFETY,
+    CircuitBreaker,
+    Limits,
+    TokenRateLimiter,
+)
+from clawmem.adapters.http.transport import requested_wait_s
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.ports.errors import ConfigError, ModelRefused, ModelUnavailable
 
@@ -27,17 +33,18 @@ class TestAskingAgain:
         """Errors that pass are waited for, twice as long every time, and the answer counts."""
         server = models.serve(_failing(3, ScriptedReply(b"", 503)))
 
-        assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
-        assert models.slept == [1, 2, 4]
+        assert models.transport(server.url).post("/v1/x", {}, Limits(60)) == {"ok": True}
+        assert models.slept == [pytest.approx(wait + 1 / 8, abs=1 / 8) for wait in (1, 2, 4)]
 
-    @pytest.mark.parametrize(("policy", "waits"), [(QUESTION, [1, 2, 4, 8]), (EMBEDDING, [2, 4, 8, 16])])
-    def test_patience_ends(self, models: Models, policy: RetryPolicy, waits: list[float]) -> None:
+    @pytest.mark.parametrize(("background", "waits"), [(False, [1, 2, 4, 8]), (True, [2, 4, 8, 16])])
+    def test_patience_ends(self, models: Models, background: bool, waits: list[float]) -> None:
         """Questions and batches are tried five times, batches with longer waits."""
         server = models.serve(_failing(99, ScriptedReply(b"", 500)))
 
+        first = waits[0]
         with pytest.raises(ModelUnavailable, match="HTTP 500"):
-            models.transport(server.url).post("/v1/x", {}, timeout_s=600, policy=policy)
-        assert models.slept == waits
+            models.transport(server.url).post("/v1/x", {}, Limits(600, background=background))
+        assert models.slept == [pytest.approx(wait + first / 8, abs=first / 8) for wait in waits]
         assert len(server.asked) == len(waits) + 1
 
     @pytest.mark.parametrize(
@@ -65,8 +72,8 @@ class TestAskingAgain:
         """A 429 is asked again when it says; after a second when it says nothing that can be read."""
         server = models.serve(_failing(1, ScriptedReply(b"", 429, headers)))
 
-        assert models.transport(server.url).post("/v1/x", {}, timeout_s=60) == {"ok": True}
-        assert models.slept == [wait_s]
+        assert models.transport(server.url).post("/v1/x", {}, Limits(60)) == {"ok": True}
+        assert models.slept == [pytest.approx(wait_s, abs=0.25)]
 
     @pytest.mark.parametrize(
         ("headers", "wait_s"),
@@ -96,14 +103,14 @@ class TestAskingAgain:
         transport = models.transport(server.url)
 
         with pytest.raises(ModelUnavailable, match="in 90 seconds") as caught:
-            transport.post("/v1/x", {}, timeout_s=5)
+            transport.post("/v1/x", {}, Limits(5))
         assert (caught.value.retry_after_s, models.slept) == (90, [])
         models.clock.advance(89_999)
         with pytest.raises(ModelUnavailable):
-            transport.post("/v1/x", {}, timeout_s=5)
+            transport.post("/v1/x", {}, Limits(5))
         assert len(server.asked) == 1
         models.clock.advance(1)
-        assert transport.post("/v1/x", {}, timeout_s=5) == {"ok": True}
+        assert transport.post("/v1/x", {}, Limits(5)) == {"ok": True}
 
     @pytest.mark.parametrize(
         "reply",
@@ -122,35 +129,38 @@ class TestAskingAgain:
         transport = models.transport(server.url)
 
         with pytest.raises(ModelRefused):
-            transport.post("/v1/x", {}, timeout_s=60)
+            transport.post("/v1/x", {}, Limits(60))
         assert (len(server.asked), models.slept) == (1, [])
-        assert transport.post("/v1/x", {}, timeout_s=60) == {"ok": True}
+        assert transport.post("/v1/x", {}, Limits(60)) == {"ok": True}
 
     def test_the_server_says_not_to(self, models: Models) -> None:
         """`x-should-retry: false` ends the tries, not the hope."""
         server = models.serve(_failing(1, ScriptedReply(b"", 500, {"x-should-retry": "false"})))
 
         with pytest.raises(ModelUnavailable):
-            models.transport(server.url).post("/v1/x", {}, timeout_s=60)
+            models.transport(server.url).post("/v1/x", {}, Limits(60))
         assert len(server.asked) == 1
 
-    def test_waits_are_spread(self) -> None:
-        """Chance moves a wait by a quarter either way, and never beyond."""
-        assert [QUESTION.wait_s(1, chance) for chance in (0.0, 0.5, 1.0)] == [0.75, 1.0, 1.25]
-        assert QUESTION.wait_s(50, 0.5) == 30
+    def test_waits_are_spread(self, models: Models) -> None:
+        """Clients that failed together do not retry together."""
+        for _ in range(2):
+            server = models.serve(_failing(1, ScriptedReply(b"", 503)))
+            models.transport(server.url).post("/v1/x", {}, Limits(60))
+
+        assert models.slept[0] != models.slept[1]
 
     def test_a_connection_that_was_idle_too_long(self, models: Models) -> None:
         """A connection that breaks off once is made anew, and nobody notices."""
         server = models.serve(_failing(1, ScriptedReply(hangs_up=True)))
 
-        assert models.transport(server.url).post("/v1/x", {}, timeout_s=5) == {"ok": True}
+        assert models.transport(server.url).post("/v1/x", {}, Limits(5)) == {"ok": True}
 
     def test_a_key_is_never_repeated(self, models: Models) -> None:
         """A server that quotes the key it does not like does not bring it into messages and logs."""
         server = models.serve(_failing(1, said({"error": {"message": f"Incorrect API key: {KEY}"}}, 401)))
 
         with pytest.raises(ModelRefused) as caught:
-            models.transport(server.url, api_key=KEY).post("/v1/x", {}, timeout_s=5)
+            models.transport(server.url, api_key=KEY).post("/v1/x", {}, Limits(5))
         assert KEY not in str(caught.value)
         assert "Incorrect API key" in str(caught.value)
 
@@ -159,7 +169,7 @@ class TestAskingAgain:
         monkeypatch.setenv("ALL_PROXY", f"gopher://me:{KEY}@localhost")
 
         with pytest.raises(ConfigError, match="Correct HTTP_PROXY") as caught:
-            models.transport("http://models.invalid").get("/v1/models", timeout_s=5)
+            models.transport("http://models.invalid").get("/v1/models", Limits(5))
         assert KEY not in str(caught.value)
 
 
@@ -170,13 +180,13 @@ class TestCoolDown:
         transport = models.transport(server.url)
 
         with pytest.raises(ModelUnavailable):
-            transport.post("/v1/x", {}, timeout_s=5)
+            transport.post("/v1/x", {}, Limits(5))
         models.clock.advance(59_999)
         with pytest.raises(ModelUnavailable, match="in 1 seconds"):
-            transport.post("/v1/x", {}, timeout_s=5)
+            transport.post("/v1/x", {}, Limits(5))
         assert len(server.asked) == 2  # the question, and once more over a new connection
         models.clock.advance(1)
-        assert transport.post("/v1/x", {}, timeout_s=5) == {"ok": True}
+        assert transport.post("/v1/x", {}, Limits(5)) == {"ok": True}
 
     def test_an_answer_of_any_kind_is_no_failure_of_the_connection(self, models: Models) -> None:
         """A server that says 500 can be reached."""
@@ -184,8 +194,8 @@ class TestCoolDown:
         transport = models.transport(server.url)
 
         with pytest.raises(ModelUnavailable):
-            transport.post("/v1/x", {}, timeout_s=60)
-        assert transport.post("/v1/x", {}, timeout_s=60) == {"ok": True}
+            transport.post("/v1/x", {}, Limits(60))
+        assert transport.post("/v1/x", {}, Limits(60)) == {"ok": True}
 
     def test_a_hurried_question_proves_nothing(self, models: Models) -> None:
         """A server that did not answer within a tenth of a second is not down."""
@@ -193,13 +203,13 @@ class TestCoolDown:
         transport = models.transport(server.url)
 
         with pytest.raises(ModelUnavailable):
-            transport.post("/v1/x", {}, timeout_s=0.1)
-        assert transport.post("/v1/x", {}, timeout_s=5) == {"ok": True}
+            transport.post("/v1/x", {}, Limits(0.1))
+        assert transport.post("/v1/x", {}, Limits(5)) == {"ok": True}
 
     def test_one_goes_first(self, clock: ManualClock) -> None:
         """When the rest is over one caller is let through; the others when it has succeeded."""
         circuit = CircuitBreaker(clock)
-        circuit.rest("refused")
+        circuit.open("refused")
         clock.advance(60_000)
 
         assert (circuit.left_s(), circuit.left_s()) == (0.0, COOL_DOWN_S)
@@ -209,7 +219,7 @@ class TestCoolDown:
     def test_a_clock_that_goes_backwards(self, clock: ManualClock) -> None:
         """A clock that was set back an hour does not make the rest an hour longer."""
         circuit = CircuitBreaker(clock)
-        circuit.rest("refused")
+        circuit.open("refused")
         clock.advance(-3_600_000)
 
         assert circuit.left_s() == 0.0
@@ -217,7 +227,7 @@ class TestCoolDown:
     def test_nobody_is_left_alone_for_ever(self, clock: ManualClock) -> None:
         """However long a server asks for, it is asked after ten minutes."""
         circuit = CircuitBreaker(clock)
-        circuit.rest("busy", 1e9)
+        circuit.open("busy", 1e9)
 
         assert circuit.left_s() == LONGEST_REST_S
 
@@ -226,7 +236,7 @@ class TestPace:
     @pytest.fixture
     def pace(self, models: Models) -> TokenRateLimiter:
         """Six thousand tokens a minute: a hundred a second."""
-        return TokenRateLimiter(round(6000 / SAFETY), models.clock, sleep=models.sleep, chance=lambda: 0.5)
+        return TokenRateLimiter(round(6000 / SAFETY), models.clock, sleep=models.sleep)
 
     def test_the_first_does_not_wait(self, pace: TokenRateLimiter, models: Models) -> None:
         """Each request waits for those before it, in proportion to their tokens."""
@@ -248,7 +258,7 @@ class TestPace:
     ) -> None:
         """The estimate is replaced by what the provider charged."""
         pace.wait(1000)
-        pace.settle(1000, charged)
+        pace.charge(charged - 1000)
         pace.wait(1)
 
         assert models.slept == pytest.approx([wait_s], rel=1e-3)
@@ -273,15 +283,16 @@ class TestPace:
     def test_documents_are_paced_and_questions_are_not(self, models: Models) -> None:
         """A question is counted, but does not wait."""
         server = models.serve(well_behaved)
-        pace = TokenRateLimiter(round(60 / SAFETY), models.clock, sleep=models.sleep, chance=lambda: 0.5)
-        embedder = models.embedder(server.url, pace=pace)
+        embedder = models.embedder(
+            server.url, provider="jina", dimensions=64, tokens_per_minute=round(60 / SAFETY)
+        )
 
-        embedder.embed_documents(["bees and boats"])  # 7 tokens for the three probes, 7 for itself
+        embedder.embed_documents(["bees and boats"])  # 7 tokens
         embedder.embed_query("hive")
-        assert models.slept == pytest.approx([7], rel=0.01)
+        assert models.slept == []
         embedder.embed_documents(["bees"])
 
-        assert models.slept[1:] == pytest.approx([14], rel=0.01)
+        assert models.slept == pytest.approx([14], rel=0.01)
 
 
 def _failing(times: int, reply: ScriptedReply) -> Callable[[ReceivedRequest], ScriptedReply]:

@@ -13,7 +13,7 @@ from notes_vault import NotesVault
 from scripted_server import Models, scoring_each
 from staged_models import NOTES, QUESTION, names, perfect, request, reranking, run, sent
 
-from clawmem.adapters.http.reranker import http_reranker
+from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.sqlite.vault import SqliteVault
@@ -43,7 +43,7 @@ def vault(notes_vault: NotesVault) -> SqliteVault:
 class TestReranking:
     def test_a_perfect_model_moves_the_answer_to_the_top(self, vault: SqliteVault, models: Models) -> None:
         """The note that answers is the first, wherever the indexes had put it, with the score that moved it."""
-        reranker = models.factory(http_reranker, models.serve(scoring_each(perfect)).url)
+        reranker = models.factory(HttpReranker, models.serve(scoring_each(perfect)).url)
         before, _ = run(reranking(vault, None), vault, request())
 
         work, trace = run(reranking(vault, reranker), vault, request())
@@ -56,7 +56,7 @@ class TestReranking:
 
     def test_the_published_blend_keeps_the_first(self, vault: SqliteVault, models: Models) -> None:
         """Under the published ranking the first one stays, as published; the answer is the second."""
-        reranker = models.factory(http_reranker, models.serve(scoring_each(perfect)).url)
+        reranker = models.factory(HttpReranker, models.serve(scoring_each(perfect)).url)
         before, _ = run(reranking(vault, None), vault, request())
 
         work, _ = run(reranking(vault, reranker), vault, request(ranking=Ranking.PUBLISHED))
@@ -73,7 +73,7 @@ class TestReranking:
         server = models.serve(scoring_each(len))
 
         work, _ = run(
-            reranking(vault, models.factory(http_reranker, server.url)), vault, request("number whistle?")
+            reranking(vault, models.factory(HttpReranker, server.url)), vault, request("number whistle?")
         )
 
         batches = sent(server)
@@ -87,7 +87,7 @@ class TestReranking:
     def test_a_text_is_read_once_for_a_question(self, vault: SqliteVault, models: Models) -> None:
         """The second time nothing is sent; another question or another intent is another reading."""
         server = models.serve(scoring_each(perfect))
-        reranker = models.factory(http_reranker, server.url)
+        reranker = models.factory(HttpReranker, server.url)
 
         first, second = (run(reranking(vault, reranker), vault, request())[0] for _ in range(2))
         read = len(sent(server))
@@ -134,7 +134,7 @@ class TestReranking:
         filler = "".join(f"Paragraph {n} is about nothing at all.\n\n" for n in range(400))
         notes_vault.take_in({"long.md": f"{filler}The zeppelin landed.\n\n{filler}"})
         server = models.serve(scoring_each(len))
-        reranker = models.factory(http_reranker, server.url)
+        reranker = models.factory(HttpReranker, server.url)
 
         run(reranking(vault, reranker), vault, request("zeppelin landed?"))
         run(reranking(vault, reranker), vault, request("zeppelin landed?", unit=Unit.LINE))
@@ -148,7 +148,7 @@ class TestReranking:
     def test_broken_notes_of_the_past_are_read_anew(self, vault: SqliteVault, models: Models) -> None:
         """A score that was kept and is no number is not believed."""
         server = models.serve(scoring_each(perfect))
-        reranker = models.factory(http_reranker, server.url)
+        reranker = models.factory(HttpReranker, server.url)
         expected, _ = run(reranking(vault, reranker), vault, request())
 
         class Rotten:
