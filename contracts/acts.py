@@ -88,7 +88,7 @@ class ActContract(VaultContract):
 
         If this fails: the journal is written through a separate connection.
         """
-        with pytest.raises(ZeroDivisionError), vault.writing():
+        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
             vault.acts.add([PINNED])
             raise ZeroDivisionError
 
@@ -167,12 +167,12 @@ class TendingContract(VaultContract):
 
         If this fails: an index is not rebuilt from all records.
         """
-        vault.scrub()
+        vault.storage.scrub()
         kept, gone = save(vault, "kept.md", "Said by one."), save(vault, "gone.md", "Said by another.")
         vault.documents.forget([gone])
 
-        vault.scrub()
+        vault.storage.scrub()
 
         assert vault.documents.body(kept) == "Said by one."
         assert fetch(vault, gone).title == ""
-        assert vault.check() == []
+        assert vault.storage.check() == []

@@ -103,7 +103,7 @@ class CaptureContract(VaultContract):
         """
         document_id = save(vault)
 
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             vault.captures.add(sighting(document_id))
             vault.captures.advance("s", "decisions", Cursor(3, 400, 1))
             vault.usage.note([document_id], NINE)

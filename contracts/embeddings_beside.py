@@ -340,7 +340,7 @@ class EmbeddingTakeOverContract(VaultContract):
         begin_with(vault, {"One.": SHORT_A})
         before = seen(vault, number)
 
-        with pytest.raises(KeyboardInterrupt), vault.writing():
+        with pytest.raises(KeyboardInterrupt), vault.transactions.writing():
             vault.embeddings.take_over()
             raise KeyboardInterrupt
 

@@ -229,7 +229,7 @@ class EntityMentionContract(VaultContract):
         saved = mentioning(vault, "a.md", ANN, BOB)
         other = mentioning(vault, "b.md", BOB)
 
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             vault.entities.set_mentions(saved, [CYD])
             vault.documents.deactivate([other], InactiveReason.ARCHIVED)
             raise ValueError

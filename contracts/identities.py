@@ -42,7 +42,7 @@ class IdentityContract(VaultContract):
         vault.documents.pin(moved, True)
         before = fetch(vault, moved)
 
-        with vault.writing():
+        with vault.transactions.writing():
             vault.documents.move(moved, "other", "b/c.md")
 
         assert fetch(vault, moved) == before._replace(collection="other", path="b/c.md")
@@ -59,7 +59,7 @@ class IdentityContract(VaultContract):
         vault.documents.deactivate([second], InactiveReason.REMOVED)
         place = fetch(vault, first).collection
 
-        with vault.writing():
+        with vault.transactions.writing():
             vault.documents.move(first, place, "b.md")
             vault.documents.move(first, place, "b.md")
 
@@ -74,7 +74,7 @@ class IdentityContract(VaultContract):
         If this fails: the salt differs between adding and checking, or adding a body twice fails.
         """
         assert not vault.forgotten_texts.holds(sha("One."))
-        with vault.writing():
+        with vault.transactions.writing():
             vault.forgotten_texts.add([sha("One."), sha("Two.")])
             vault.forgotten_texts.add([sha("One.")])
 
@@ -89,7 +89,7 @@ class IdentityContract(VaultContract):
         If this fails: a note whose forgetting failed hides its copies.
         """
         try:
-            with vault.writing():
+            with vault.transactions.writing():
                 vault.forgotten_texts.add([sha("One.")])
                 raise ZeroDivisionError
         except ZeroDivisionError:

@@ -115,7 +115,7 @@ class JournalContract(VaultContract):
         If this fails: the log is written through a separate connection.
         """
         older = vault.journal.begin(LIGHT)
-        with pytest.raises(ZeroDivisionError), vault.writing():
+        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
             vault.journal.begin(HEAVY)
             vault.journal.update(replace(LIGHT, id=older, created=1))
             vault.journal.replace(MERGED)

@@ -172,7 +172,7 @@ class NoteContract(VaultContract):
         one = save(vault, "a.md")
         vault.notes.put(note(one))
 
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             vault.notes.put(note(one, "Wrong."))
             settle(vault, one)
             raise ValueError

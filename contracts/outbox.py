@@ -199,7 +199,7 @@ class OutboxContract(VaultContract):
         registered(vault)
         before = vault.outbox.head()
 
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             save(vault)
             raise ValueError
 

@@ -17,7 +17,7 @@ MANY = 1000  # above the number of relations in every test
 
 def documents(vault: Vault, count: int) -> list[int]:
     """Save *count* documents and return their ids, ascending."""
-    with vault.writing():
+    with vault.transactions.writing():
         return [save(vault, f"{number}.md", f"Text {number}.") for number in range(count)]
 
 
@@ -231,7 +231,7 @@ class RelationWriteContract(VaultContract):
         before = Relation(a, b, CAUSAL, 0.7, "hand")
         vault.relations.put([before])
 
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             vault.relations.put([Relation(b, c, CAUSAL), before._replace(weight=0.9)])
             vault.relations.renew(CAUSAL, "hand", [a], [])
             vault.relations.forget(c)
@@ -250,7 +250,7 @@ class RelationWriteContract(VaultContract):
         before = Relation(a, b, CAUSAL, 0.7, "hand")
         vault.relations.put([before])
 
-        with vault.writing(), pytest.raises(InvalidInput):
+        with vault.transactions.writing(), pytest.raises(InvalidInput):
             vault.relations.renew(CAUSAL, "hand", [a], [Relation(a, a, CAUSAL, 0.7, "hand")])
 
         assert outbound(vault, a) == [before]

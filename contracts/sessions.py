@@ -160,7 +160,7 @@ class SessionContract(VaultContract):
         """
         vault.sessions.start("s1", EIGHT)
 
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             vault.sessions.end("s1", NINE)
             vault.sessions.start("s2", TEN)
             raise ValueError

@@ -144,7 +144,7 @@ class SketchContract(VaultContract):
         (key,) = lines(vault, "a.md", 1)
         vault.sketches.begin(MODEL)
 
-        with pytest.raises(ZeroDivisionError), vault.writing():
+        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
             vault.sketches.store(MODEL, {key: b"x"})
             raise ZeroDivisionError
 

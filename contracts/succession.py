@@ -237,7 +237,7 @@ class SuccessionContract(VaultContract):
         """
         old, new = note(vault, "old.md"), note(vault, "new.md")
 
-        with pytest.raises(ZeroDivisionError), vault.writing():
+        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
             vault.successions.claim(new, Claims(supersedes=("old.md",)))
             raise ZeroDivisionError
 

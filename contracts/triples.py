@@ -199,7 +199,7 @@ class TripleStatementContract(VaultContract):
         given = says(saved, LEDGER, "uses", POSTGRES)
         vault.triples.add([given])
 
-        with pytest.raises(ZeroDivisionError), vault.writing():
+        with pytest.raises(ZeroDivisionError), vault.transactions.writing():
             vault.triples.add([says(saved, SHOP, "uses", REDIS)])
             vault.triples.end(given, APRIL)
             vault.triples.forget(saved)

@@ -28,7 +28,7 @@ class VaultTransactionContract(VaultContract):
 
         If this fails: the commit is missing, or one of the parts has its own connection.
         """
-        with vault.writing():
+        with vault.transactions.writing():
             saved = write_everywhere(vault, "a.md", "budget")
 
         assert_holds(vault, [saved])
@@ -41,7 +41,7 @@ class VaultTransactionContract(VaultContract):
 
         If this fails: an index is written outside of the transaction, or only `Exception` is caught.
         """
-        with pytest.raises(error), vault.writing():
+        with pytest.raises(error), vault.transactions.writing():
             write_everywhere(vault, "a.md", "budget")
             raise error
 
@@ -58,7 +58,7 @@ class VaultTransactionContract(VaultContract):
         saved = write_everywhere(vault, "a.md", "budget")
         before = vault.documents.get(saved)
 
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             save(vault, "a.md", "Other.")
             vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
             vault.lexical.remove(saved)
@@ -81,7 +81,7 @@ class VaultTransactionContract(VaultContract):
         forgotten = save(vault, "f.md", "One.")
         vault.documents.deactivate([forgotten], InactiveReason.FORGOTTEN)
 
-        with vault.writing():
+        with vault.transactions.writing():
             saved = write_everywhere(vault, "a.md", "budget")
             with pytest.raises(InvalidInput):
                 save(vault, "f.md", "Two.")
@@ -97,7 +97,7 @@ class VaultTransactionContract(VaultContract):
         """
         saved = write_everywhere(vault, "a.md", "budget")
 
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             raise ValueError
 
         assert_holds(vault, [saved])
@@ -108,11 +108,11 @@ class VaultTransactionContract(VaultContract):
 
         If this fails: a failed block leaves its transaction open or its flag set.
         """
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             raise ValueError
-        with vault.writing():
+        with vault.transactions.writing():
             first = write_everywhere(vault, "a.md", "budget")
-        with vault.writing():
+        with vault.transactions.writing():
             pass
 
         second = write_everywhere(vault, "b.md", "budget")
@@ -125,9 +125,9 @@ class VaultTransactionContract(VaultContract):
 
         If this fails: the inner block commits or rolls back the outer one's work.
         """
-        with vault.writing():
+        with vault.transactions.writing():
             saved = write_everywhere(vault, "a.md", "budget")
-            with pytest.raises(RuntimeError), vault.writing():
+            with pytest.raises(RuntimeError), vault.transactions.writing():
                 pass
 
         assert_holds(vault, [saved])
@@ -142,7 +142,7 @@ class VaultUpkeepContract(VaultContract):
 
         If this fails: the field in the message has a wrong value.
         """
-        info = vault.info()
+        info = vault.storage.info()
 
         assert info.backend
         assert info.location
@@ -157,11 +157,11 @@ class VaultUpkeepContract(VaultContract):
 
         If this fails: the sentences name the defect, or the self-test itself is wrong.
         """
-        assert vault.check() == []
+        assert vault.storage.check() == []
 
         gone = write_everywhere(vault, "a.md", "budget")
         write_everywhere(vault, "b.md", "budget")
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             vault.documents.deactivate([gone], InactiveReason.REMOVED)
             raise ValueError
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
@@ -169,7 +169,7 @@ class VaultUpkeepContract(VaultContract):
         vault.vectors.remove(gone)
         vault.embeddings.clean()
 
-        assert vault.check() == []
+        assert vault.storage.check() == []
 
     def test_check_changes_nothing(self, vault: Vault) -> None:
         """
@@ -179,7 +179,7 @@ class VaultUpkeepContract(VaultContract):
         """
         saved = write_everywhere(vault, "a.md", "budget")
 
-        vault.check()
+        vault.storage.check()
 
         assert_holds(vault, [saved])
 
@@ -208,16 +208,16 @@ class VaultWordsContract(VaultContract):
 
         If this fails: replaced or removed words still count, or the comparison depends on the order of writing.
         """
-        assert vault.check_words([]) == []
+        assert vault.storage.check_words([]) == []
         entries = written(vault)
         vault.lexical.put([entry(1, "winter again", grain=grain) for grain in Grain])
         vault.lexical.put([entry(9, "gone soon"), *entries])
         vault.lexical.remove(9)
 
-        assert vault.check_words([entries[:3], [], entries[3:]]) == []
-        assert vault.check_words([list(reversed(entries))]) == []
+        assert vault.storage.check_words([entries[:3], [], entries[3:]]) == []
+        assert vault.storage.check_words([list(reversed(entries))]) == []
         vault.lexical.optimize()
-        assert vault.check_words([entries]) == []
+        assert vault.storage.check_words([entries]) == []
 
     @pytest.mark.parametrize("grain", Grain)
     @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ class VaultWordsContract(VaultContract):
         entries = written(vault)
         others = [e._replace(text=text) if (e.key.document_id, e.grain) == (1, grain) else e for e in entries]
 
-        (difference,) = vault.check_words([others])
+        (difference,) = vault.storage.check_words([others])
 
         assert f"The {grain} index" in difference
 
@@ -244,8 +244,8 @@ class VaultWordsContract(VaultContract):
         """
         vault.lexical.put([entry(1, "budget", title="spring")])
 
-        assert len(vault.check_words([[entry(1, "spring", title="budget")]])) == 1
-        assert len(vault.check_words([[entry(1, "spring budget")]])) == 1
+        assert len(vault.storage.check_words([[entry(1, "spring", title="budget")]])) == 1
+        assert len(vault.storage.check_words([[entry(1, "spring budget")]])) == 1
 
     def test_other_entries(self, vault: Vault) -> None:
         """
@@ -262,7 +262,7 @@ class VaultWordsContract(VaultContract):
             [entry(1, "budget", seq=1), entry(2, "")],
             [entry(2, "budget"), entry(1, "")],
         ):
-            assert len(vault.check_words([others])) == 1
+            assert len(vault.storage.check_words([others])) == 1
 
     def test_comparing_changes_nothing(self, vault: Vault) -> None:
         """
@@ -272,7 +272,7 @@ class VaultWordsContract(VaultContract):
         """
         written(vault)
 
-        vault.check_words([[entry(3, "budget")]])
+        vault.storage.check_words([[entry(3, "budget")]])
 
         assert found_by(vault, "budget") == [1, 2]
 
@@ -303,7 +303,7 @@ class VaultDurabilityContract(VaultContract):
 
         If this fails: closing rolls back, or an index is only in memory.
         """
-        with vault.writing():
+        with vault.transactions.writing():
             first = write_everywhere(vault, "a.md", "budget")
         second = write_everywhere(vault, "b.md", "budget")
         before = vault.documents.many([first, second])
@@ -323,7 +323,7 @@ class VaultDurabilityContract(VaultContract):
 
         If this fails: rolling back only hides the changes.
         """
-        with pytest.raises(ValueError), vault.writing():
+        with pytest.raises(ValueError), vault.transactions.writing():
             write_everywhere(vault, "a.md", "budget")
             raise ValueError
         vault.close()

@@ -15,14 +15,14 @@ class VaultReadingContract(VaultContract):
         If this fails: the end of the inner block ends the outer one, or results are kept beyond the block.
         """
         first = write_everywhere(vault, "a.md", "budget")
-        with vault.reading():
-            with vault.reading():
+        with vault.transactions.reading():
+            with vault.transactions.reading():
                 assert_holds(vault, [first])
             assert_holds(vault, [first])
         second = write_everywhere(vault, "b.md", "budget")
 
         assert_holds(vault, [first, second])
-        with vault.reading():
+        with vault.transactions.reading():
             assert_holds(vault, [first, second])
 
     def test_transaction_reads_its_own_changes(self, vault: Vault) -> None:
@@ -31,7 +31,7 @@ class VaultReadingContract(VaultContract):
 
         If this fails: the reads use another connection than the transaction.
         """
-        with vault.writing():
+        with vault.transactions.writing():
             saved = write_everywhere(vault, "a.md", "budget")
-            with vault.reading():
+            with vault.transactions.reading():
                 assert_holds(vault, [saved])

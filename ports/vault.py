@@ -1,46 +1,64 @@
+"""A vault: the record of all stores and indexes that belong together."""
+
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import Protocol
 
-from clawmem.ports.stores import AnswerLog, LifecycleStores, ModelRecords
-
-if TYPE_CHECKING:  # keeps the imports of a cold search minimal
-    from clawmem.ports.captures import CaptureStore, UsageStore
-    from clawmem.ports.documents import Chronology, DocumentStore
-    from clawmem.ports.embeddings import EmbeddingStore
-    from clawmem.ports.entities import EntityStore
-    from clawmem.ports.forget_log import ForgottenTexts
-    from clawmem.ports.journal import ActJournal, Journal
-    from clawmem.ports.lease import LeaseStore
-    from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
-    from clawmem.ports.links import LinkStore
-    from clawmem.ports.model_records import CostLedger, ModelAnswers, ModelFailures
-    from clawmem.ports.notes import NoteStore
-    from clawmem.ports.outbox import Outbox
-    from clawmem.ports.properties import PropertyStore
-    from clawmem.ports.records import LexicalEntry
-    from clawmem.ports.relations import RelationStore
-    from clawmem.ports.sessions import SessionStore
-    from clawmem.ports.sketches import SketchStore
-    from clawmem.ports.status import VaultInfo
-    from clawmem.ports.succession import SuccessionStore
-    from clawmem.ports.telemetry import Receipts, Telemetry
-    from clawmem.ports.triples import TripleStore
-    from clawmem.ports.vector_index import VectorIndex
+from clawmem.ports.captures import CaptureStore, UsageStore
+from clawmem.ports.documents import Chronology, DocumentStore
+from clawmem.ports.embeddings import EmbeddingStore
+from clawmem.ports.entities import EntityStore
+from clawmem.ports.forget_log import ForgottenTexts
+from clawmem.ports.journal import ActJournal, Journal
+from clawmem.ports.lease import LeaseStore
+from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
+from clawmem.ports.links import LinkStore
+from clawmem.ports.model_records import CostLedger, ModelAnswers, ModelFailures
+from clawmem.ports.notes import NoteStore
+from clawmem.ports.outbox import Outbox
+from clawmem.ports.properties import PropertyStore
+from clawmem.ports.records import LexicalEntry
+from clawmem.ports.relations import RelationStore
+from clawmem.ports.sessions import SessionStore
+from clawmem.ports.sketches import SketchStore
+from clawmem.ports.status import VaultInfo
+from clawmem.ports.succession import SuccessionStore
+from clawmem.ports.telemetry import Receipts, Telemetry
+from clawmem.ports.triples import TripleStore
+from clawmem.ports.vector_index import VectorIndex
 
 
-class Vault(LifecycleStores, AnswerLog, ModelRecords, Protocol):
-    """Records and indexes that belong together, with transactions across all of them. Services receive parts of it."""
+class Transactions(Protocol):
+    """Reads of one state, and writes that take effect together."""
 
-    @property
-    def outbox(self) -> Outbox:
-        """Log of changes for external indexes, and the register of these indexes."""
+    def reading(self) -> AbstractContextManager[None]:
+        """
+        Return a context manager for reads of one thread that see the same state, so that nothing is read twice.
 
-    @property
-    def leases(self) -> LeaseStore:
-        """Leases for work that only one process may do at a time."""
+        Changes that are committed during the block are not seen in it. Nested blocks are part of the outermost one.
+        Keep the block short, because `Storage.scrub` waits for its end.
+        """
+
+    def writing(self) -> AbstractContextManager[None]:
+        """
+        Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
+
+        Not reentrant: nesting raises RuntimeError. A single write outside a block is a transaction of its
+        own.
+
+        Raises:
+            VaultLocked: another process kept writing past the busy time-out.
+            VaultReadOnly: the vault was opened read-only.
+            VaultFull: the disk is full; the transaction was rolled back.
+            InterruptedAfterCommit: Ctrl-C arrived during the commit or after it. Any other interrupt rolls back.
+        """
+
+
+class Storage(Protocol):
+    """The file or database that holds the stores of a vault."""
 
     def info(self) -> VaultInfo:
         """Return the backend, location, schema and size."""
@@ -71,95 +89,65 @@ class Vault(LifecycleStores, AnswerLog, ModelRecords, Protocol):
         checksums, which `clawmem.ports.derived_index.DerivedIndex.faults` verifies.
         """
 
+    def scratch_lexical(self) -> LexicalIndex:
+        """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
+
     def close(self) -> None:
         """Release all resources; a second call does nothing."""
 
 
-class RecordVault(Vault, Protocol):
-    """Vault that needs no external index, and whose own index can be the tail of an external one."""
+@dataclass(frozen=True)
+class Vault:
+    """
+    Records and indexes that belong together, with transactions across all of them.
 
-    @property
-    def lexical(self) -> LexicalTail:
-        """Full-text index of fragments, usable as the tail of an external index."""
+    A service receives the stores that it uses. Only use cases that change everything, such as forgetting, receive the
+    whole vault. ``lexical`` and ``vectors`` are the serving indexes; ``tail`` is the vault's own lexical index, which
+    holds the newest changes while an external index serves.
+    """
 
-    def scratch_lexical(self) -> LexicalIndex:
-        """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
+    transactions: Transactions
+    storage: Storage
 
-
-class DelegatingVault:
-    """Vault that delegates everything to another one: base class of vaults that replace single parts."""
-
+    # documents and their declarations
     documents: DocumentStore
-    embeddings: EmbeddingStore
-    sketches: SketchStore
-    leases: LeaseStore
-    outbox: Outbox
-    telemetry: Telemetry
-    answers: ModelAnswers
-    receipts: Receipts
-    relations: RelationStore
+    chronology: Chronology
     successions: SuccessionStore
     links: LinkStore
     properties: PropertyStore
-    sessions: SessionStore
+
+    # indexes, and what they are made from
+    lexical: LexicalIndex
+    tail: LexicalTail
+    vectors: VectorIndex
+    embeddings: EmbeddingStore
+    sketches: SketchStore
+    outbox: Outbox
+
+    # knowledge derived from the texts of documents
     entities: EntityStore
     triples: TripleStore
+    relations: RelationStore
     notes: NoteStore
-    ledger: CostLedger
+
+    # sessions, the memories captured from them, and the use of documents in them
+    sessions: SessionStore
     captures: CaptureStore
     usage: UsageStore
-    chronology: Chronology
-    acts: ActJournal
-    forgotten_texts: ForgottenTexts
-    journal: Journal
+
+    # logs of questions, models, actions and maintenance
+    telemetry: Telemetry
+    receipts: Receipts
+    answers: ModelAnswers
+    ledger: CostLedger
     model_failures: ModelFailures
-
-    def __init__(self, records: Vault) -> None:
-        self._records = records
-
-    def __getattr__(self, name: str) -> object:
-        """Return a store of the wrapped vault."""
-        return getattr(self._records, name)
-
-    @property
-    def lexical(self) -> LexicalIndex:
-        """Return the wrapped vault's lexical index."""
-        return self._records.lexical
-
-    @property
-    def vectors(self) -> VectorIndex:
-        """Return the wrapped vault's vector index."""
-        return self._records.vectors
-
-    def reading(self) -> AbstractContextManager[None]:
-        """Let the wrapped vault's reads see the same state."""
-        return self._records.reading()
-
-    def writing(self) -> AbstractContextManager[None]:
-        """Return the transaction of the wrapped vault."""
-        return self._records.writing()
-
-    def info(self) -> VaultInfo:
-        """Return the wrapped vault's info, with the methods of the actual indexes."""
-        from dataclasses import replace
-
-        return replace(
-            self._records.info(), lexical_method=self.lexical.method, vector_method=self.vectors.method
-        )
-
-    def scrub(self) -> None:
-        """Scrub the wrapped vault."""
-        self._records.scrub()
-
-    def check(self) -> list[str]:
-        """Return the defects of the wrapped vault; the indexes report theirs through `DerivedIndex.faults`."""
-        return self._records.check()
-
-    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
-        """Compare the words of the wrapped vault."""
-        return self._records.check_words(entries)
+    acts: ActJournal
+    journal: Journal
+    forgotten_texts: ForgottenTexts
+    leases: LeaseStore
 
     def close(self) -> None:
-        """Close the indexes, then the wrapped vault."""
-        for part in (self.lexical, self.vectors, self._records):
-            part.close()
+        """Close the serving indexes, then the storage; a second call does nothing."""
+        self.lexical.close()
+        self.vectors.close()
+        self.storage.close()

@@ -11,18 +11,19 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.graph.build import BuildGraphs
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.domain.documents.times import parse_iso
+from clawmem.ports.vault import Vault
 
 NOW_MS = parse_iso("2026-06-17T12:00:00Z") or 0  # a Wednesday
 
 
-def filled(vault: SqliteVault, texts: Mapping[str, str], collection: str = "notes") -> SqliteVault:
+def filled(vault: Vault, texts: Mapping[str, str], collection: str = "notes") -> Vault:
     """*vault* with a note for each of *texts*, with vectors."""
     files = MemoryFiles()
     for path, text in texts.items():
@@ -41,14 +42,14 @@ OPENED = ExitStack()
 
 
 @cache
-def some_vault(seed: int) -> SqliteVault:
+def some_vault(seed: int) -> Vault:
     """A small vault of chance: notes of several lines over half a year, with relations in time."""
     chance = Random(seed)
     texts = {
         f"2026-{1 + n % 6:02d}-{1 + n % 28:02d}-{n}.md": _some_note(chance, n)
         for n in range(chance.choice((3, 12, 60, 130)))
     }
-    vault = filled(SqliteVault(":memory:"), texts)
+    vault = filled(open_vault(":memory:"), texts)
     OPENED.callback(vault.close)
     BuildGraphs(vault, ManualClock(NOW_MS)).temporal()
     return vault

@@ -18,7 +18,7 @@ from command_line import Invoke
 from hook_process import ask
 from typer.testing import Result
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.capture.memories import Memories
 
@@ -115,7 +115,7 @@ class TrialHome:
     def _build(self) -> None:
         backend = "sqlite" if self.engine == "sidecar" else self.engine
         self.done("--backend", backend, "update", "--embed")
-        with closing(SqliteVault(str(self.vault))) as vault, vault.writing():
+        with closing(open_vault(str(self.vault))) as vault, vault.transactions.writing():
             memories = Memories(vault, SystemClock())
             for path, text in [*MEMORIES.items(), SECRET_MEMORY[:2]]:
                 memories.write(path, text[2 : text.index("\n")], text, "decision", 0.8)
@@ -207,14 +207,16 @@ class TrialHome:
         found: dict[str, object] = {" ".join(one): self._places(*one) for one in self.questions}
         listed = json.loads(self.done("list", "--json", "-n", 2000).stdout)["documents"]
         found["list"] = sorted(one["file"] for one in listed)
-        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+        with closing(open_vault(str(self.vault), read_only=True)) as vault:
             found["pins"] = sorted(one.display_path for one in vault.documents.latest() if one.pinned)
             found["texts"] = {
                 one.display_path: vault.documents.body(one.id) or ""
                 for one in vault.documents.latest()
                 if "/profile" not in one.path
             }
-            found["facts"] = sorted(map(repr, vault._db.rows("select predicate, valid_from from triples")))
+            found["facts"] = sorted(
+                map(repr, vault.storage._db.rows("select predicate, valid_from from triples"))
+            )
         found["diary"] = sorted(one for one in DIARY if one in self.done("diary", "read").stdout)
         prompt = "What did we choose for the anchor and the ledger, and where is the mast?"
         found["hook"] = self.hook(prompt, self.healthy.get("hook"))[0]

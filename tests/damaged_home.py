@@ -15,7 +15,7 @@ from command_line import Invoke
 from typer.testing import Result
 
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.capture.memories import Memories
 
@@ -63,7 +63,7 @@ class Home:
         self._write_notes(place)
         self.done("init")
         self.done("update")
-        with closing(SqliteVault(str(self.vault))) as vault, vault.writing():
+        with closing(open_vault(str(self.vault))) as vault, vault.transactions.writing():
             memories = Memories(vault, SystemClock())
             for path, text in [*MEMORIES.items(), FORGOTTEN_MEMORY]:
                 memories.write(path, text[2:8].strip(), text, "decision", 0.8)
@@ -123,7 +123,7 @@ class Home:
         assert FORGOTTEN_MEMORY[0] not in listed
         for verb in ("search", "query"):
             assert SECRET_WORD not in self.invoke(verb, SECRET_WORD).stdout.replace(f"for: {SECRET_WORD}", "")
-        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+        with closing(open_vault(str(self.vault), read_only=True)) as vault:
             pinned = vault.documents.at(*PINNED.split("/", 1))
             assert pinned and pinned.pinned is pins
         if gone := self.lost_texts():

@@ -8,7 +8,6 @@ import pytest
 from notes_vault import ASKED, STORIES, VECTORS, ServedNotesVault, WideEmbedder
 
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer
@@ -17,6 +16,7 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import Vector
 from clawmem.ports.status import EmbeddingCounts
+from clawmem.ports.vault import Vault
 
 OLD = HashingEmbedder.fingerprint
 
@@ -60,14 +60,14 @@ class Shelf(ServedNotesVault):
         serving = older.of if alone else lambda name: MODELS.get(name) or older.of(name)
         return EmbedPending(self.vault, model, serving)(force=force)
 
-    def ask(self, text: str, vault: ServedVault | None = None, verb: str = "vsearch") -> Answer:
+    def ask(self, text: str, vault: Vault | None = None, verb: str = "vsearch") -> Answer:
         """As a question is asked at a door: by the model that serves."""
         asked = vault or self.vault
         embedder = ServingEmbedder(asked.embeddings, lambda: Turned(), MODELS.get)
         request = read_request(text, now_ms=self.clock.now_ms(), limit=3)
         return {"vsearch": vsearch, "query": query}[verb](asked, embedder)(request)
 
-    def firsts(self, vault: ServedVault | None = None) -> dict[str, str]:
+    def firsts(self, vault: Vault | None = None) -> dict[str, str]:
         """The best answer to every question."""
         return {text: self.ask(text, vault).results[0].document.path for text in ASKED}
 
@@ -78,7 +78,7 @@ class Shelf(ServedNotesVault):
 
     def held(self) -> int:
         """Vectors in the records, whether anybody sees them or not."""
-        return int(self.records._db.value("select count(*) from space_vectors"))
+        return int(self.records.storage._db.value("select count(*) from space_vectors"))
 
     def assert_whole(self, model: str) -> None:
         """Everything is of one model, nothing is left of another, and every question is answered."""

@@ -11,13 +11,13 @@ from notes_vault import NotesVault
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.environment.process_identity import holder_id
 from clawmem.app.services.indexes.engines import Engines
+from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexes.indexer import LEASE_MS, Indexer
-from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.maintenance.verify import Verify
 from clawmem.ports.records import Document, Grain, IndexRecord, IndexState, Role
 from clawmem.ports.vault import Vault
@@ -29,7 +29,7 @@ class World(NotesVault):
     """A folder, a vault over it, and everything that is done with the two."""
 
     @property
-    def records(self) -> SqliteVault:
+    def records(self) -> Vault:
         """The records, by whomever they are served."""
         return self.vault
 
@@ -63,7 +63,7 @@ class World(NotesVault):
         documents = self.vault.documents
         return [
             sorted(_told(self.vault, one) for one in (*documents.latest(), *documents.latest(active=False))),
-            self.records._db.rows("select text_hash, hex(vector) from vectors order by 1"),
+            self.records.storage._db.rows("select text_hash, hex(vector) from vectors order by 1"),
         ]
 
     def indexed(self) -> list[object]:
@@ -86,18 +86,19 @@ def _told(vault: Vault, document: Document) -> tuple[str, ...]:
 class ServedWorld(World):
     """A world whose vault can have its indexes outside, as every command opens it."""
 
-    def open(self, *, read_only: bool = False, options: Mapping[str, str] | None = None) -> ServedVault:
+    def open(self, *, read_only: bool = False, options: Mapping[str, str] | None = None) -> Vault:
         """Open the vault anew; what was open is closed."""
         self.close()
-        self._records = SqliteVault(str(self.vault_file), read_only=read_only)
+        self._records = open_vault(str(self.vault_file), read_only=read_only)
         engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only, options=options)
         self.lease_clock = ManualClock(SystemClock().now_ms() + LATER_MS)
         self.indexer = Indexer(self._records, self.lease_clock, holder_id())
-        self.vault = ServedVault(self._records, engines, self.indexer)
+        self.indexes = ExternalIndexes(self._records, engines, self.indexer)
+        self.vault = self.indexes.vault
         return self.vault
 
     @property
-    def records(self) -> SqliteVault:
+    def records(self) -> Vault:
         return self._records
 
     def serving(self, role: Role) -> IndexRecord:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from command_process import COMMAND, run_process, start_process
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.client.hook_registry import HookCall, call_named
 from clawmem.app.environment.private_files import state_folder
 from clawmem.app.interfaces.hooks.process import PRINTS_STDOUT
@@ -199,18 +199,18 @@ class Client:
 
     def memories(self) -> Counter[str]:
         """How many decisions and handoffs are stored."""
-        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+        with closing(open_vault(str(self.vault), read_only=True)) as vault:
             return Counter(one.content_type for one in vault.documents.latest() if one.content_type in ONCE)
 
     def texts(self, content_type: str) -> str:
         """What stands in the documents of a type."""
-        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+        with closing(open_vault(str(self.vault), read_only=True)) as vault:
             found = [one.id for one in vault.documents.latest() if one.content_type == content_type]
             return "\n".join(vault.documents.body(document_id) or "" for document_id in found)
 
     def turns(self) -> list[Recall]:
         """What is written down of prompts, the oldest first."""
-        with closing(SqliteVault(str(self.vault), read_only=True)) as vault:
+        with closing(open_vault(str(self.vault), read_only=True)) as vault:
             return list(vault.telemetry.recalls())
 
     def waiting(self) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.contracts.assembled import AssembledVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
@@ -35,7 +35,7 @@ class OverIndex:
         with ExitStack() as stack:
 
             def reopen() -> Vault:
-                vault = AssembledVault(SqliteVault(":memory:"), **self.opened(place))
+                vault = replace(open_vault(":memory:"), **self.opened(place))
                 return stack.enter_context(closing(vault))
 
             yield reopen
@@ -45,7 +45,7 @@ class OverIndex:
         return reopen()
 
     def opened(self, place: IndexPlace) -> dict[str, Any]:
-        """The index at *place*, by its parameter of `AssembledVault`."""
+        """The index at *place*, by its field of `Vault`."""
         raise NotImplementedError
 
 

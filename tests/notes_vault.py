@@ -11,11 +11,11 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.services.indexes.engines import Engines
+from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexes.indexer import Indexer
-from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
@@ -29,6 +29,7 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import EmbeddingError, ModelUnavailable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, Vector
+from clawmem.ports.vault import Vault
 
 HOUR_NS = 3_600_000_000_000
 VERBS = ("search", "vsearch", "query")
@@ -103,7 +104,7 @@ class NotesVault:
     def open(self, *, read_only: bool = False) -> Any:
         """Open the vault again; an open one is closed."""
         self.close()
-        self.vault = SqliteVault(str(self.vault_file), read_only=read_only)
+        self.vault = open_vault(str(self.vault_file), read_only=read_only)
         return self.vault
 
     def close(self) -> None:
@@ -173,7 +174,7 @@ class NotesVault:
 
     def withdraw(self, path: str, reason: InactiveReason = InactiveReason.FORGOTTEN) -> None:
         """Stop serving a file's document."""
-        with self.vault.writing():
+        with self.vault.transactions.writing():
             withdraw(self.vault, [self.id(path)], reason)
 
     def verify(self, *folders: Folder) -> list[str]:
@@ -217,20 +218,25 @@ class ServedNotesVault(NotesVault):
     """Notes whose indexes may lie outside of the vault; each `open` returns one more handle."""
 
     def __init__(self, place: Path) -> None:
-        self._opened: list[ServedVault] = []
+        self._opened: list[ExternalIndexes] = []
         super().__init__(place)
 
-    def open(self, *, read_only: bool = False) -> ServedVault:
+    def open(self, *, read_only: bool = False) -> Vault:
         """Open one more handle; the records of the last one for writing are ``records``."""
-        records = SqliteVault(str(self.vault_file), read_only=read_only)
+        records = open_vault(str(self.vault_file), read_only=read_only)
         if not read_only:
             self.records = records
         engines = Engines(backend_named, f"{self.vault_file}.indexes", read_only=read_only)
         indexer = Indexer(records, self.clock, f"holder {len(self._opened)}")
-        self._opened.append(ServedVault(records, engines, indexer))
-        return self._opened[-1]
+        self._opened.append(ExternalIndexes(records, engines, indexer))
+        return self._opened[-1].vault
+
+    @property
+    def indexes(self) -> ExternalIndexes:
+        """The indexes of ``vault``."""
+        return next(indexes for indexes in self._opened if indexes.vault is self.vault)
 
     def close(self) -> None:
         """Close all handles."""
-        for vault in self._opened:
-            vault.close()
+        for indexes in self._opened:
+            indexes.vault.close()

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
 from clawmem.app.services.retrieval.pipelines.search import search
@@ -17,6 +16,7 @@ from clawmem.domain.capture.notes import Note
 from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
+from clawmem.ports.vault import Vault
 
 NOW_MS = 1_700_000_000_000
 DAY_MS = 86_400_000
@@ -25,7 +25,7 @@ DAY_MS = 86_400_000
 class World:
     """A vault, and observations that were made on one day after the other."""
 
-    def __init__(self, vault: SqliteVault) -> None:
+    def __init__(self, vault: Vault) -> None:
         self.vault, self.clock = vault, ManualClock(NOW_MS)
 
     def observe(self, text: str, kind: Kind = Kind.QUESTION) -> int:
@@ -33,7 +33,7 @@ class World:
         at = f"2023-11-{15 + len(self.vault.documents.latest()):02}T10:00:00.000Z"
         message = TranscriptMessage(f"m{self.clock.now_ms()}", 1, Speaker.USER, text, at)
         note = Note(kind, text, text, message, 0.8, is_observation=kind is Kind.QUESTION)
-        with self.vault.writing():
+        with self.vault.transactions.writing():
             return Memories(self.vault, self.clock).keep(note, "session-one").document_id
 
     def consolidate(

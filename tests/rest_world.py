@@ -122,7 +122,7 @@ def _cli(environ: dict[str, str], *arguments: str) -> Any:
 
 def _add(environ: dict[str, str]) -> None:
     queue, database = (Entity(entity_id(name, "tool"), name, "tool") for name in ("Redis", "Postgres"))
-    with open_services(load_settings(environ=environ)) as services, services.vault.writing():
+    with open_services(load_settings(environ=environ)) as services, services.vault.transactions.writing():
         old, new = services.lookup.find(REDIS), services.lookup.find(POSTGRES)
         reason = {"reasoning": "one database is enough"}
         services.vault.relations.put([Relation(old.id, new.id, RelationKind.CAUSAL, 0.8, metadata=reason)])

@@ -8,7 +8,6 @@ from typing import Any
 from scripted_server import ScriptedServer
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.app.services.retrieval.retrievers import lexical_retriever
@@ -19,6 +18,7 @@ from clawmem.app.services.retrieval.stages.rerank import blend, choose_chunk, re
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.reranker import Reranker
+from clawmem.ports.vault import Vault
 
 LONGEST_S = 3.0  # generous for a busy machine; a server that waits would take ten
 QUESTION = "when does the kettle whistle"
@@ -36,11 +36,11 @@ def request(query: str = QUESTION, **rest: Any) -> RetrievalRequest:
     return read_request(query, now_ms=ManualClock().now_ms(), **rest)
 
 
-def run(stages: dict[str, Stage], vault: SqliteVault, asked: RetrievalRequest) -> tuple[Work, Trace]:
+def run(stages: dict[str, Stage], vault: Vault, asked: RetrievalRequest) -> tuple[Work, Trace]:
     return Pipeline(vault, stages).rank(asked)
 
 
-def reranking(vault: SqliteVault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
+def reranking(vault: Vault, reranker: Reranker | None, **rest: Any) -> dict[str, Stage]:
     found = {
         "search": RunRetrievers({"lexical": lexical_retriever(vault.lexical)}),
         "fuse": fuse(vault.documents),
@@ -57,11 +57,11 @@ def reranking(vault: SqliteVault, reranker: Reranker | None, **rest: Any) -> dic
     }
 
 
-def paths(vault: SqliteVault, document_ids: Collection[int]) -> dict[int, str]:
+def paths(vault: Vault, document_ids: Collection[int]) -> dict[int, str]:
     return {number: found.path for number, found in vault.documents.many(document_ids).items()}
 
 
-def names(vault: SqliteVault, work: Work) -> list[str]:
+def names(vault: Vault, work: Work) -> list[str]:
     by_id = paths(vault, {candidate.document_id for candidate in work.candidates})
     return [by_id[candidate.document_id] for candidate in work.candidates]
 

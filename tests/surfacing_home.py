@@ -12,7 +12,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -67,7 +67,7 @@ class Home:
     def __init__(self, folder: Path) -> None:
         self.clock = ManualClock()
         self.folder = folder
-        self.vault = SqliteVault(str(folder / "index.sqlite"))
+        self.vault = open_vault(str(folder / "index.sqlite"))
         self.take_in(folder / "notes", NOTES)
         self.embedder = HashingEmbedder()
         EmbedPending(self.vault, self.embedder)()

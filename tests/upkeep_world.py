@@ -37,7 +37,7 @@ CONCLUDED = "The slow export hurts Hartmann and its invoices"
 
 def observe(vault: Vault, clock: Clock, *texts: str, kind: str = "observation") -> list[int]:
     """Keep *texts* as observations, or as another kind of memory; their ids."""
-    with vault.writing():
+    with vault.transactions.writing():
         place = sum(vault.documents.collections().values())
         return [
             Memories(vault, clock).write(

@@ -98,7 +98,7 @@ class World:
             services.sync(str(self.folder(name)), "notes")
             services.embed()
             animal, box = (Entity(entity_id(one, "concept"), one, "concept") for one in ("Animal", word))
-            with services.vault.writing():
+            with services.vault.transactions.writing():
                 said = services.lookup.find(f"notes/{NOTE}").id
                 services.vault.sessions.save(Session(word, "2026-01-02T09:00:00.000Z", summary=word))
                 services.vault.entities.set_mentions(said, [animal, box])

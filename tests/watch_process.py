@@ -14,7 +14,7 @@ from typing import Any
 from command_process import start_process
 from process_environ import process_environ
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 
 SOON_S = 10.0  # that anything may take on a machine that does much else
 
@@ -42,7 +42,7 @@ class Home:
 
     def served(self, collection: str) -> dict[str, str]:
         """Path and text of what is served of a collection."""
-        vault = SqliteVault(str(self.vault), read_only=True)
+        vault = open_vault(str(self.vault), read_only=True)
         try:
             known = vault.documents.sources(collection)
             return {
@@ -55,7 +55,7 @@ class Home:
 
     def embedded(self) -> int:
         """How many texts have vectors."""
-        vault = SqliteVault(str(self.vault), read_only=True)
+        vault = open_vault(str(self.vault), read_only=True)
         try:
             return vault.embeddings.counts().stored
         finally:

@@ -8,7 +8,7 @@ import apsw
 from clawmem.adapters.sqlite.connections import open_reader, open_writer
 from clawmem.adapters.sqlite.migrations import NEW_ID
 from clawmem.adapters.sqlite.sqlite_errors import write_refusal
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import VaultDamaged, VaultError
 
 
@@ -53,7 +53,7 @@ def back_up_vault(source: str, target: str) -> int:
         VaultFull, VaultError: as `copy_vault`.
     """
     copy_vault(source, target)
-    with closing(SqliteVault(target, read_only=True)) as copy:
-        if defects := copy.check():
+    with closing(open_vault(target, read_only=True)) as copy:
+        if defects := copy.storage.check():
             raise VaultDamaged(source, "; ".join(defects))
         return sum(copy.documents.collections().values())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from clawmem.adapters.models.catalogue import Selection
     from clawmem.adapters.models.static_words import StaticWords
     from clawmem.app.bootstrap.models import LocalModels, ModelContext
-    from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.indexes.external import ExternalIndexes
     from clawmem.app.services.maintenance.doctor import Repair
     from clawmem.app.services.maintenance.models import Models as InstalledModels
     from clawmem.app.services.models import Choice, Provider
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.generator import Generator
     from clawmem.ports.reranker import Reranker
+    from clawmem.ports.vault import Vault
 
 LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
 
@@ -101,19 +102,24 @@ class Adapters:
         return installed_words()
 
     @cached_property
-    def vault(self) -> ServedVault:
-        """The configured vault, with its indexes."""
-        from clawmem.adapters.sqlite.vault import SqliteVault
+    def indexes(self) -> ExternalIndexes:
+        """The configured vault with the indexes that serve it."""
+        from clawmem.adapters.sqlite.vault import open_vault
 
         place = str(self._settings.vault)
         return with_indexes(
-            SqliteVault(place, read_only=self._read_only),
+            open_vault(place, read_only=self._read_only),
             place,
             self.clock,
             self._settings.backend_options,
             holder=self.holder,
             read_only=self._read_only,
         )
+
+    @property
+    def vault(self) -> Vault:
+        """The configured vault."""
+        return self.indexes.vault
 
     @cached_property
     def generator(self) -> Generator | None:

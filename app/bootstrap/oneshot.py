@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from clawmem.adapters.files.conversation import ConversationFiles
-    from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.indexes.external import ExternalIndexes
     from clawmem.app.services.retrieval.scheduling import NamedThreads
     from clawmem.ports.clock import Clock
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.late_interaction import LateInteraction
-    from clawmem.ports.vault import RecordVault
+    from clawmem.ports.vault import Vault
 
 
 @contextmanager
-def records(environ: Mapping[str, str]) -> Iterator[RecordVault | None]:
+def records(environ: Mapping[str, str]) -> Iterator[Vault | None]:
     """
     Yield the records of the vault that *environ* names, read-only; ``None`` without a vault.
 
@@ -37,9 +37,9 @@ def records(environ: Mapping[str, str]) -> Iterator[RecordVault | None]:
     if not exists(place):  # noqa: PTH110
         yield None
         return
-    from clawmem.adapters.sqlite.vault import SqliteVault
+    from clawmem.adapters.sqlite.vault import open_vault
 
-    vault = SqliteVault(place, read_only=True)
+    vault = open_vault(place, read_only=True)
     try:
         yield vault
     finally:
@@ -47,11 +47,11 @@ def records(environ: Mapping[str, str]) -> Iterator[RecordVault | None]:
 
 
 @contextmanager
-def writable_records(environ: Mapping[str, str]) -> Iterator[RecordVault]:
+def writable_records(environ: Mapping[str, str]) -> Iterator[Vault]:
     """Yield the records of an existing vault for small writes."""
-    from clawmem.adapters.sqlite.vault import SqliteVault
+    from clawmem.adapters.sqlite.vault import open_vault
 
-    vault = SqliteVault(vault_place(environ))
+    vault = open_vault(vault_place(environ))
     try:
         yield vault
     finally:
@@ -59,27 +59,27 @@ def writable_records(environ: Mapping[str, str]) -> Iterator[RecordVault]:
 
 
 @contextmanager
-def searchable(environ: Mapping[str, str]) -> Iterator[ServedVault | None]:
+def searchable(environ: Mapping[str, str]) -> Iterator[Vault | None]:
     """Yield the records with the indexes that serve them; ``None`` without a vault."""
     with records(environ) as found:
-        yield read_only_with_indexes(found, environ) if found else None
+        yield read_only_with_indexes(found, environ).vault if found else None
 
 
-def read_only_with_indexes(records: RecordVault, environ: Mapping[str, str]) -> ServedVault:
+def read_only_with_indexes(records: Vault, environ: Mapping[str, str]) -> ExternalIndexes:
     """Return *records* of the vault that *environ* names with the indexes that serve them, read-only."""
     options = EngineOptions(environ)
     return with_indexes(records, vault_place(environ), system_clock(), options, read_only=True)
 
 
 def with_indexes(
-    records: RecordVault,
+    records: Vault,
     place: str,
     clock: Clock,
     options: Mapping[str, str],
     *,
     holder: str = "",
     read_only: bool,
-) -> ServedVault:
+) -> ExternalIndexes:
     """
     Return *records* of the vault at *place* with the indexes that serve them.
 
@@ -90,11 +90,11 @@ def with_indexes(
     from clawmem.app.bootstrap.backends import backend_named
     from clawmem.app.environment.process_identity import holder_id, is_gone
     from clawmem.app.services.indexes.engines import Engines
+    from clawmem.app.services.indexes.external import ExternalIndexes
     from clawmem.app.services.indexes.indexer import Indexer
-    from clawmem.app.services.indexes.vault import ServedVault
 
     engines = Engines(backend_named, f"{place}.indexes", read_only=read_only, options=options)
-    return ServedVault(records, engines, Indexer(records, clock, holder or holder_id(), is_gone))
+    return ExternalIndexes(records, engines, Indexer(records, clock, holder or holder_id(), is_gone))
 
 
 def system_clock() -> Clock:

@@ -24,7 +24,7 @@ from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultRe
 from clawmem.ports.records import Role
 
 if TYPE_CHECKING:
-    from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.indexes.external import ExternalIndexes
 
 
 def require_vault(settings: Settings) -> None:
@@ -58,20 +58,20 @@ def open_services(
     adapters = Adapters(settings, read_only=read_only)
     try:
         with private_umask():
-            vault = adapters.vault
+            indexes = adapters.indexes
     except (VaultFull, VaultReadOnly):
         if read_only or not or_read or not is_there(settings.vault):
             raise
         settings = settings.model_copy(update={"read_only": True})
         adapters = Adapters(settings, read_only=True)
-        vault = adapters.vault
+        indexes = adapters.indexes
     try:
-        if settings.backend and settings.backend != vault.backend:
-            _choose_backend(vault, settings, read_only=read_only or settings.read_only)
+        if settings.backend and settings.backend != indexes.backend:
+            _choose_backend(indexes, settings, read_only=read_only or settings.read_only)
         yield Services(settings, adapters, Pipelines(adapters), is_new=not existed, lost_vault=lost)
     finally:
         adapters.closing.close()
-        vault.close()
+        indexes.vault.close()
         if not read_only and not settings.read_only:
             for place in files_of_vault(settings.vault):  # engines choose their files' permissions
                 make_private(place)
@@ -99,19 +99,19 @@ def open_copy(settings: Settings) -> Iterator[Services]:
         alone = settings.model_copy(update={"vault": copy, "backend": None})
         with open_services(alone, create=False) as copied:
             for role in Role if is_bare else ():
-                copied.vault.rebuild(role)
+                copied.indexes.rebuild(role)
             yield copied
 
 
-def _choose_backend(vault: ServedVault, settings: Settings, *, read_only: bool) -> None:
+def _choose_backend(indexes: ExternalIndexes, settings: Settings, *, read_only: bool) -> None:
     """Move an empty vault to the chosen backend; refuse one in use, which only `clawmem migrate` moves."""
     asked = str(settings.backend)
-    if read_only or vault.documents.following(0, 1):
+    if read_only or indexes.vault.documents.following(0, 1):
         is_configured = read_config(settings.config_file).get("backend") == asked
         remedy = (
-            f"write backend: {vault.backend} in {settings.config_file}."
+            f"write backend: {indexes.backend} in {settings.config_file}."
             if is_configured
             else "leave --backend out."
         )
-        raise BackendMismatch(vault.backend, asked, remedy)
-    vault.move(asked)
+        raise BackendMismatch(indexes.backend, asked, remedy)
+    indexes.move(asked)

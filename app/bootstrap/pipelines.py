@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.adapters import Adapters
-    from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
     from clawmem.app.services.retrieval.models import Models
     from clawmem.app.services.retrieval.pipeline import Pipeline
     from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentSearch, MemoryRetrieve
     from clawmem.app.services.retrieval.pipelines.query_plan import QueryPlan
     from clawmem.domain.retrieval.intent import Intent
+    from clawmem.ports.vault import Vault
 
 
 class Pipelines:
@@ -23,7 +23,7 @@ class Pipelines:
         self._adapters = adapters
 
     @property
-    def _vault(self) -> ServedVault:
+    def _vault(self) -> Vault:
         return self._adapters.vault
 
     @cached_property

@@ -12,10 +12,9 @@ from clawmem.app.environment.places import default_vault
 from clawmem.ports.errors import ClawmemError, EmbeddingError
 
 if TYPE_CHECKING:
-    from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.retrieval.scheduling import NamedThreads
     from clawmem.ports.embedder import Embedder
-    from clawmem.ports.vault import RecordVault
+    from clawmem.ports.vault import Vault
 
 
 def best_effort_writer(vault: Path) -> AbstractContextManager[None]:
@@ -73,21 +72,21 @@ class WarmVault:
         self._path = default_vault(environ)
         self._open = ExitStack()
         self._file: tuple[int, int] | None = None
-        self._records: RecordVault | None = None
-        self._served: ServedVault | None = None
+        self._records: Vault | None = None
+        self._served: Vault | None = None
 
     @contextmanager
-    def records(self) -> Iterator[RecordVault | None]:
+    def records(self) -> Iterator[Vault | None]:
         """Yield the records; ``None`` if there is no vault. Raises like `clawmem.app.bootstrap.oneshot.records`."""
         with self._kept():
             yield self._records
 
     @contextmanager
-    def served(self) -> Iterator[ServedVault | None]:
+    def served(self) -> Iterator[Vault | None]:
         """Yield the vault with the indexes that serve it; ``None`` if there is no vault."""
         with self._kept():
             if self._served is None and self._records is not None:
-                self._served = read_only_with_indexes(self._records, self._environ)
+                self._served = read_only_with_indexes(self._records, self._environ).vault
             yield self._served
 
     def warm_up(self) -> None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.documents.lookup import Lookup
     from clawmem.app.services.documents.timeline import ReadTimeline
     from clawmem.app.services.graph.build import BuildGraphs, CausalLinks
-    from clawmem.app.services.indexes.vault import ServedVault
+    from clawmem.app.services.indexes.external import ExternalIndexes
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.file_status import ExplainFile
     from clawmem.app.services.indexing.folders import Folder
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.replay import ReceiptReader
     from clawmem.app.services.retrieval.similar import FindSimilar
     from clawmem.ports.files import FileSource
+    from clawmem.ports.vault import Vault
 
 
 FILES_OF_VAULT = ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")  # suffixes of its name
@@ -64,8 +65,12 @@ class Services:
     progress: ProgressOf = no_progress
 
     @property
-    def vault(self) -> ServedVault:
+    def vault(self) -> Vault:
         return self.adapters.vault
+
+    @property
+    def indexes(self) -> ExternalIndexes:
+        return self.adapters.indexes
 
     @property
     def clock(self) -> Clock:

@@ -12,7 +12,6 @@ from clawmem.app.settings.plain import SurfacingSettings
 from clawmem.domain.security.safety import safe
 
 if TYPE_CHECKING:
-    from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.services.models import Watch
     from clawmem.app.services.retrieval.models import Models
     from clawmem.app.services.retrieval.recalls import Recalls
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.surfacing.turns import Turns
     from clawmem.domain.surfacing.profiles import Profile
     from clawmem.ports.embedder import Embedder
+    from clawmem.ports.vault import Vault
 
 VECTOR = "vector"  # the retriever that waits for the server
 
@@ -31,7 +31,7 @@ class Surfacing:
 
     def __init__(
         self,
-        vault: ServedVault,
+        vault: Vault,
         settings: SurfacingSettings,
         profile: Profile,
         models: PromptModels | None = None,
@@ -124,7 +124,7 @@ class EmbedServer:
     asked again once a minute.
     """
 
-    def __init__(self, vault: ServedVault, settings: SurfacingSettings) -> None:
+    def __init__(self, vault: Vault, settings: SurfacingSettings) -> None:
         self._vault = vault
         self._url = settings.embed_url
         self._was_asked = False

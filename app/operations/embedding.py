@@ -152,8 +152,8 @@ def lagging_indexes(services: Services) -> dict[str, str]:
     """Update the indexes from the records; return the reason for each index that still lags."""
     if not services.settings.read_only:
         with services.progress("Indexing") as step:
-            services.vault.keep_up(step)
-    return {str(role): reason for role, reason in services.vault.lagging.items()}
+            services.indexes.keep_up(step)
+    return {str(role): reason for role, reason in services.indexes.lagging.items()}
 
 
 def lag_sentences(lagging: Mapping[str, str]) -> list[str]:

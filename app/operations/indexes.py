@@ -98,7 +98,7 @@ def verify(services: Services, request: NoParameters) -> Differences:
     skipped = [
         one for folder in services.folders for one in skipped_files(services.vault.documents, files, folder)
     ]
-    rebuilt = [str(role) for role in services.vault.healed]
+    rebuilt = [str(role) for role in services.indexes.healed]
     found = [*lag, *services.verify()] or services.forgotten_places.warnings()
     return Differences(differences=found, skipped=skipped, rebuilt=rebuilt)
 
@@ -108,8 +108,8 @@ def rebuild(services: Services, request: Rebuild) -> Rebuilt:
     roles = [role for role in Role if request.index in ("all", role)]
     for role in roles:
         with services.progress(f"Building the {role} index") as step:
-            services.vault.rebuild(role, step)
-    info = services.vault.info()
+            services.indexes.rebuild(role, step)
+    info = services.vault.storage.info()
     return Rebuilt(rebuilt=list(map(str, roles)), lexical=info.lexical_method, vectors=info.vector_method)
 
 
@@ -120,10 +120,10 @@ def migrate(services: Services, request: Migrate) -> Migrated:
     The vault stays searchable during the move.
     """
     refuse_unknown(request.to)
-    before = services.vault.backend
+    before = services.indexes.backend
     with services.progress(f"Moving to {request.to}") as step:
-        services.vault.move(request.to, step)
-    info = services.vault.info()
+        services.indexes.move(request.to, step)
+    info = services.vault.storage.info()
     return Migrated(before=before, to=request.to, lexical=info.lexical_method, vectors=info.vector_method)
 
 

@@ -31,7 +31,7 @@ from clawmem.domain.security.quoting import title_to_read, without_orders
 from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, Scope
-from clawmem.ports.stores import DocumentRecords
+from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -149,7 +149,7 @@ def _properties_of(document: Document, values: PropertyValues) -> dict[str, list
     return properties_to_read(pairs, document.origin)
 
 
-def _known_values(vault: DocumentRecords, name: str, scope: Scope) -> list[str]:
+def _known_values(vault: Vault, name: str, scope: Scope) -> list[str]:
     # Several notes have a value, so that no single origin is known: a value that reads like an order is never shown.
     found = vault.properties.values(name, scope)
     return [encodable(without_orders(value, Origin.IMPORTED)) for value in found if value][:MOST_VALUES]

@@ -161,7 +161,7 @@ def _complete(services: Services, salvaged: SalvageReport, *, rebuild_profile: b
     services.forgotten_places.agree(lost_records=bool(salvaged.lost or salvaged.notes or salvaged.spoilt))
     split_again(services.vault)
     read_folders(services, services.folders, force=True)
-    rebuild_all(services.vault)
+    rebuild_all(services.indexes)
     if rebuild_profile:
         services.profile.rebuild()
     services.profile.refresh_dropped()

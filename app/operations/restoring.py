@@ -112,7 +112,7 @@ def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreR
         raise FileNotCreated(str(vault), (error.strerror or type(error).__name__).lower()) from error
     with open_services(_alone(services.settings, vault), create=False) as opened:
         opened.forgotten_places.agree()
-        opened.vault.keep_up()
+        opened.indexes.keep_up()
         report = _counted(opened, services.settings)
     config = _write_config(services.settings, found)
     settings = load_settings(vault=vault) if config else services.settings
@@ -125,7 +125,7 @@ def _moved(settings: Settings) -> list[str]:
         return []
     with open_services(_alone(settings, settings.vault), create=False) as opened:
         try:
-            opened.vault.move(settings.backend)
+            opened.indexes.move(settings.backend)
         except ClawmemError as error:
             reason = str(error).rstrip(".")
             return [
@@ -155,8 +155,8 @@ def _make(services: Services, reader: BundleReader, target: Path) -> RestoredBun
     found: RestoredBundle = services.adapters.restore_bundle(reader, target)
     with open_services(_alone(services.settings, target), create=False) as made:
         for role in Role:
-            made.vault.rebuild(role)
-        if defects := made.vault.check():
+            made.indexes.rebuild(role)
+        if defects := made.vault.storage.check():
             raise BundleDamaged(reader.location, "; ".join(defects))
     return found
 

@@ -98,8 +98,8 @@ def _embedded(
 
 
 def _carried(services: Services, progress: Progress) -> list[str]:
-    services.vault.keep_up(progress)
-    return [f"The {role} index lags: {reason}" for role, reason in services.vault.lagging.items()]
+    services.indexes.keep_up(progress)
+    return [f"The {role} index lags: {reason}" for role, reason in services.indexes.lagging.items()]
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

@@ -29,9 +29,8 @@ from clawmem.app.serve.workers import Workers
 from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
-    from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.app.settings.model import Settings
-    from clawmem.ports.vault import RecordVault
+    from clawmem.ports.vault import Vault
 
 ON_THE_WAY_S = 0.3  # part of the client's deadline reserved for the transfer
 
@@ -108,11 +107,11 @@ class ResidentContext(HookContext):
         """The models cached by this thread."""
         return self._warm.models
 
-    def records(self) -> AbstractContextManager[RecordVault | None]:
+    def records(self) -> AbstractContextManager[Vault | None]:
         """Return a context manager for the open records."""
         return self._warm.records()
 
-    def searchable(self) -> AbstractContextManager[ServedVault | None]:
+    def searchable(self) -> AbstractContextManager[Vault | None]:
         """Return a context manager for the open vault with its indexes."""
         return self._warm.served()
 

@@ -26,7 +26,7 @@ from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property, PropertyFilter
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 ORIGIN = "beads"  # of relations
 TYPE = "issue"
@@ -64,7 +64,7 @@ class SyncIssues:
         enrich: Adds keywords and names to new documents.
     """
 
-    def __init__(self, vault: LifecycleStores, clock: Clock, tracker: IssueTracker, enrich: Enrich) -> None:
+    def __init__(self, vault: Vault, clock: Clock, tracker: IssueTracker, enrich: Enrich) -> None:
         self._vault = vault
         self._clock = clock
         self._tracker = tracker
@@ -84,7 +84,7 @@ class SyncIssues:
         project = self._tracker.project(folder)
         found = self._tracker.issues(project)
         issues = [one for one in found.issues if not one.is_deleted]
-        stored = apply_in_chunks(self._vault, issues, lambda issue: self._store(issue, project))
+        stored = apply_in_chunks(self._vault.transactions, issues, lambda issue: self._store(issue, project))
         known = [one for one in stored if one]
         numbers = {one.issue: one.document_id for one in known}
         created = [one.document_id for one in known if one.is_new]
@@ -93,7 +93,7 @@ class SyncIssues:
         if gone and not found.issues and not allow_empty:
             problems.append(_kept(project, len(gone)))
             gone = []
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             withdraw(self._vault, gone, InactiveReason.REMOVED)
             relations, unresolved = self._relate(issues, numbers)
         if created:

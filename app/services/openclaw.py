@@ -30,8 +30,8 @@ from clawmem.ports.errors import NotFound, SourceMissing, SourceUnreadable
 from clawmem.ports.files import FileSource, NewFiles
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan, SourceFile, SourceStamp
-from clawmem.ports.stores import LifecycleStores, SearchableDocuments
 from clawmem.ports.transcripts import Transcripts
+from clawmem.ports.vault import Vault
 
 ENDING = ".jsonl"  # as OpenClaw calls transcripts
 
@@ -45,7 +45,7 @@ class SessionFiles:
     """
 
     def __init__(
-        self, sessions: AgentSessions, vault: SearchableDocuments, collection: str, *, all_due: bool = False
+        self, sessions: AgentSessions, vault: Vault, collection: str, *, all_due: bool = False
     ) -> None:
         self._sessions = sessions
         self._vault = vault
@@ -190,7 +190,7 @@ class AgentMemory:
 
     def __init__(
         self,
-        vault: LifecycleStores,
+        vault: Vault,
         sources: AgentSources,
         update_from: Callable[[FileSource], UpdateCollection],
         files: FileSource,

@@ -125,7 +125,7 @@ def ask_vault(
     from clawmem.adapters.files.disk import DiskFiles
     from clawmem.adapters.files.front_matter import parse_yaml
     from clawmem.adapters.models.static_words import StaticWords
-    from clawmem.adapters.sqlite.vault import SqliteVault
+    from clawmem.adapters.sqlite.vault import open_vault
     from clawmem.adapters.system.clock import SystemClock
     from clawmem.app.services.indexing.embed import EmbedPending
     from clawmem.app.services.indexing.folders import Folder
@@ -134,7 +134,7 @@ def ask_vault(
 
     sys.stderr.write(f"{collection}, {name}\n")
     with tempfile.TemporaryDirectory() as place:
-        vault = SqliteVault(str(Path(place) / "vault.db"))
+        vault = open_vault(str(Path(place) / "vault.db"))
         UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("corpus", str(notes)))
         EmbedPending(vault, embedder)()
         pipeline = query(vault, embedder, StaticWords())

@@ -84,7 +84,7 @@ def fill(services: Services, texts: Sequence[str]) -> None:
     """An observation of each."""
     now, memories = services.clock.now_ms(), Memories(services.vault, services.clock)
     for start in range(0, len(texts), 100):
-        with services.vault.writing():
+        with services.vault.transactions.writing():
             for number, text in enumerate(texts[start : start + 100], start=start):
                 path = f"agent/observations/2026-01-01-bench-observation-{number:06}.md"
                 memories.write(

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.prompt import context_surfacing
@@ -100,7 +100,7 @@ class PoisonedHome:
 
     def take_in(self, name: str, root: Path, origin: Origin = Origin.USER) -> None:
         """Index the notes below *root*."""
-        vault = SqliteVault(str(self._index))
+        vault = open_vault(str(self._index))
         UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(
             Folder(name, str(root), origin=origin)
         )

@@ -30,7 +30,7 @@ from corpus import entries, generate, questions
 from corpus_source import Source
 
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.backend import Backend, IndexPlace
 from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.lexical_index import LexicalIndex
@@ -196,7 +196,7 @@ def present(most: Mapping[str, int], size: int) -> list[str]:
 def open_lexical(engine: str, folder: Path) -> LexicalIndex:
     """A new lexical index of an engine, in a folder of its own."""
     if engine == "sqlite":
-        return SqliteVault(str(folder / "lexical.sqlite")).lexical
+        return open_vault(str(folder / "lexical.sqlite")).lexical
     opened = backend(engine).lexical
     assert opened is not None
     return opened(place(engine, folder))
@@ -205,7 +205,7 @@ def open_lexical(engine: str, folder: Path) -> LexicalIndex:
 def open_vectors(engine: str, folder: Path) -> VectorIndex:
     """A new vector index of an engine, in a folder of its own."""
     if engine == "sqlite":
-        return SqliteVault(str(folder / "vectors.sqlite")).vectors
+        return open_vault(str(folder / "vectors.sqlite")).vectors
     opened = backend(engine).vectors
     assert opened is not None
     return opened(place(engine, folder))

@@ -17,13 +17,14 @@ import clawmem
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import read_request
+from clawmem.ports.vault import Vault
 
 pytestmark = pytest.mark.bench
 
@@ -39,18 +40,18 @@ QUESTIONS = [
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+def vault(tmp_path: Path) -> Iterator[Vault]:
+    vault = open_vault(str(tmp_path / "vault.sqlite"))
     yield vault
     vault.close()
 
 
-def updater(vault: SqliteVault) -> UpdateCollection:
+def updater(vault: Vault) -> UpdateCollection:
     """The real pass over real files."""
     return UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)
 
 
-def test_indexing(vault: SqliteVault, write_notes: WriteNotes) -> None:
+def test_indexing(vault: Vault, write_notes: WriteNotes) -> None:
     """At least 200 small files a second are indexed, and 5 000 unchanged ones passed over."""
     folder = Folder("notes", str(write_notes(2000)))
     update = updater(vault)
@@ -68,13 +69,13 @@ def test_indexing(vault: SqliteVault, write_notes: WriteNotes) -> None:
     assert second >= 5000
 
 
-def test_warm_hybrid_query(vault: SqliteVault, write_notes: WriteNotes) -> None:
+def test_warm_hybrid_query(vault: Vault, write_notes: WriteNotes) -> None:
     """A warm hybrid query over 10 000 fragments takes at most 15 ms at the median."""
     updater(vault)(Folder("notes", str(write_notes(1420))))
     embedder = StaticEmbedder()
     EmbedPending(vault, embedder)()
     answer = query(vault, embedder)
-    fragments = vault._db.value("select count(*) from fragments")
+    fragments = vault.storage._db.value("select count(*) from fragments")
     answer(read_request(QUESTIONS[0], now_ms=0))
 
     times = []

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
+from clawmem.ports.vault import Vault
 
 
 @pytest.fixture
@@ -14,8 +15,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def vault(path: Path) -> Iterator[SqliteVault]:
+def vault(path: Path) -> Iterator[Vault]:
     """An empty vault at *path*."""
-    vault = SqliteVault(str(path))
+    vault = open_vault(str(path))
     yield vault
     vault.close()

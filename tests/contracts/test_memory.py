@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from index_vaults import LexicalSuites, VectorSuites
@@ -11,8 +12,7 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
 from clawmem.adapters.memory.vector_index import MemoryVectorIndex
-from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.contracts.assembled import AssembledVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
 from clawmem.contracts.embedder import EmbedderContract
@@ -37,8 +37,8 @@ class LexicalInMemory:
 
     @pytest.fixture
     def vault(self) -> Iterator[Vault]:
-        with closing(SqliteVault(":memory:")) as records:
-            yield AssembledVault(records, lexical=MemoryLexicalIndex())
+        with closing(open_vault(":memory:")) as records:
+            yield replace(records, lexical=MemoryLexicalIndex())
 
 
 class VectorsInMemory:
@@ -48,8 +48,8 @@ class VectorsInMemory:
 
     @pytest.fixture
     def vault(self) -> Iterator[Vault]:
-        with closing(SqliteVault(":memory:")) as records:
-            yield AssembledVault(records, vectors=MemoryVectorIndex())
+        with closing(open_vault(":memory:")) as records:
+            yield replace(records, vectors=MemoryVectorIndex())
 
 
 class TestLexical(LexicalInMemory, LexicalSuites): ...

@@ -8,26 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.model_answers import MODEL, MONDAY, ModelAnswersContract
 from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.model_records import ModelAnswers, answer_key
-from clawmem.ports.vault import DelegatingVault, Vault
+from clawmem.ports.vault import Vault
 
 LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten
 
 
 @pytest.fixture
-def reading(path: Path, vault: SqliteVault) -> Iterator[SqliteVault]:
+def reading(path: Path, vault: Vault) -> Iterator[Vault]:
     vault.close()
-    reading = SqliteVault(str(path), read_only=True)
+    reading = open_vault(str(path), read_only=True)
     yield reading
     reading.close()
 
 
 class TestSqlite(ModelAnswersContract):
     @pytest.fixture
-    def answers(self, vault: SqliteVault) -> ModelAnswers:
+    def answers(self, vault: Vault) -> ModelAnswers:
         return vault.answers
 
 
@@ -35,7 +35,7 @@ class TestSqliteReading(ModelAnswersContract):
     """A vault that is open for reading only keeps answers all the same."""
 
     @pytest.fixture
-    def answers(self, reading: SqliteVault) -> ModelAnswers:
+    def answers(self, reading: Vault) -> ModelAnswers:
         return reading.answers
 
 
@@ -44,23 +44,23 @@ class TestSqliteMemory(ModelAnswersContract):
 
     @pytest.fixture
     def answers(self) -> Iterator[ModelAnswers]:
-        vault = SqliteVault(":memory:")
+        vault = open_vault(":memory:")
         yield vault.answers
         vault.close()
 
 
-def test_answers_outlive_the_process(path: Path, reading: SqliteVault) -> None:
+def test_answers_outlive_the_process(path: Path, reading: Vault) -> None:
     """What was kept while reading is in the vault's own file, not in a log beside it, when the vault is closed."""
     reading.answers.keep(MODEL, "expansion", "hive", "bees", at=MONDAY)
     reading.close()
 
     assert [file for file in path.parent.glob("*-wal") if file.stat().st_size] == []
-    again = SqliteVault(str(path), read_only=True)
+    again = open_vault(str(path), read_only=True)
     assert again.answers.get(MODEL, "expansion", "hive") == "bees"
     again.close()
 
 
-def test_no_question_is_stored(path: Path, vault: SqliteVault) -> None:
+def test_no_question_is_stored(path: Path, vault: Vault) -> None:
     """The file holds the answer and not a word of the question or the name of its model."""
     vault.answers.keep("secretmodel", "rerank", "whereisthehoneypot", "0.123456", at=MONDAY)
     vault.close()
@@ -71,9 +71,9 @@ def test_no_question_is_stored(path: Path, vault: SqliteVault) -> None:
     assert b"secretmodel" not in stored
 
 
-def test_a_busy_vault_is_not_waited_for(vault: SqliteVault) -> None:
+def test_a_busy_vault_is_not_waited_for(vault: Vault) -> None:
     """While another connection writes, keeping fails at once, and what is being written is not disturbed."""
-    with vault.writing():
+    with vault.transactions.writing():
         vault.leases.acquire("index", "a", now_ms=0, ttl_ms=1)
         began = time.monotonic()
         with pytest.raises(VaultLocked):
@@ -84,16 +84,7 @@ def test_a_busy_vault_is_not_waited_for(vault: SqliteVault) -> None:
     assert vault.answers.counts() == {}
 
 
-def test_a_vault_hands_on_its_answers() -> None:
-    """A vault has one memory of answers, and one laid over it has the same."""
-    vault: Vault = SqliteVault(":memory:")
-    DelegatingVault(vault).answers.keep(MODEL, "intent", "hive", "WHAT", at=MONDAY)
-
-    assert vault.answers.get(MODEL, "intent", "hive") == "WHAT"
-    vault.close()
-
-
-def test_a_vault_that_went_away_is_not_made_again(path: Path, vault: SqliteVault) -> None:
+def test_a_vault_that_went_away_is_not_made_again(path: Path, vault: Vault) -> None:
     """Keeping in a deleted file fails, and leaves no empty one in its place."""
     vault.close()
     path.unlink()

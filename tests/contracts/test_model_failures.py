@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.model_failures import ModelFailuresContract, failure
 from clawmem.ports.errors import VaultError, VaultLocked
 from clawmem.ports.model_records import ModelFailures, ModelRole
+from clawmem.ports.vault import Vault
 
 LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten
 
 
 class TestSqliteModelFailures(ModelFailuresContract):
     @pytest.fixture
-    def failures(self, vault: SqliteVault) -> ModelFailures:
+    def failures(self, vault: Vault) -> ModelFailures:
         return vault.model_failures
 
 
@@ -27,29 +28,29 @@ class TestSqliteMemoryModelFailures(ModelFailuresContract):
 
     @pytest.fixture
     def failures(self) -> Iterator[ModelFailures]:
-        vault = SqliteVault(":memory:")
+        vault = open_vault(":memory:")
         yield vault.model_failures
         vault.close()
 
 
-def test_a_reader_may_write_it_down(vault: SqliteVault, path: Path) -> None:
+def test_a_reader_may_write_it_down(vault: Vault, path: Path) -> None:
     """A vault that is open for reading only keeps what went wrong while it was asked, and leaves no log behind."""
     vault.close()
-    reading = SqliteVault(str(path), read_only=True)
+    reading = open_vault(str(path), read_only=True)
     reading.model_failures.record(failure())
     reading.close()
 
-    again = SqliteVault(str(path), read_only=True)
+    again = open_vault(str(path), read_only=True)
     assert again.model_failures.latest() == {ModelRole.RERANKER: failure()}
     again.close()
     assert not Path(f"{path}-wal").exists() or Path(f"{path}-wal").stat().st_size == 0
 
 
-def test_nobody_waits_for_it(vault: SqliteVault, path: Path) -> None:
+def test_nobody_waits_for_it(vault: Vault, path: Path) -> None:
     """While somebody else is writing the failure is not kept, which is told at once."""
-    other = SqliteVault(str(path))
+    other = open_vault(str(path))
 
-    with other.writing():
+    with other.transactions.writing():
         began = time.monotonic()
         with pytest.raises(VaultLocked):
             vault.model_failures.record(failure())
@@ -58,7 +59,7 @@ def test_nobody_waits_for_it(vault: SqliteVault, path: Path) -> None:
     other.close()
 
 
-def test_it_makes_no_vault(vault: SqliteVault, path: Path) -> None:
+def test_it_makes_no_vault(vault: Vault, path: Path) -> None:
     """A vault that was deleted meanwhile is not made again for the sake of its diary."""
     for part in path.parent.iterdir():
         part.unlink()
@@ -68,11 +69,11 @@ def test_it_makes_no_vault(vault: SqliteVault, path: Path) -> None:
     assert not path.exists()
 
 
-def test_it_outlives_a_transaction_that_is_taken_back(vault: SqliteVault, path: Path) -> None:
+def test_it_outlives_a_transaction_that_is_taken_back(vault: Vault, path: Path) -> None:
     """What went wrong is kept although what it went wrong with is not."""
     vault.model_failures.record(failure())
 
-    with pytest.raises(RuntimeError), vault.writing():
+    with pytest.raises(RuntimeError), vault.transactions.writing():
         raise RuntimeError("taken back")
 
     assert vault.model_failures.latest()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from index_vaults import LexicalSuites, VectorSuites
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.acts import ActContract, TendingContract
 from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.captures import CaptureContract, CaptureForgettingContract, UsageContract
@@ -58,7 +58,7 @@ class InSqlite:
 
     @pytest.fixture
     def vault(self, tmp_path: Path) -> Iterator[Vault]:
-        vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+        vault = open_vault(str(tmp_path / "vault.sqlite"))
         yield vault
         vault.close()
 
@@ -67,7 +67,7 @@ class InSqlite:
         opened: list[Vault] = []
 
         def reopen() -> Vault:
-            opened.append(SqliteVault(str(tmp_path / "vault.sqlite")))
+            opened.append(open_vault(str(tmp_path / "vault.sqlite")))
             return opened[-1]
 
         yield reopen
@@ -175,7 +175,7 @@ def test_sqlite_is_canonical() -> None:
 def test_a_token_that_looks_like_a_number(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is kept as it was drawn: a column of numbers would make another one of it, and its holder would be nobody."""
     monkeypatch.setattr("secrets.token_hex", lambda size: token)
-    with closing(SqliteVault(":memory:")) as vault:
+    with closing(open_vault(":memory:")) as vault:
         lease = vault.leases.acquire("index", "a", now_ms=0, ttl_ms=1)
 
         assert lease is not None

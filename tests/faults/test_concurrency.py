@@ -46,7 +46,7 @@ def test_four_updaters_and_two_searchers(
     world.update()
     world.embed()
     assert world.verify() == []
-    assert world.vault.check() == []
+    assert world.vault.storage.check() == []
     fresh = worlds("fresh")
     fresh.update()
     fresh.embed()
@@ -88,7 +88,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.indexing.folders import Folder
@@ -115,7 +115,7 @@ def search(vault):
 print("ready", flush=True)
 until, rounds, bad = time.monotonic() + float(seconds), 0, []
 while time.monotonic() < until:
-    vault = SqliteVault(path, read_only=role == "search")
+    vault = open_vault(path, read_only=role == "search")
     bad += (update if role == "update" else search)(vault)
     vault.close()
     rounds += 1

@@ -11,7 +11,7 @@ import pytest
 from command_line import Invoke
 from damaged_home import FORGOTTEN_FILE, SIZE, Home
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.origin import Origin
 
 
@@ -34,8 +34,8 @@ def test_a_cut_file(home: Home, share: float) -> None:
 
 def test_texts_without_names(home: Home) -> None:
     """Where the texts can be read and no record of a document, their number is said."""
-    with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
-        texts = vault._db.value("select count(*) from content where body <> ''")
+    with closing(open_vault(str(home.vault), read_only=True)) as vault:
+        texts = vault.storage._db.value("select count(*) from content where body <> ''")
     spoil(home, "name glob '*documents*'")
 
     said = home.done("repair", "--yes").stdout
@@ -50,7 +50,7 @@ def test_the_origin_of_texts_without_records(home: Home) -> None:
 
     home.done("repair", "--yes")
 
-    with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
+    with closing(open_vault(str(home.vault), read_only=True)) as vault:
         origins = {one.collection: one.origin for one in vault.documents.latest()}
     assert origins == {"_clawmem": Origin.TOOL_OUTSIDE, "notes": Origin.USER}
 

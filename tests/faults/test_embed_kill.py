@@ -100,7 +100,7 @@ def fill(world: World, model: Embedder) -> None:
     world.embedder = model
     world.update()
     world.embed()
-    world.vault._db.write("pragma wal_checkpoint(truncate)")
+    world.vault.storage._db.write("pragma wal_checkpoint(truncate)")
 
 
 def ended(process: subprocess.Popen[str]) -> float:
@@ -121,10 +121,10 @@ def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
     """One of the models serves, with all of its vectors and no other's; a question is answered by meaning."""
     world.open()
     serving = next(m for m in allowed if m.fingerprint == world.vault.embeddings.fingerprint())
-    lengths = {len(vector) for (vector,) in world.vault._db.rows("select vector from vectors")}
+    lengths = {len(vector) for (vector,) in world.vault.storage._db.rows("select vector from vectors")}
     assert lengths == {2 * serving.dimensions}
     assert world.verify() == []
-    assert world.vault.check() == []
+    assert world.vault.storage.check() == []
     chosen = ServingEmbedder(
         world.vault.embeddings, lambda: allowed[-1], lambda name: embedder_of(name, models)
     )

@@ -204,7 +204,7 @@ import resource, sys
 from pathlib import Path
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.update import (
     UpdateCollection,
@@ -214,7 +214,7 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.services.retrieval.pipelines.search import search
 
 place = Path(sys.argv[1])
-vault = SqliteVault(str(place / "vault.sqlite"))
+vault = open_vault(str(place / "vault.sqlite"))
 report = UpdateCollection(vault, DiskFiles(), SystemClock(), parse_yaml)(Folder("notes", str(place / "notes")))
 [found] = search(vault)(read_request("xylophone", now_ms=0)).results
 assert vault.documents.body(found.document.id).endswith("xylophone")

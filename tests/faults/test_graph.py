@@ -11,7 +11,7 @@ import pytest
 
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.graph.build import CausalLinks
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import intent_search
@@ -44,11 +44,11 @@ class Graph:
     """A vault with a few notes, and whatever is done to its relations."""
 
     def __init__(self, place: Path) -> None:
-        self.vault = SqliteVault(str(place / "vault.sqlite"))
+        self.vault = open_vault(str(place / "vault.sqlite"))
         self.pipeline = intent_search(self.vault, HashingEmbedder())
 
     def note(self, path: str, body: str) -> int:
-        with self.vault.writing():
+        with self.vault.transactions.writing():
             return publish(self.vault, document(path, body), body, fragment(body, title=path))
 
     def ask(self, question: str = QUESTION) -> list[str]:
@@ -65,8 +65,8 @@ class Graph:
 
     def tie_to_many(self, hub: int) -> None:
         """Make a hub: relations of two kinds from it and of two to it, a hundred thousand of each."""
-        db = self.vault._db
-        with self.vault.writing():
+        db = self.vault.storage._db
+        with self.vault.transactions.writing():
             db.write(_MANY, {"count": EDGES, "hub": hub})
             for kind in ("causal", "semantic"):
                 db.write(_TIE.format(ends=f"{hub}, '{kind}', id"))
@@ -128,7 +128,7 @@ def test_a_loop_that_got_in(graph: Graph) -> None:
     hub = graph.note("lighthouse.md", "The lighthouse went dark.")
     loop = "insert into relations (source, kind, target, weight) values (?, ?, ?, 1.0)"
     for kind in ("causal", "semantic"):
-        graph.vault._db.write(loop, (hub, kind, hub))
+        graph.vault.storage._db.write(loop, (hub, kind, hub))
 
     assert graph.ask() == ["lighthouse.md"]
     assert graph.causes(hub) == []
@@ -142,7 +142,7 @@ def test_relations_to_what_is_gone(graph: Graph) -> None:
     graph.relate((gone, hub), (behind, gone))
     assert graph.ask() == ["lighthouse.md", "storm.md", "winter.md"]
 
-    with graph.vault.writing():
+    with graph.vault.transactions.writing():
         withdraw(graph.vault, [gone], InactiveReason.FORGOTTEN)
 
     assert graph.ask() == ["lighthouse.md"]
@@ -154,12 +154,12 @@ def test_relations_of_rows_that_are_missing(graph: Graph) -> None:
     hub = graph.note("lighthouse.md", "The lighthouse went dark.")
     lost = graph.note("storm.md", "Waves broke the lantern.")
     graph.relate((lost, hub))
-    db = graph.vault._db
+    db = graph.vault.storage._db
     db.write("pragma foreign_keys = off")
-    with graph.vault.writing():
+    with graph.vault.transactions.writing():
         withdraw(graph.vault, [lost], InactiveReason.REMOVED)
         db.write("delete from documents where id = ?", (lost,))
 
     assert graph.ask() == ["lighthouse.md"]
     assert graph.causes(hub) == []
-    assert any("relations" in sentence for sentence in graph.vault.check())
+    assert any("relations" in sentence for sentence in graph.vault.storage.check())

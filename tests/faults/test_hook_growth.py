@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hook_process import KNOWN, ONCE, QUESTION, Client
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.interfaces.hooks import runner
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import HookEvent
@@ -69,7 +69,7 @@ def files(client: Client) -> list[str]:
 def test_many_calls_in_a_row(client: Client, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """No descriptor, thread or file more than after the first rounds; what is past its retention goes."""
     monkeypatch.setenv("HOME", str(client.home))
-    with closing(SqliteVault(str(client.vault))) as vault:
+    with closing(open_vault(str(client.vault))) as vault:
         for _ in range(OLD):
             vault.telemetry.record(Recall(LONG_AGO, "context-surfacing", "0" * 12, 1.0, 10, session_id="old"))
     call = Calls(client)

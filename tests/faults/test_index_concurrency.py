@@ -44,7 +44,7 @@ class TestAtOnce:
         write_notes(served)
         served.update()
         served.embed()
-        served.vault.move(request.param)
+        served.indexes.move(request.param)
         for role in Role:
             hold(served, role)
         return served
@@ -58,7 +58,7 @@ class TestAtOnce:
         world.update()
         world.embed()
         world.withdraw("orchard0.md", InactiveReason.FORGOTTEN)
-        world.vault.keep_up()
+        world.indexes.keep_up()
 
         assert world.vault.outbox.after(world.serving(Role.LEXICAL).since, Role.LEXICAL).document_ids
         assert world.found("axolotl lake", verb)[0] == "new.md"
@@ -106,9 +106,9 @@ class TestAtOnce:
 
         for role in Role:
             set_free(world, role)
-        world.vault.keep_up()
+        world.indexes.keep_up()
 
-        assert world.vault.lagging == {}
+        assert world.indexes.lagging == {}
         assert world.verify() == []
         after = [newcomers(world, question) for question in questions]
         assert [set(one) for one in before] == [set(one) for one in after]  # two notes may tie
@@ -124,11 +124,11 @@ class TestMeanwhile:
         """What leaves the vault's own index for the one outside is found in one of the two."""
         served.write("a.md", "# A\n\nzebra\n")
         served.update()
-        served.vault.move("tantivy")
+        served.indexes.move("tantivy")
         served.write("b.md", "# B\n\nokapi\n")
         served.update()
 
-        during(monkeypatch, TantivyLexicalIndex, another().vault.keep_up)
+        during(monkeypatch, TantivyLexicalIndex, another().indexes.keep_up)
 
         assert documents(served, "okapi") == [2]
         assert served.serving(Role.LEXICAL).since == served.vault.outbox.head()
@@ -139,7 +139,7 @@ class TestMeanwhile:
         """An index that was carried on just after its marker was read is not taken for a broken one."""
         served.write("a.md", "# A\n\nzebra\n")
         served.update()
-        served.vault.move("tantivy")
+        served.indexes.move("tantivy")
         served.write("b.md", "# B\n\nokapi\n")
         served.update()
         other, before = another(), served.serving(Role.LEXICAL)
@@ -150,13 +150,13 @@ class TestMeanwhile:
             monkeypatch.setattr(TantivyLexicalIndex, "marker", real)
             marker = real(index)
             set_free(other, Role.LEXICAL)
-            other.vault.keep_up()
+            other.indexes.keep_up()
             return marker
 
         monkeypatch.setattr(TantivyLexicalIndex, "marker", overtaken)
-        served.vault.keep_up()
+        served.indexes.keep_up()
 
-        assert served.vault.lagging == {}
+        assert served.indexes.lagging == {}
         assert served.serving(Role.LEXICAL).generation == before.generation
         assert documents(served, "okapi") == [2]
 
@@ -166,7 +166,7 @@ class TestMeanwhile:
         """Neither the vault's own index, when it is emptied, nor one outside, when it is deleted, is missed."""
         served.write("a.md", "# A\n\nzebra\n")
         served.update()
-        other = another().vault
+        other = another().indexes
 
         during(monkeypatch, SqliteLexicalIndex, lambda: other.move("tantivy"))
         assert documents(served, "zebra") == [1]
@@ -185,7 +185,7 @@ class TestClock:
         served.write("a.md", "# A\n\nzebra\n")
         served.update()
         served.embed()
-        served.vault.move("tantivy")
+        served.indexes.move("tantivy")
         served.write("b.md", "# B\n\nokapi\n")
         served.update()
         return served
@@ -194,7 +194,7 @@ class TestClock:
         """Its lease runs out for everybody else: another takes over, and the first one's commit is undone."""
         other = another()
         record = lagging.serving(Role.LEXICAL)
-        index = lagging.vault._engines.open(record)
+        index = lagging.indexes._engines.open(record)
         before = index.marker()
 
         with lagging.indexer.leased(Role.LEXICAL) as lease, pytest.raises(LeaseLost):
@@ -210,7 +210,7 @@ class TestClock:
         assert index.marker() == before
         index.close()
         set_free(other, Role.LEXICAL)
-        other.vault.keep_up()
+        other.indexes.keep_up()
         assert_current(other)
 
     def test_of_a_process_that_was_killed(self, lagging: ServedWorld) -> None:
@@ -241,16 +241,16 @@ class TestClock:
             hold(other, Role.LEXICAL)
 
         during(monkeypatch, TantivyLexicalIndex, overtaken, "put")
-        lagging.vault.keep_up()
+        lagging.indexes.keep_up()
 
-        assert "lease" in lagging.vault.lagging[Role.LEXICAL]
-        index = lagging.vault._engines.open(lagging.serving(Role.LEXICAL))
+        assert "lease" in lagging.indexes.lagging[Role.LEXICAL]
+        index = lagging.indexes._engines.open(lagging.serving(Role.LEXICAL))
         assert (index.count(Grain.DOCUMENT), index.marker()) == (1, lagging.serving(Role.LEXICAL).since)
         index.close()
         assert lagging.found("okapi") == ["b.md"]
         set_free(other, Role.LEXICAL)
         lagging.lease_clock.advance(HOUR_MS)
-        lagging.vault.keep_up()
+        lagging.indexes.keep_up()
         assert_current(lagging)
 
     def test_of_who_wants_to_index(self, lagging: ServedWorld, another: Callable[[], ServedWorld]) -> None:
@@ -259,12 +259,12 @@ class TestClock:
         other.lease_clock.set(lagging.lease_clock.now_ms() - HOUR_MS)
 
         with lagging.indexer.leased(Role.LEXICAL):
-            other.vault.keep_up()
+            other.indexes.keep_up()
             assert other.vault.outbox.head() != other.vault.lexical.marker()
             with pytest.raises(IndexBusy):
-                other.vault.rebuild(Role.LEXICAL, patience_s=0)
+                other.indexes.rebuild(Role.LEXICAL, patience_s=0)
             other.lease_clock.advance(HOUR_MS + LEASE_MS)
-            other.vault.keep_up()
+            other.indexes.keep_up()
 
         assert_current(other)
 
@@ -278,16 +278,16 @@ class TestClock:
         def overtaken(self: Indexer, *args: Any) -> None:
             caught_up(self, *args)
             monkeypatch.setattr(Indexer, "catch_up", caught_up)
-            other.vault.rebuild(Role.LEXICAL)
-            other.vault.move("sqlite")
+            other.indexes.rebuild(Role.LEXICAL)
+            other.indexes.move("sqlite")
 
         caught_up = Indexer.catch_up
         monkeypatch.setattr(Indexer, "catch_up", overtaken)
         with pytest.raises(LeaseLost):
-            lagging.vault.rebuild(Role.LEXICAL)
+            lagging.indexes.rebuild(Role.LEXICAL)
 
-        lagging.vault.keep_up()
-        assert lagging.vault.backend == "sqlite"
+        lagging.indexes.keep_up()
+        assert lagging.indexes.backend == "sqlite"
         assert lagging.verify() == []
         assert lagging.found("zebra") == ["a.md"]
 
@@ -333,8 +333,8 @@ def assert_current(world: ServedWorld) -> None:
     """Everything was carried outside, and is found."""
     assert world.vault.lexical.marker() == world.vault.outbox.head()
     world.embed()
-    world.vault.keep_up()
-    assert world.vault.lagging == {}
+    world.indexes.keep_up()
+    assert world.indexes.lagging == {}
     assert world.verify() == []
     assert world.found("okapi") == ["b.md"]
 

@@ -177,7 +177,7 @@ def test_killed(
         assert_agrees(world)
         repeat(world, verb, backend)
         assert_agrees(world)
-        assert world.vault.backend == backend
+        assert world.indexes.backend == backend
         assert world.verify() == []
         assert world.state() == reference.state
         assert settled_answers(world) == reference.answers
@@ -194,8 +194,8 @@ def moved(world: ServedWorld, backend: str, name: str) -> ServedWorld:
     """A copy of a vault at another backend."""
     made = world.copy(name)
     made.embedder = StaticEmbedder()
-    made.vault.move(backend)
-    made.vault.keep_up()
+    made.indexes.move(backend)
+    made.indexes.keep_up()
     return made
 
 
@@ -217,10 +217,10 @@ def repeat(world: ServedWorld, verb: str, backend: str) -> None:
     if verb == "embed":
         world.embed(force=True)
     elif verb == "migrate":
-        world.vault.move(backend)
+        world.indexes.move(backend)
     elif verb == "rebuild":
         for role in Role:
-            world.vault.rebuild(role)
+            world.indexes.rebuild(role)
     else:
         world.update()
         world.embed()
@@ -228,10 +228,10 @@ def repeat(world: ServedWorld, verb: str, backend: str) -> None:
 
 def assert_agrees(world: ServedWorld) -> None:
     """After catching up the vault says nothing against itself."""
-    world.vault.keep_up()
-    assert world.vault.lagging == {}
+    world.indexes.keep_up()
+    assert world.indexes.lagging == {}
     assert world.torn() == []
-    assert world.vault.check() == []
+    assert world.vault.storage.check() == []
 
 
 def bodies(world: ServedWorld) -> dict[str, tuple[object, ...]]:
@@ -242,7 +242,7 @@ def bodies(world: ServedWorld) -> dict[str, tuple[object, ...]]:
 
 def vectors(world: ServedWorld) -> set[tuple[str, str]]:
     """Every stored vector, by the text that it is of."""
-    return set(world.records._db.rows("select text_hash, hex(vector) from vectors"))
+    return set(world.records.storage._db.rows("select text_hash, hex(vector) from vectors"))
 
 
 def settled_answers(world: ServedWorld) -> list[object]:
@@ -265,7 +265,7 @@ WORKER = """
 import json, os, sys, time
 import clawmem.adapters.files.disk, clawmem.adapters.files.front_matter, clawmem.adapters.models.static
 import clawmem.adapters.sqlite.vault, clawmem.adapters.system.clock, clawmem.app.operations.indexing
-import clawmem.app.operations.indexes, clawmem.app.interfaces.cli.rendering, clawmem.app.services.indexes.vault
+import clawmem.app.operations.indexes, clawmem.app.interfaces.cli.rendering, clawmem.app.services.indexes.external
 import clawmem.app.services.indexing.embed, clawmem.app.services.indexing.update
 import numpy, ruamel.yaml, tantivy, tokenizers
 from clawmem.app.interfaces.cli.command_line import cli

@@ -42,9 +42,9 @@ class IndexedVault(NamedTuple):
     def bring_outside(self, world: ServedWorld) -> None:
         """Let the backend keep the indexes of a vault."""
         if self.backend == "sidecar":
-            world.vault.keep_up()
+            world.indexes.keep_up()
         else:
-            world.vault.move(self.backend)
+            world.indexes.move(self.backend)
 
     def degraded(self) -> list[str]:
         """What a question says about this index."""
@@ -168,9 +168,9 @@ class TestOnTheDisk:
             ruin(folder)
 
         world.lease_clock.set(now_ms)
-        world.vault.keep_up()
+        world.indexes.keep_up()
 
-        assert list(world.vault.lagging) == [kept.role]
+        assert list(world.indexes.lagging) == [kept.role]
         assert kept.world.serving(kept.role).engine == kept.backend
         world.vault.leases.release(lease)
         assert_heals(kept)
@@ -182,7 +182,7 @@ class TestAnOlderIndex:
         with laid_aside(kept) as folder:
             shutil.copytree(folder, tmp_path / "backup")
         change_notes(kept.world)
-        kept.world.vault.keep_up()
+        kept.world.indexes.keep_up()
         generation = kept.generation
         with laid_aside(kept) as folder:
             shutil.rmtree(folder)
@@ -195,11 +195,11 @@ class TestAnOlderIndex:
     def test_whose_changes_are_known(self, kept: IndexedVault, tmp_path: Path) -> None:
         """One that can catch up does so; until then nothing that came after its backup is wrong or silently missing."""
         kept.world.vault.outbox.register(kept.role, kept.backend)  # has yet to see all changes: they are kept
-        kept.world.vault.keep_up()
+        kept.world.indexes.keep_up()
         with laid_aside(kept) as folder:
             shutil.copytree(folder, tmp_path / "backup")
         change_notes(kept.world)
-        kept.world.vault.keep_up()
+        kept.world.indexes.keep_up()
         generation = kept.generation
         with laid_aside(kept) as folder:
             shutil.rmtree(folder)
@@ -220,7 +220,7 @@ class TestAnOlderVault:
         """Records put back from a backup: what the index knows of their lost future is not found."""
         with rolled_back(kept, tmp_path):
             change_notes(kept.world)
-            kept.world.vault.keep_up()
+            kept.world.indexes.keep_up()
 
         assert_heals(kept)
         assert "okapi.md" not in kept.found("okapi")
@@ -232,7 +232,7 @@ class TestAnOlderVault:
             kept.world.write("okapi.md", about("okapi"))
             kept.world.update()
             kept.world.embed()
-            kept.world.vault.keep_up()
+            kept.world.indexes.keep_up()
             ahead = kept.world.vault.outbox.head()
         for number in range(100):
             if kept.world.vault.outbox.head().seq >= ahead.seq:
@@ -253,7 +253,7 @@ class TestAnOlderVault:
         """The index that a lost future built in the same place is not built upon."""
         with rolled_back(kept, tmp_path):
             change_notes(kept.world)
-            kept.world.vault.rebuild(kept.role)
+            kept.world.indexes.rebuild(kept.role)
 
         assert_heals(kept)
         assert "okapi.md" not in kept.found("okapi")
@@ -267,8 +267,8 @@ class TestACrashedBuild:
         """What is left of a build beside the index that serves; its folder."""
         monkeypatch.setattr("clawmem.app.services.indexes.generations.DOCUMENTS_AT_ONCE", 4)
         with pytest.raises(KeyboardInterrupt):
-            kept.world.vault.rebuild(kept.role, interrupted)
-        (record,) = kept.world.vault.generations.unfinished()
+            kept.world.indexes.rebuild(kept.role, interrupted)
+        (record,) = kept.world.indexes.generations.unfinished()
         assert record.built_to
         kept.world.vault.close()
         return Path(f"{kept.world.vault_file}.indexes", f"{kept.role}-{record.generation}")
@@ -280,8 +280,8 @@ class TestACrashedBuild:
         def end() -> None:
             kept.world.open()
             assert kept.degraded() == []
-            kept.world.vault.generations.replace(kept.role, kept.backend)
-            assert kept.world.vault.generations.unfinished() == []
+            kept.world.indexes.generations.replace(kept.role, kept.backend)
+            assert kept.world.indexes.generations.unfinished() == []
             assert not [r for r in kept.world.vault.outbox.indexes() if r.state is IndexState.RETIRED]
             assert_clean(kept.world)
             assert kept.found(KEPT)[0] == f"{KEPT}.md"
@@ -311,10 +311,10 @@ class TestACrashedBuild:
         kept.world.open()
         with rolled_back(kept, tmp_path):
             change_notes(kept.world)
-            kept.world.vault.generations.replace(kept.role, kept.backend)
+            kept.world.indexes.generations.replace(kept.role, kept.backend)
         assert building.exists()
 
-        kept.world.vault.generations.replace(kept.role, kept.backend)
+        kept.world.indexes.generations.replace(kept.role, kept.backend)
 
         assert_clean(kept.world)
         assert "okapi.md" not in kept.found("okapi")
@@ -411,10 +411,10 @@ def raise_degraded(kept: IndexedVault) -> None:
 
 def assert_clean(world: ServedWorld) -> None:
     """Bringing the indexes up to the records leaves nothing to complain about."""
-    world.vault.keep_up()
-    assert world.vault.lagging == {}
+    world.indexes.keep_up()
+    assert world.indexes.lagging == {}
     assert world.verify() == []
-    assert world.vault.check() == []
+    assert world.vault.storage.check() == []
 
 
 def assert_changed(kept: IndexedVault) -> None:

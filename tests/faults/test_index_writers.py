@@ -52,10 +52,10 @@ class TestWriters:
         assert all(report["rounds"] > 0 for report in reports)
         assert seconds < 60 or late <= LATEST_S
         served.open()
-        served.vault.keep_up()
-        assert served.vault.lagging == {}
+        served.indexes.keep_up()
+        assert served.indexes.lagging == {}
         assert served.verify() == []
-        assert served.vault.check() == []
+        assert served.vault.storage.check() == []
         written = sum(report["rounds"] for report in reports)
         assert served.vault.lexical.count(Grain.DOCUMENT) == NOTES + written
 
@@ -87,7 +87,7 @@ class TestWriters:
         reports = [json.loads(finish(process)) for process in writers]
         assert [report["bad"] for report in reports] == [[]] * 3
         served.open()
-        served.vault.keep_up()
+        served.indexes.keep_up()
         assert served.verify() == []
 
 
@@ -98,7 +98,7 @@ def write_vault(world: ServedWorld, backend: str, place: Path) -> None:
     world.embedder = StaticEmbedder()
     world.update()
     world.embed()
-    world.vault.move(backend)
+    world.indexes.move(backend)
     world.vault.close()
     configure_notes({"HOME": str(place / "home")}, place / "notes")
 

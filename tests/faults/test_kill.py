@@ -115,13 +115,13 @@ def assert_recovers(world: World, reference: Undisturbed) -> None:
     """Committed means whole; and going on ends where the undisturbed run ended."""
     world.embedder = StaticEmbedder()
     assert world.torn() == []
-    assert world.vault.check() == []
+    assert world.vault.storage.check() == []
 
     world.update()
     world.embed()
 
     assert world.verify() == []
-    assert world.vault.check() == []
+    assert world.vault.storage.check() == []
     assert world.state() == reference.state
     assert answers(world) == reference.answers
     world.vault.close()

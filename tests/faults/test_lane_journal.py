@@ -11,7 +11,7 @@ import upkeep_world as world
 from upkeep_world import OBSERVED, observe
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.operations.lanes import runs_of
 from clawmem.app.services.knowledge.enriching import Enrich
 from clawmem.app.services.knowledge.resolving import Reading
@@ -64,7 +64,7 @@ def test_killed_before_it_could_say_that_it_is_done(
 @pytest.mark.parametrize("why", ["lease_lost", "phase2_exception"])
 def test_what_was_undone_is_not_told(why: str) -> None:
     """The second of two merges is robbed of its lease, or undone when it was told: the journal tells of the first alone."""
-    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED, "The heating of Leeds is off", "The heating of Leeds is off!")
     mine, other = (
         Lane("heavy", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
@@ -99,7 +99,7 @@ def test_what_was_undone_is_not_told(why: str) -> None:
 
 def test_whose_lease_is_taken_while_he_enriches() -> None:
     """The note in whose transaction that is noticed stays new, those before it are done, and the journal names these."""
-    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(
         vault, clock, "The heating of Leeds is off", "The cellar of Oslo floods", "Mira waters the plants"
     )
@@ -134,7 +134,7 @@ def test_whose_lease_is_taken_while_he_enriches() -> None:
 
 def test_who_was_overtaken_writes_nothing_though_the_other_one_is_done() -> None:
     """The lease was lost, taken, given back and is free again: that does not make it the first one's again."""
-    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED)
     mine, other = (
         Lane("light", vault.leases, clock, who, lambda who: False, lease_ms=LEASE_MS) for who in ("me", "it")
@@ -146,7 +146,7 @@ def test_who_was_overtaken_writes_nothing_though_the_other_one_is_done() -> None
 
     def fence() -> None:
         mine.keep()
-        mine.check()
+        mine.storage.check()
 
     with pytest.raises(LeaseLost):
         Consolidation(vault, clock)(vault.documents.latest(), dry_run=False, fence=fence)

@@ -13,7 +13,7 @@ from upkeep_world import CONCLUDED, DECIDED, OBSERVED, observe
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.maintenance.consolidation import Consolidation
 from clawmem.app.services.maintenance.lane import Lane
 from clawmem.app.services.maintenance.lanes import Pace
@@ -51,13 +51,13 @@ def test_killed_in_the_middle_of_a_phase(vault_file: Path, phase: str) -> None:
         titles = sorted(one.title for one in services.vault.documents.latest())
         assert titles == sorted([OBSERVED[1], *DECIDED, CONCLUDED])
         assert len(services.vault.usage.recall_stats()) == 1
-        assert services.vault.check() == []
+        assert services.vault.storage.check() == []
 
 
 @pytest.mark.parametrize("jump_ms", [-3 * 86_400_000, 3 * 86_400_000])
 def test_a_clock_that_jumps_keeps_nobody_from_working(jump_ms: int) -> None:
     """Back: what was written in the future is no reason to wait. Ahead: the lease ran out, and is had again."""
-    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     lane = Lane("light", vault.leases, clock, "me", lambda who: False, lease_ms=LEASE_MS)
     assert lane.enter()
     vault.journal.begin(
@@ -74,7 +74,7 @@ def test_a_clock_that_jumps_keeps_nobody_from_working(jump_ms: int) -> None:
 
 def test_whose_lease_was_taken_writes_nothing_at_all() -> None:
     """It was asleep for longer than its lease, another one works: neither merge nor edge nor conclusion is kept."""
-    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, *OBSERVED, "The export job takes 30 minutes", "The export job takes 45 minutes")
     observe(vault, clock, *DECIDED, kind="decision")
     mine, other = (
@@ -122,7 +122,7 @@ def everything_is_one(prompt: str) -> str:
 )  # fmt: skip
 def test_what_a_model_makes_up_is_counted_and_not_kept(script: Callable[[str], str], nulls: bool) -> None:
     """Notes that are about different things stay what they are, whatever it says; the journal can tell why."""
-    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+    vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     observe(vault, clock, "Mira prefers tabs", "The cellar floods in spring", ORDER)
     observe(vault, clock, "The office moved to Oslo.", "Jonas pays the rent.", f"{ORDER}.", kind="decision")
     before = {one.id for one in vault.documents.latest()}

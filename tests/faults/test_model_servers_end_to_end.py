@@ -94,7 +94,9 @@ def command(server: ScriptedServer, invoke: Invoke, monkeypatch: pytest.MonkeyPa
 
 def stored(world: World) -> list[Any]:
     """Every vector that is stored, of whatever model, by text."""
-    return world.vault._db.rows("select space, text_hash, hex(vector) from space_vectors order by 1, 2")
+    return world.vault.storage._db.rows(
+        "select space, text_hash, hex(vector) from space_vectors order by 1, 2"
+    )
 
 
 def timed(command: Invoke, *args: object) -> tuple[Result, float]:

@@ -22,11 +22,12 @@ from clawmem.adapters.sqlite.rescue import exchange
 from clawmem.adapters.sqlite.rescue.cells import INDEX_LEAF
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.salvage import salvage
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.environment import private_files
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.interfaces.cli.dialogues import DECLINED
 from clawmem.ports.errors import VaultDamaged
+from clawmem.ports.vault import Vault
 
 SENSELESS = {
     "kind": "update fragments set kind = 'brontmatter' where key = (select max(key) from fragments)",
@@ -119,9 +120,9 @@ def test_pages_of_documents(home: Home) -> None:
 
 def test_every_search_fails_alike(home: Home) -> None:
     """Where neither words nor vectors can be searched, no search claims that there is nothing."""
-    with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
+    with closing(open_vault(str(home.vault), read_only=True)) as vault:
         sql = "select rootpage from sqlite_schema where name glob 'lexical_*' or name in ('fragments', 'space_vectors')"
-        roots = [root for (root,) in vault._db.rows(sql) if root]
+        roots = [root for (root,) in vault.storage._db.rows(sql) if root]
     content, chance = bytearray(home.content), random.Random(4)
     for root in roots:
         content[(root - 1) * SIZE : root * SIZE] = chance.randbytes(SIZE)
@@ -139,20 +140,20 @@ class TestSalvage:
 
     def test_a_sound_vault(self, home: Home, tmp_path: Path) -> None:
         """Every record of every table is the same, also what stands in the log only."""
-        with closing(SqliteVault(str(home.vault))) as vault:
+        with closing(open_vault(str(home.vault))) as vault:
             vault.documents.pin(1, True)  # in the log
             assert Path(f"{home.vault}-wal").stat().st_size
             salvaged = salvage(str(home.vault), str(tmp_path / "new.sqlite"))
             before = rows(vault)
-        with closing(SqliteVault(str(tmp_path / "new.sqlite"))) as vault:
+        with closing(open_vault(str(tmp_path / "new.sqlite"))) as vault:
             assert rows(vault) == before
-            assert vault.check() == []
+            assert vault.storage.check() == []
         assert (salvaged.lost, salvaged.notes, salvaged.spoilt) == ({}, (), ())
 
     @pytest.mark.parametrize("number", [15, pytest.param(60, marks=pytest.mark.slow)])
     def test_no_more_than_one_page_is_lost(self, home: Home, tmp_path: Path, number: int) -> None:
         """Whichever page is damaged: at most its own records are lost, and of a page between them none."""
-        with closing(SqliteVault(str(home.vault))) as vault:
+        with closing(open_vault(str(home.vault))) as vault:
             before = {name: len(found) for name, found in rows(vault).items()}
         chance = random.Random(3)
         target = tmp_path / "new.sqlite"
@@ -170,14 +171,14 @@ class TestSalvage:
         """Tables whose entry in the schema is lost are recognized by their rows; no row is lost."""
         home.change(*MORE_ROWS)
         home.content = home.vault.read_bytes()
-        with closing(SqliteVault(str(home.vault))) as vault:
+        with closing(open_vault(str(home.vault))) as vault:
             before = rows(vault)
         for page in schema_leaves(home):
             home.spoil(page, damage, random.Random(page))
             target = tmp_path / f"new-{page}.sqlite"
             salvaged = salvage(str(home.vault), str(target))
             assert (salvaged.notes, salvaged.spoilt, salvaged.lost) == ((), (), {}), page
-            with closing(SqliteVault(str(target))) as vault:
+            with closing(open_vault(str(target))) as vault:
                 found = rows(vault)
             assert [name for name in before if found[name] != before[name]] == [], page
 
@@ -205,13 +206,13 @@ def schema_leaves(home: Home) -> list[int]:
         return [page for (page,) in connection.execute(sql)]
 
 
-def rows(vault: SqliteVault) -> dict[str, list[str]]:
+def rows(vault: Vault) -> dict[str, list[str]]:
     """Every record of a vault, by table."""
     from clawmem.adapters.sqlite.rescue.layout import tables_of
 
     return {
-        table.name: sorted(map(repr, vault._db.rows(f"select * from {table.name}")))
-        for table in tables_of(vault._db)
+        table.name: sorted(map(repr, vault.storage._db.rows(f"select * from {table.name}")))
+        for table in tables_of(vault.storage._db)
     }
 
 
@@ -297,8 +298,8 @@ class TestTheCommand:
 
     def test_an_empty_index_of_spaces(self, home: Home) -> None:
         """A search that could go without this index does not advise to make vectors, which are all there."""
-        with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
-            root = vault._db.value("select rootpage from sqlite_schema where name = 'spaces_living'")
+        with closing(open_vault(str(home.vault), read_only=True)) as vault:
+            root = vault.storage._db.value("select rootpage from sqlite_schema where name = 'spaces_living'")
         leaf = bytes([INDEX_LEAF, 0, 0, 0, 0]) + SIZE.to_bytes(2, "big")
 
         home.spoil(root, lambda page, chance: leaf.ljust(SIZE, b"\0"), random.Random())
@@ -385,8 +386,8 @@ class TestTheCommand:
 def _pages_of(home: Home, table: str) -> Iterator[tuple[int, Damage]]:
     from clawmem.adapters.sqlite.rescue.cells import read_page
 
-    with closing(SqliteVault(str(home.vault), read_only=True)) as vault:
-        root = vault._db.value("select rootpage from sqlite_schema where name = ?", (table,))
+    with closing(open_vault(str(home.vault), read_only=True)) as vault:
+        root = vault.storage._db.value("select rootpage from sqlite_schema where name = ?", (table,))
     with closing(PageFile(str(home.vault))) as file:
         page = read_page(root, file.__getitem__, file.usable)
     yield from ((child, zeroed) for child in page.children)

@@ -12,7 +12,7 @@ import pytest
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.adapters.sqlite.rescue.pages import PageFile
 from clawmem.adapters.sqlite.rescue.salvage import salvage
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 
 ROWS, WIDTH = 2_000, 5_000  # ten megabytes
 
@@ -21,10 +21,12 @@ ROWS, WIDTH = 2_000, 5_000  # ten megabytes
 def large(tmp_path: Path) -> Path:
     """A vault that is larger than what a salvage may hold of it."""
     file = tmp_path / "vault.sqlite"
-    with closing(SqliteVault(str(file))) as vault, vault.writing():
+    with closing(open_vault(str(file))) as vault, vault.transactions.writing():
         rows = ((number.to_bytes(32, "big"), bytes(WIDTH)) for number in range(ROWS))
-        vault._db.write("insert into spaces (id, fingerprint, state) values (1, 'm', 'serving')")
-        vault._db.write_many("insert into space_vectors (space, text_hash, vector) values (1, ?, ?)", rows)
+        vault.storage._db.write("insert into spaces (id, fingerprint, state) values (1, 'm', 'serving')")
+        vault.storage._db.write_many(
+            "insert into space_vectors (space, text_hash, vector) values (1, ?, ?)", rows
+        )
     return file
 
 

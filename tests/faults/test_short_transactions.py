@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -20,10 +21,10 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.update import BATCH_NOTES, PassInterrupted, PassReport, UpdateCollection
 from clawmem.ports.records import InactiveReason, Scan
-from clawmem.ports.vault import DelegatingVault
+from clawmem.ports.vault import Vault
 
 
 class TestTwoPassesAtOnce:
@@ -162,8 +163,10 @@ class TestShortTransactions:
             world.write(f"{number:03}.md", f"Note {number}.")
         if force:
             world.update()
-        counted = Counted(world.vault)
-        UpdateCollection(counted, world.files, world.clock, parse_yaml)(world.folder(), force=force)
+        counted = CountedTransactions(world.vault)
+        UpdateCollection(replace(world.vault, transactions=counted), world.files, world.clock, parse_yaml)(
+            world.folder(), force=force
+        )
 
         assert sum(counted.per_transaction) == 3 * BATCH_NOTES
         assert max(counted.per_transaction) <= BATCH_NOTES
@@ -172,9 +175,11 @@ class TestShortTransactions:
         """It does not even begin a transaction."""
         world.write("a.md", "Zebra.")
         world.update()
-        counted = Counted(world.vault)
+        counted = CountedTransactions(world.vault)
 
-        UpdateCollection(counted, world.files, world.clock, parse_yaml)(world.folder())
+        UpdateCollection(replace(world.vault, transactions=counted), world.files, world.clock, parse_yaml)(
+            world.folder()
+        )
 
         assert counted.per_transaction == []
 
@@ -183,7 +188,7 @@ class TestShortTransactions:
         total = 3 * BATCH_NOTES
         for number in range(total):
             world.write(f"{number:03}.md", f"Quagga {number}.")
-        reader = SqliteVault(str(world.vault_file), read_only=True)
+        reader = open_vault(str(world.vault_file), read_only=True)
         seen = []
 
         def look(done: int, total: int) -> None:
@@ -337,19 +342,22 @@ def disturbed(world: World, moment: str, happening: Callable[[], object], *, tim
         world.files = DiskFiles()
 
 
-class Counted(DelegatingVault):
-    """A vault that counts the notes that each transaction publishes."""
+class CountedTransactions:
+    """Transactions of a vault, with the number of notes that each of them publishes."""
 
-    def __init__(self, records: SqliteVault) -> None:
-        super().__init__(records)
+    def __init__(self, vault: Vault) -> None:
         self.per_transaction: list[int] = []
-        self._save, self._saved = records.documents.save, 0
-        records.documents.save = self._count  # type: ignore[method-assign]
+        self._transactions = vault.transactions
+        self._save, self._saved = vault.documents.save, 0
+        vault.documents.save = self._count  # type: ignore[method-assign]
+
+    def reading(self) -> AbstractContextManager[None]:
+        return self._transactions.reading()
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         self._saved = 0
-        with super().writing():
+        with self._transactions.writing():
             yield
         self.per_transaction.append(self._saved)
 

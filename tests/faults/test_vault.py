@@ -16,7 +16,7 @@ from command_line import Invoke, assert_refused
 from fault_worlds import World
 
 from clawmem.adapters.sqlite.migrations import LATEST
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput, VaultDamaged, VaultError, VaultReadOnly
 from clawmem.ports.vault_errors import NotAVault, VaultTooNew
 
@@ -34,14 +34,14 @@ class TestNotAVault:
     def test_a_newer_schema(self, world: World, invoke: Invoke, verb: tuple[str, ...]) -> None:
         """It is left alone to the byte; the way out is an upgrade."""
         world.fill(1)
-        world.vault._db.write(f"pragma user_version = {LATEST + 1}")
+        world.vault.storage._db.write(f"pragma user_version = {LATEST + 1}")
         world.vault.close()
         before = world.vault_file.read_bytes()
 
         assert_refused(invoke(*verb), "pip install --upgrade clawmem")
 
         with pytest.raises(VaultTooNew) as caught:
-            SqliteVault(str(world.vault_file))
+            open_vault(str(world.vault_file))
         assert (caught.value.code, caught.value.found) == ("VAULT_TOO_NEW", LATEST + 1)
         assert world.vault_file.read_bytes() == before
 
@@ -59,7 +59,7 @@ class TestNotAVault:
         before = path.read_bytes()
 
         with pytest.raises(VaultDamaged, match="another program"):
-            SqliteVault(str(path), read_only=read_only)
+            open_vault(str(path), read_only=read_only)
 
         assert path.read_bytes() == before
         assert list(tmp_path.iterdir()) == [path]
@@ -73,7 +73,7 @@ class TestNotAVault:
         path.write_bytes(noise)
 
         with pytest.raises(VaultError) as caught:
-            SqliteVault(str(path), read_only=read_only)
+            open_vault(str(path), read_only=read_only)
 
         assert isinstance(caught.value, VaultDamaged) or size < 100
         assert path.read_bytes() == noise
@@ -135,12 +135,12 @@ class TestNotAVault:
     def test_a_file_that_is_just_being_made(self, tmp_path: Path) -> None:
         """It is empty for a moment, and waited for."""
         path = tmp_path / "vault.sqlite"
-        SqliteVault(str(tmp_path / "other.sqlite")).close()
+        open_vault(str(tmp_path / "other.sqlite")).close()
         path.touch()
         timer = threading.Timer(0.3, shutil.copy, (tmp_path / "other.sqlite", path))
         timer.start()
 
-        with closing(SqliteVault(str(path), read_only=True)) as vault:
+        with closing(open_vault(str(path), read_only=True)) as vault:
             assert vault.documents.collections() == {}
 
     def test_bytes_gone_bad(self, world: World) -> None:
@@ -158,7 +158,7 @@ class TestNotAVault:
             try:
                 world.open()
                 world.ask("animal3 zoo", "query")
-                world.vault.check()
+                world.vault.storage.check()
                 world.update(force=True)
             except ClawmemError as error:
                 assert str(error)
@@ -184,7 +184,7 @@ class TestPlaces:
         (tmp_path / "folder").mkdir()
 
         with pytest.raises(error, match="choose another --vault"):
-            SqliteVault(str(tmp_path / below))
+            open_vault(str(tmp_path / below))
 
         assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder"]
         assert (tmp_path / "file").read_text() == "mine"
@@ -206,7 +206,7 @@ class TestPlaces:
 
         for path in ("closed/vault.sqlite", "closed/sub/vault.sqlite"):
             with pytest.raises(VaultReadOnly) as caught:
-                SqliteVault(str(unprivileged / path))
+                open_vault(str(unprivileged / path))
             assert caught.value.code == "VAULT_READ_ONLY"
         assert list((unprivileged / "closed").iterdir()) == []
 

@@ -16,7 +16,7 @@ from programs import finish, start_program, wait_until_ready
 from clawmem.adapters.sqlite import connections, migrations
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import LATEST
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import VaultError, VaultFull, VaultLocked
 from clawmem.ports.vault_errors import VaultOfDevelopment
@@ -88,7 +88,7 @@ class TestFull:
             assert failure.code == "VAULT_FULL"
             assert world.vault.vectors.count() == 0
             assert world.vault.embeddings.fingerprint() is None
-            assert world.vault.check() == []
+            assert world.vault.storage.check() == []
 
         assert failures > 3
         assert world.verify() == []
@@ -98,12 +98,12 @@ class TestFull:
         """A vault that could not be made is no half one; the next attempt makes it."""
         monkeypatch.setattr(Database, "write_ahead", _with_pages(8))
         with pytest.raises(VaultFull):
-            SqliteVault(str(tmp_path / "vault.sqlite"))
+            open_vault(str(tmp_path / "vault.sqlite"))
         monkeypatch.undo()
 
-        vault = SqliteVault(str(tmp_path / "vault.sqlite"))
-        assert vault.info().schema == LATEST
-        assert vault.check() == []
+        vault = open_vault(str(tmp_path / "vault.sqlite"))
+        assert vault.storage.info().schema == LATEST
+        assert vault.storage.check() == []
         vault.close()
 
 
@@ -116,12 +116,12 @@ class TestMigrations:
         second_step(self.STEP)
 
         with pytest.raises(VaultError, match="To migrate it, run: clawmem status"):
-            SqliteVault(path, read_only=True)
-        with closing(SqliteVault(path)) as vault:
-            assert vault.info().schema == 2
-            assert vault.check() == []
-            assert vault._db.rows("select path, mood from documents") == [("old.md", "calm")]
-        SqliteVault(path, read_only=True).close()
+            open_vault(path, read_only=True)
+        with closing(open_vault(path)) as vault:
+            assert vault.storage.info().schema == 2
+            assert vault.storage.check() == []
+            assert vault.storage._db.rows("select path, mood from documents") == [("old.md", "calm")]
+        open_vault(path, read_only=True).close()
 
     def test_a_step_that_fails_is_taken_back(
         self, tmp_path: Path, second_step: Callable[[str], None]
@@ -130,11 +130,11 @@ class TestMigrations:
         path = vault_of_version_1(tmp_path)
         second_step(f"{self.STEP}; select nonsense from nowhere;")
         with pytest.raises(VaultError, match="nowhere"):
-            SqliteVault(path)
+            open_vault(path)
 
         second_step(self.STEP)
-        with closing(SqliteVault(path)) as vault:
-            assert vault._db.rows("select path, mood from documents") == [("old.md", "calm")]
+        with closing(open_vault(path)) as vault:
+            assert vault.storage._db.rows("select path, mood from documents") == [("old.md", "calm")]
 
     def test_latest_is_the_last_script(self) -> None:
         """A script that nobody counts would never be run."""
@@ -153,7 +153,7 @@ class TestMigrations:
         before = path.read_bytes()
 
         with pytest.raises(VaultOfDevelopment, match=r"clawmem export.*clawmem bootstrap"):
-            SqliteVault(str(path), read_only=read_only)
+            open_vault(str(path), read_only=read_only)
 
         assert path.read_bytes() == before
 
@@ -174,9 +174,9 @@ class TestMigrations:
         """The same within one process, many times over."""
 
         def open_one(path: str) -> int:
-            vault = SqliteVault(path)
+            vault = open_vault(path)
             try:
-                return vault.info().schema
+                return vault.storage.info().schema
             finally:
                 vault.close()
 
@@ -202,14 +202,14 @@ def second_step(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 def vault_of_version_1(folder: Path) -> str:
     """Path of a new vault with one document."""
     path = str(folder / "vault.sqlite")
-    with closing(SqliteVault(path)) as vault:
+    with closing(open_vault(path)) as vault:
         save(vault, "old.md")
     return path
 
 
 def pages_missing(world: World, run: Callable[[], object], *, step: int) -> Iterator[VaultFull]:
     """*run* again and again, with some more pages each time, until it succeeds; every failure on the way."""
-    connection = world.vault._db._main
+    connection = world.vault.storage._db._main
     pages = connection.pragma("page_count")
     while True:
         connection.pragma("max_page_count", pages)
@@ -247,10 +247,10 @@ def writer(path: Path, environ: dict[str, str], seconds: float = 600) -> Iterato
 
 WRITER = """
 import sys, time
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 
-vault = SqliteVault(sys.argv[1])
-with vault.writing():
+vault = open_vault(sys.argv[1])
+with vault.transactions.writing():
     print("ready", flush=True)
     time.sleep(float(sys.argv[2]))
 """
@@ -258,13 +258,13 @@ with vault.writing():
 OPEN_AT_ONCE = """
 import sys
 from pathlib import Path
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 
 print("ready", flush=True)
 for number in range(40):
     while not Path(sys.argv[1], f"go{number}").exists():
         pass
-    vault = SqliteVault(str(Path(sys.argv[1], f"v{number}.sqlite")))
-    print(vault._db.value("select value from meta where name = 'vault_id'"), vault.info().schema, flush=True)
+    vault = open_vault(str(Path(sys.argv[1], f"v{number}.sqlite")))
+    print(vault.storage._db.value("select value from meta where name = 'vault_id'"), vault.storage.info().schema, flush=True)
     vault.close()
 """

@@ -86,7 +86,7 @@ class TestChanges:
         """A transaction that is rolled back changes no answer."""
         filled(world)
         before = answers(world)
-        with pytest.raises(KeyboardInterrupt), world.vault.writing():
+        with pytest.raises(KeyboardInterrupt), world.vault.transactions.writing():
             world.vault.vectors.remove(world.at("yak.md").id)
             raise KeyboardInterrupt
 

@@ -22,11 +22,12 @@ from scripted_server import Models
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.indexing import embed
 from clawmem.app.settings.model import load_settings
+from clawmem.ports.vault import Vault
 
 NOTES = {
     "decisions/2026-02-11-redis.md": "# Keep sessions in Redis\n\nLogin sessions live in Redis for 14 days.\n",
@@ -38,9 +39,9 @@ ALIKE = 14  # notes of `many` about one subject
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+def vault(tmp_path: Path) -> Iterator[Vault]:
     """An empty vault."""
-    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+    with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
         yield vault
 
 
@@ -142,10 +143,10 @@ def kept(shelf: Shelf, request: pytest.FixtureRequest, monkeypatch: pytest.Monke
     if request.param == "sidecar":
         monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", VECTORS)
         monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", VECTORS // 2)
-        shelf.vault.keep_up()
+        shelf.indexes.keep_up()
     elif request.param == "lancedb":
         pytest.importorskip("lancedb")
-        shelf.vault.move("lancedb")
+        shelf.indexes.move("lancedb")
     return shelf
 
 
@@ -218,9 +219,9 @@ def vault_file(home: Path) -> Path:
 
 
 @pytest.fixture
-def usual_vault(vault_file: Path) -> Iterator[SqliteVault]:
+def usual_vault(vault_file: Path) -> Iterator[Vault]:
     """That vault, open."""
-    with closing(SqliteVault(str(vault_file))) as opened:
+    with closing(open_vault(str(vault_file))) as opened:
         yield opened
 
 

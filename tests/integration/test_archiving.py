@@ -37,7 +37,7 @@ def note(vault: Vault, clock: ManualClock, path: str, days: int, **fields: objec
     body = f"The harbour of {path}."
     changed = iso_utc(clock.now_ms() - days * DAY_MS)
     claims = Claims(supersedes=("older.md",)) if path == "newer.md" else Claims()
-    with vault.writing():
+    with vault.transactions.writing():
         return publish(
             vault,
             document(path, body, modified_at=changed, **fields),
@@ -91,7 +91,7 @@ def test_what_was_forgotten_is_not_brought_back(
 ) -> None:
     """Nor is what was removed: only an archived document is restored."""
     forgotten = note(vault, clock, "secret.md", 1)
-    with vault.writing():
+    with vault.transactions.writing():
         withdraw(vault, [forgotten], InactiveReason.FORGOTTEN)
 
     assert archiving.restore([forgotten], by="x") == []

@@ -14,7 +14,7 @@ import apsw
 import pytest
 from command_line import Invoke, ask_json, write_file
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.watching import (
     VaultWatcher,
@@ -264,7 +264,7 @@ def test_the_watcher(tmp_path: Path) -> None:
 
     timer = threading.Timer(20.0, ending.set)
     timer.start()
-    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+    with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
         lane = Lane("watch", vault.leases, SystemClock(), "me", lambda holder: False)
         watcher = VaultWatcher(_OneChange("/p/.beads/issues.jsonl"), lambda folder, progress: None, lane)  # type: ignore[arg-type, return-value]
         watcher(WatchOptions(list, tell, sync_issues=sync_issues), ending)

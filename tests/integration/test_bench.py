@@ -34,7 +34,6 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bench.collection import load_collection
 from clawmem.app.bench.retrieval import BenchReport, BenchRetrieval, interval, measure
 from clawmem.app.services.indexing.embed import EmbedPending
@@ -42,6 +41,7 @@ from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.search import query
 from clawmem.app.services.retrieval.request import Ranking
 from clawmem.domain.retrieval import grains
+from clawmem.ports.vault import Vault
 
 # Both folders know a Rex: what he does depends on whose he is.
 CORPUS = {
@@ -87,7 +87,7 @@ def judged(tmp_path: Path) -> Path:
     return folder
 
 
-def measured(vault: SqliteVault, judged: Path, *, turns: bool = False, pooled: bool = False) -> BenchReport:
+def measured(vault: Vault, judged: Path, *, turns: bool = False, pooled: bool = False) -> BenchReport:
     embedder = HashingEmbedder()
     bench = BenchRetrieval(
         UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml),
@@ -99,7 +99,7 @@ def measured(vault: SqliteVault, judged: Path, *, turns: bool = False, pooled: b
 
 
 class TestUseCase:
-    def test_each_question_sees_its_own_folder(self, vault: SqliteVault, judged: Path) -> None:
+    def test_each_question_sees_its_own_folder(self, vault: Vault, judged: Path) -> None:
         """A scoped question is answered from the documents of its folder alone."""
         report = measured(vault, judged)
 
@@ -117,7 +117,7 @@ class TestUseCase:
         assert report.groups["all"]["mean"] == dict.fromkeys(MEASURES, 1.0)
         assert report.groups["all"]["interval95"] == dict.fromkeys(MEASURES, (1.0, 1.0))
 
-    def test_pooled_questions_see_everything(self, vault: SqliteVault, judged: Path) -> None:
+    def test_pooled_questions_see_everything(self, vault: Vault, judged: Path) -> None:
         """In one pool the same words have one ranking, so one of the two who ask for Rex gets the other's."""
         report = measured(vault, judged, pooled=True)
 
@@ -130,7 +130,7 @@ class TestUseCase:
         assert list(vault.documents.collections().values()) == [4]
 
     @pytest.mark.parametrize("pooled", [True, False])
-    def test_turns(self, vault: SqliteVault, judged: Path, pooled: bool) -> None:
+    def test_turns(self, vault: Vault, judged: Path, pooled: bool) -> None:
         """By turn the items are spans of lines, and are judged by the turns that they hold."""
         report = measured(vault, judged, turns=True, pooled=pooled)
 
@@ -145,7 +145,7 @@ class TestUseCase:
                 "q3": "cleo/friday:3-3",
             }
 
-    def test_by_words_and_by_the_published_policy(self, vault: SqliteVault, judged: Path) -> None:
+    def test_by_words_and_by_the_published_policy(self, vault: Vault, judged: Path) -> None:
         """Without an embedder nothing is embedded, and the policy is the one that was asked for."""
         update = UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)
         bench = BenchRetrieval(update, None, query(vault, HashingEmbedder()), START_MS)
@@ -312,7 +312,7 @@ class TestQuality:
 
 
 class TestAblation:
-    def test_every_signal_is_one_that_counts(self, vault: SqliteVault) -> None:
+    def test_every_signal_is_one_that_counts(self, vault: Vault) -> None:
         """What is left out exists: a weight, leg or stage by another name would leave out nothing."""
         weights = {**grains.DOCUMENT_WEIGHTS, **grains.LINE_WEIGHTS}
         stages = {"compare", *query(vault, HashingEmbedder())._stages}

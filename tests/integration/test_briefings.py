@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.compaction import AfterCompaction
 from clawmem.app.services.briefing.file_lessons import FileLessons
 from clawmem.app.services.briefing.session import SessionBriefing, curation_note
@@ -33,13 +33,13 @@ class Briefed:
 
     def __init__(self) -> None:
         self.clock = ManualClock()
-        self.vault = SqliteVault(":memory:")
+        self.vault = open_vault(":memory:")
 
     def keep(self, path: str, body: str, content_type: str, *, days: float = 0, **rest: Any) -> int:
         """A document that was changed so many days ago."""
         at = iso_utc(self.clock.now_ms() - round(days * DAY_MS))
         fields = {"content_type": content_type, "modified_at": at, "authored_at": at, "title": path, **rest}
-        with self.vault.writing():
+        with self.vault.transactions.writing():
             return publish(self.vault, document(path, body, **fields), body, fragments(body))
 
     def after_compaction(self, state: str = STATE) -> str:
@@ -105,7 +105,7 @@ def test_a_session_begins_with_what_it_needs_first(briefed: Briefed) -> None:
     briefed.keep("used.md", "Used.", "preference", days=1, access_count=10)
     old = briefed.keep("pinned.md", "Pinned.", "preference", days=90)
     briefed.keep("last-month.md", "Old.", "decision", days=8)
-    with briefed.vault.writing():
+    with briefed.vault.transactions.writing():
         briefed.vault.documents.pin(old, True)
     for n in range(9):
         briefed.keep(f"stale-{n}.md", "Text.", "note", days=40 + n)
@@ -144,7 +144,7 @@ def test_what_nobody_is_told_unasked(briefed: Briefed, path: str, rest: dict[str
             name, f"The ledger of {name} lives in pay.sql.", "decision", title=f"T-{name}", **more
         )
         if snoozed:
-            with briefed.vault.writing():
+            with briefed.vault.transactions.writing():
                 briefed.vault.documents.snooze(number, snoozed)
     lessons = FileLessons(search(briefed.vault), briefed.clock)
 

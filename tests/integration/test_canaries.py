@@ -22,7 +22,7 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.maintenance import model_checks
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import (
@@ -229,7 +229,7 @@ class TestServers:
             generator=lambda: models.factory(HttpGenerator, server.url),
             reranker=lambda: models.factory(HttpReranker, server.url),
         )
-        checks = ModelChecks(SqliteVault(":memory:"), examined).checks()
+        checks = ModelChecks(open_vault(":memory:"), examined).checks()
         found: list[CheckResult] = [checks[name]() for name in (GENERATOR, RERANKER)]
 
         assert [one.ok for one in found] == [False, False]

@@ -12,7 +12,7 @@ from capture_world import GREETING, LEDGER, World
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import NOTHING
 from clawmem.contracts.samples import fetch
 from clawmem.ports.records import Grain, LexicalQuery, Term
@@ -159,11 +159,11 @@ class TestDecisionExtractor:
             "from clawmem.adapters.files.transcripts import DiskTranscripts\n"
             "from clawmem.adapters.memory.clock import ManualClock\n"
             "from clawmem.adapters.sqlite.captures import SqliteCaptures\n"
-            "from clawmem.adapters.sqlite.vault import SqliteVault\n"
+            "from clawmem.adapters.sqlite.vault import Vault\n"
             "from clawmem.app.services.capture.decisions import DecisionExtractor\n"
             "from clawmem.app.services.capture.session import Session\n"
             "SqliteCaptures.advance = lambda *given: os.kill(os.getpid(), signal.SIGKILL)\n"
-            "vault = SqliteVault(sys.argv[1])\n"
+            "vault = open_vault(sys.argv[1])\n"
             "DecisionExtractor(vault, DiskTranscripts(), ManualClock())(Session('s1', sys.argv[2]))\n"
         )
         path = str(tmp_path / "vault.sqlite")
@@ -174,7 +174,7 @@ class TestDecisionExtractor:
         )
 
         assert killed.returncode == -signal.SIGKILL
-        world.vault = SqliteVault(path)
+        world.vault = open_vault(path)
         try:
             assert world.kept() == []
             assert len(world.extract(session).stored) == 2

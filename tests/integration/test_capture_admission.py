@@ -10,7 +10,7 @@ import pytest
 from command_line import Invoke
 from hook_process import ask, transcript
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.publish import publish
 from clawmem.contracts.samples import document, fragments
 from clawmem.ports.sessions import Session
@@ -58,7 +58,7 @@ class SessionHome:
 
     def kept(self) -> dict[str, str]:
         """The texts that machines stored and that are served, by path; not the profile that is made of them."""
-        vault = SqliteVault(str(self.vault_file), read_only=True)
+        vault = open_vault(str(self.vault_file), read_only=True)
         try:
             own = vault.documents.sources("_clawmem").values()
             served = [one for one in own if one.inactive is None and one.path.startswith("agent/")]
@@ -186,8 +186,8 @@ def test_next_steps_reach_the_handoff(
 def test_a_useful_handoff_is_not_hidden(sessions: SessionHome) -> None:
     """Nor by a session of small talk, nor by an empty handoff that an earlier version stored."""
     sessions.end("aaaa0000", (DECIDED, "Next step: wire the exporter."))
-    vault = SqliteVault(str(sessions.vault_file))
-    with vault.writing():
+    vault = open_vault(str(sessions.vault_file))
+    with vault.transactions.writing():
         path, at = "agent/handoffs/2036-01-01-bbbb0000.md", "2036-01-01T00:00:00.000Z"
         fields = {"content_type": "handoff", "authored_at": at, "modified_at": at, "collection": "_clawmem"}
         publish(

@@ -12,11 +12,11 @@ from capture_world import GREETING, World
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.capture.handoffs import HandoffGenerator
 from clawmem.app.services.graph.build import CausalLinks
 from clawmem.contracts.samples import fetch
 from clawmem.ports.relations import RelationKind
+from clawmem.ports.vault import Vault
 
 LEAK = "The worker leaks a handle on every retry."
 RESTART = "We'll restart the workers every night."
@@ -30,7 +30,7 @@ NOTED = {
 
 
 @pytest.fixture
-def world(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> World:
+def world(vault: Vault, clock: ManualClock, tmp_path: Path) -> World:
     return World(vault, clock, tmp_path)
 
 

@@ -11,7 +11,6 @@ from notes_vault import paths
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.late_interaction import ExactWords
 from clawmem.adapters.models.static_words import StaticWords
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.search import query
@@ -24,6 +23,7 @@ from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE, NUMBER
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.late_interaction import LateInteraction, WordSimilarities
+from clawmem.ports.vault import Vault
 
 
 def shown(answer: Answer) -> list[tuple[str, int]]:
@@ -45,7 +45,7 @@ class TestLines:
         "- Ann: Ann bought a car from the dealer.\n"
     )
 
-    def test_a_synonym_lifts_a_line(self, vault: SqliteVault, late: StaticWords) -> None:
+    def test_a_synonym_lifts_a_line(self, vault: Vault, late: StaticWords) -> None:
         """Of two lines with the same one word of the question the one that means the rest of it is first."""
         filled(vault, {"chat.md": self.CHAT})
         request = asked("which automobile did Ann purchase", unit=Unit.LINE)
@@ -58,7 +58,7 @@ class TestLines:
         assert sorted(shown(compared)) == sorted(shown(without))
         assert compared.results[0].legs[COVERAGE] == 1.0
 
-    def test_exact_words_lift_no_synonym(self, vault: SqliteVault) -> None:
+    def test_exact_words_lift_no_synonym(self, vault: Vault) -> None:
         """What lifted it is the meaning of the words, not the comparison itself."""
         filled(vault, {"chat.md": self.CHAT})
 
@@ -68,7 +68,7 @@ class TestLines:
 
         assert shown(compared)[0] == ("chat.md", 1)
 
-    def test_a_number_is_asked_for(self, vault: SqliteVault, late: StaticWords) -> None:
+    def test_a_number_is_asked_for(self, vault: Vault, late: StaticWords) -> None:
         """Where the answer must hold a number a line with one gains, and only then."""
         filled(vault, {"bees.md": "- The hive has bees.\n\nA wall.\n\nA door.\n\n- The hive has 12 bees.\n"})
         ask = query(vault, HashingEmbedder(), late)
@@ -81,7 +81,7 @@ class TestLines:
         assert many.results[0].legs[NUMBER] == 1.0
         assert all(NUMBER not in result.legs for result in which.results)
 
-    def test_no_line_holds_a_word(self, vault: SqliteVault, late: StaticWords) -> None:
+    def test_no_line_holds_a_word(self, vault: Vault, late: StaticWords) -> None:
         """Then the nearest passages are the answer as they were: nothing is compared, nothing degraded."""
         filled(vault, {"kettle.md": "# Kettle\n\nIt whistles in C sharp.\n"})
         request = asked("zeppelin", unit=Unit.LINE)
@@ -94,7 +94,7 @@ class TestLines:
 
 
 class TestDocuments:
-    def test_the_best_line_is_shown(self, vault: SqliteVault, late: StaticWords) -> None:
+    def test_the_best_line_is_shown(self, vault: Vault, late: StaticWords) -> None:
         """A document is shown at the line that covers the question, not where its first word stands."""
         text = (
             "# Garage\n\nAnn and the rain.\n\nA wall.\n\nA door.\n\nA roof.\n\n"
@@ -106,7 +106,7 @@ class TestDocuments:
         assert shown(query(vault, HashingEmbedder())(request)) == [("garage.md", 3)]
         assert shown(query(vault, HashingEmbedder(), late)(request)) == [("garage.md", 11)]
 
-    def test_a_synonym_lifts_a_document(self, vault: SqliteVault, late: StaticWords) -> None:
+    def test_a_synonym_lifts_a_document(self, vault: Vault, late: StaticWords) -> None:
         """A document counts by its best line, and that by what its words mean."""
         filled(
             vault,
@@ -123,7 +123,7 @@ class TestDocuments:
         assert compared.results[0].legs[BEST_LINE] == 1.0
         assert paths(query(vault, HashingEmbedder())(request)) == ["a.md", "b.md"]
 
-    def test_a_document_without_a_line_that_was_read(self, vault: SqliteVault, late: StaticWords) -> None:
+    def test_a_document_without_a_line_that_was_read(self, vault: Vault, late: StaticWords) -> None:
         """One that only its title or its vector brought stays on the list."""
         filled(vault, {"a.md": "# Amber\n\nNothing else.\n", "b.md": "# Beach\n\nThe amber of the beach.\n"})
 
@@ -131,7 +131,7 @@ class TestDocuments:
 
         assert sorted(paths(answer)) == ["a.md", "b.md"]
 
-    def test_names_stay_first(self, vault: SqliteVault, late: StaticWords) -> None:
+    def test_names_stay_first(self, vault: Vault, late: StaticWords) -> None:
         """A note with every word of a name is above all others also after the comparison."""
         texts = {f"{n}.md": f"# Vessel {n}\n\nThe amber ship lay in port {n}.\n" for n in range(6)}
         texts["both.md"] = f"# Beach\n\nSeals in the harbour.\n\n{'A stone.' * 50}\n\nOnce, amber.\n"
@@ -145,9 +145,7 @@ class TestDocuments:
 
 class TestWhatWasNotRead:
     @pytest.mark.parametrize(("unit", "read"), [(Unit.DOCUMENT, DOCUMENTS), (Unit.LINE, LINES)])
-    def test_it_follows_in_its_order(
-        self, vault: SqliteVault, late: StaticWords, unit: Unit, read: int
-    ) -> None:
+    def test_it_follows_in_its_order(self, vault: Vault, late: StaticWords, unit: Unit, read: int) -> None:
         """Those that were read stay above those that were not, which keep the order that they had."""
         kinds = ("kettle", "whistle", "steam", "spout")
         filled(
@@ -204,9 +202,7 @@ class Mixed:
         (Mixed(), "ValueError"),
     ],
 )
-def test_a_comparison_that_fails(
-    vault: SqliteVault, unit: Unit, broken: LateInteraction, reason: str
-) -> None:
+def test_a_comparison_that_fails(vault: Vault, unit: Unit, broken: LateInteraction, reason: str) -> None:
     """The answer is the one without it, and says what was missing."""
     filled(vault, {"kettle.md": "# Kettle\n\nThe kettle whistles.\n", "cup.md": "# Cup\n\nNo whistle.\n"})
     request = asked("does the kettle whistle", unit=unit)
@@ -220,7 +216,7 @@ def test_a_comparison_that_fails(
 
 @pytest.mark.parametrize("question", ["???", "… — !", "🎉"])
 @pytest.mark.parametrize("unit", list(Unit))
-def test_a_question_without_words(vault: SqliteVault, late: StaticWords, unit: Unit, question: str) -> None:
+def test_a_question_without_words(vault: Vault, late: StaticWords, unit: Unit, question: str) -> None:
     """Nothing is found, nothing compared, nothing degraded."""
     filled(vault, {"marks.md": "🎉 ??? … — !\n", "kettle.md": "# Kettle\n\nIt whistles.\n"})
 

@@ -9,7 +9,6 @@ import pytest
 from observed_days import World
 
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.maintenance.synthesis import Synthesis
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import COLLECTION
@@ -17,10 +16,11 @@ from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import RelationKind
+from clawmem.ports.vault import Vault
 
 
 @pytest.fixture
-def world(vault: SqliteVault) -> World:
+def world(vault: Vault) -> World:
     return World(vault)
 
 

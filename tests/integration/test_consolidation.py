@@ -9,7 +9,6 @@ import pytest
 from observed_days import DAY_MS, World
 
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.briefing.profile import Profile
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
@@ -26,13 +25,14 @@ from clawmem.ports.journal import Act
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Triple
+from clawmem.ports.vault import Vault
 
 FRIDAY, AGAIN = "The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!"
 SHORT, LIKED = "Mira prefers short commit messages.", "Mira likes commit messages to be short."
 
 
 @pytest.fixture
-def world(vault: SqliteVault) -> World:
+def world(vault: Vault) -> World:
     return World(vault)
 
 

@@ -16,7 +16,7 @@ from command_process import Run, run_process
 from hook_process import ask, transcript
 from scripted_server import said, scripted, well_behaved
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.environment.session_topics import Topics
 from clawmem.app.services.surfacing.turns import Turns
 from clawmem.app.settings.plain import surfacing_settings
@@ -113,7 +113,7 @@ class TestAPrompt:
         """By which the answer to it is found again, however many prompts there were."""
         hook(QUESTION, prompt_id="4e10")
 
-        with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
+        with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
             assert [row.prompt_id for row in vault.telemetry.of_session("s1")] == ["4e10"]
 
     def test_the_nudge_ends_when_somebody_tends(self, run: Run, hook: Run, bootstrapped: Path) -> None:
@@ -191,7 +191,7 @@ class TestDeep:
 
 def given(home: Path, session: str) -> dict[str, float]:
     """The notes that a session was given, with their scores."""
-    with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
+    with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)) as vault:
         hits = [hit for row in vault.telemetry.of_session(session) for hit in row.hits]
         documents = vault.documents.many(hit.document_id for hit in hits)
         return {documents[hit.document_id].path: hit.score for hit in hits}

@@ -11,7 +11,7 @@ from command_line import Invoke
 from hook_process import ask
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import reflect
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.lifecycle.archiving import Archiving, lifecycle_status
@@ -34,7 +34,7 @@ def note(vault: Vault, path: str, body: str, days: int = 0, **fields: object) ->
     """A note that was written so many days ago."""
     changed = iso_utc(START_MS - days * DAY_MS)
     given = {"title": body.split(".")[0], "authored_at": changed, **fields}
-    with vault.writing():
+    with vault.transactions.writing():
         return publish(
             vault, document(path, body, **given), body, fragments(body, kind=FragmentKind.DOCUMENT)
         )
@@ -42,7 +42,7 @@ def note(vault: Vault, path: str, body: str, days: int = 0, **fields: object) ->
 
 @pytest.fixture
 def vault() -> Vault:
-    made = SqliteVault(":memory:")
+    made = open_vault(":memory:")
     for number, text in enumerate(OTHERS):
         note(made, f"other{number}.md", f"{text}.")
     return made
@@ -157,7 +157,7 @@ class TestCommands:
 
     def test_consolidate(self, remembered: Invoke, home: Path) -> None:
         """--dry-run changes nothing; what goes stands in the log."""
-        with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
+        with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
             for number, text in enumerate((*OTHERS, PUMP)):
                 note(vault, f"n{number}.md", f"{text}.")
             note(vault, "twice.md", f"{PUMP}.", confidence=0.1)
@@ -196,7 +196,7 @@ class TestCommands:
         self, remembered: Invoke, home: Path, environ: dict[str, str]
     ) -> None:
         """What curate writes is what curator-nudge tells."""
-        with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
+        with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
             note(vault, "lost.md", "Text.", collection="unlisted", stamp=SourceStamp(5, 1))
         report = json.loads(remembered("curate", "--json").stdout)
         event = {"hook_event_name": "SessionStart", "session_id": "s", "source": "startup"}

@@ -222,7 +222,7 @@ class TestFaults:
     def test_a_thread_that_nobody_waits_for(self, home: Home) -> None:
         """A vault can be closed while one still reads: the block stands, and must not be lost to that."""
         count = "with recursive n(i) as (select 1 union all select i + 1 from n where i < 2000000) select max(i) from n"
-        late = Thread(target=home.vault._db.value, args=(count,))
+        late = Thread(target=home.vault.storage._db.value, args=(count,))
         late.start()
         time.sleep(0.05)
 

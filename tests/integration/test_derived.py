@@ -15,7 +15,6 @@ from command_line import Invoke
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.handoffs import HandoffGenerator
@@ -35,6 +34,7 @@ from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
 from clawmem.ports.triples import Triple
+from clawmem.ports.vault import Vault
 
 INVOICES = "Hartmann gets invoices from the export zx81quartz."
 SLOW = "The export is slow since March."
@@ -43,13 +43,13 @@ FRIDAY = "The export of Hartmann fails on Fridays"
 
 
 @pytest.fixture
-def world(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> World:
+def world(vault: Vault, clock: ManualClock, tmp_path: Path) -> World:
     return World(vault, clock, tmp_path)
 
 
 def write(world: World, path: str, *tags: str) -> int:
     """A memory at *path*; its id."""
-    with world.vault.writing():
+    with world.vault.transactions.writing():
         return Memories(world.vault, world.clock).write(
             path, path, f"Said in {path}.", "note", 0.5, tags=tags
         )
@@ -75,7 +75,7 @@ class Memory:
         self.clock.advance(60_000)
         self.noted += 1
         path = f"agent/observations/2023-11-14-0f3a{self.noted:04}-{kind}-{self.noted:012x}.md"
-        with services.vault.writing():
+        with services.vault.transactions.writing():
             return Memories(services.vault, self.clock).write(
                 path, text, f"# {text}\n\n> {text}\n", kind, 0.8, iso_utc(self.clock.now_ms())
             )

@@ -12,7 +12,6 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -21,6 +20,7 @@ from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import Models
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import Scan, Vector
+from clawmem.ports.vault import Vault
 
 CHECKS = (
     "storage, forgotten notes, folder notes, collections, lexical index, vectors, model, model canary, "
@@ -49,7 +49,7 @@ class BrokenFiles(DiskFiles):
 
 
 @pytest.fixture
-def folder(vault: SqliteVault, tmp_path: Path) -> Folder:
+def folder(vault: Vault, tmp_path: Path) -> Folder:
     """Thirty indexed notes, each of two paragraphs."""
     root = tmp_path / "notes"
     root.mkdir()
@@ -61,7 +61,7 @@ def folder(vault: SqliteVault, tmp_path: Path) -> Folder:
     return folder
 
 
-def examine(vault: SqliteVault, folder: Folder, embedder: Embedder | None) -> dict[str, CheckResult]:
+def examine(vault: Vault, folder: Folder, embedder: Embedder | None) -> dict[str, CheckResult]:
     models = Models(lambda: embedder)
     return {finding.check: finding for finding in Doctor(vault, DiskFiles(), [folder], models)()}
 
@@ -71,7 +71,7 @@ def failed(findings: dict[str, CheckResult]) -> list[str]:
 
 
 @pytest.mark.parametrize("embedder", [StaticEmbedder(), HashingEmbedder()], ids=["static", "hashing"])
-def test_a_sound_vault_passes_every_check(vault: SqliteVault, folder: Folder, embedder: Embedder) -> None:
+def test_a_sound_vault_passes_every_check(vault: Vault, folder: Folder, embedder: Embedder) -> None:
     """All checks come in their order, all well, none with a way out; the ranking self-test is named."""
     EmbedPending(vault, embedder)()
 
@@ -85,12 +85,12 @@ def test_a_sound_vault_passes_every_check(vault: SqliteVault, folder: Folder, em
     assert findings["content types"].detail == "note 30"
 
 
-def test_an_empty_vault_without_a_model_is_sound(vault: SqliteVault, tmp_path: Path) -> None:
+def test_an_empty_vault_without_a_model_is_sound(vault: Vault, tmp_path: Path) -> None:
     """Nothing indexed and nothing configured is a state, not an illness."""
     assert failed(examine(vault, Folder("notes", str(tmp_path)), None)) == []
 
 
-def test_words_alone_are_sound(vault: SqliteVault, folder: Folder) -> None:
+def test_words_alone_are_sound(vault: Vault, folder: Folder) -> None:
     """Without a model the texts that have no vector are no backlog."""
     findings = examine(vault, folder, None)
 
@@ -98,21 +98,23 @@ def test_words_alone_are_sound(vault: SqliteVault, folder: Folder) -> None:
     assert "words" in findings["model"].detail
 
 
-def dangle(vault: SqliteVault) -> None:
+def dangle(vault: Vault) -> None:
     """Lose the text of a document."""
-    vault._db.write("pragma foreign_keys = off")
-    vault._db.write("delete from content where hash = (select hash from documents limit 1)")
+    vault.storage._db.write("pragma foreign_keys = off")
+    vault.storage._db.write("delete from content where hash = (select hash from documents limit 1)")
 
 
-def give_up(vault: SqliteVault) -> None:
+def give_up(vault: Vault) -> None:
     """Fail at every text."""
     EmbedPending(vault, MuteEmbedder())()
 
 
-def exchange(vault: SqliteVault) -> None:
+def exchange(vault: Vault) -> None:
     """Store other vectors than the model gives."""
     EmbedPending(vault, HashingEmbedder())()
-    vault._db.write("update space_vectors set vector = ?", (HashingEmbedder().embed_query("something else"),))
+    vault.storage._db.write(
+        "update space_vectors set vector = ?", (HashingEmbedder().embed_query("something else"),)
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,9 +128,9 @@ def exchange(vault: SqliteVault) -> None:
     ids=["damaged storage", "backlog", "given up", "other vectors"],
 )  # fmt: skip
 def test_a_finding_and_its_way_out(
-    vault: SqliteVault,
+    vault: Vault,
     folder: Folder,
-    spoil: Callable[[SqliteVault], object],
+    spoil: Callable[[Vault], object],
     embedder: Embedder | None,
     check: str,
     detail: str,
@@ -144,7 +146,7 @@ def test_a_finding_and_its_way_out(
     assert finding.way_out.endswith(way_out) and finding.way_out
 
 
-def test_a_folder_that_is_gone(vault: SqliteVault, folder: Folder) -> None:
+def test_a_folder_that_is_gone(vault: Vault, folder: Folder) -> None:
     """The missing folder is named, and how to live without it."""
     finding = examine(vault, Folder("old", folder.root + "-gone"), None)["folder old"]
 
@@ -154,9 +156,11 @@ def test_a_folder_that_is_gone(vault: SqliteVault, folder: Folder) -> None:
 
 
 @pytest.mark.parametrize("grain", ["line", "passage", "document"])
-def test_a_lost_entry_of_any_grain(vault: SqliteVault, folder: Folder, grain: str) -> None:
+def test_a_lost_entry_of_any_grain(vault: Vault, folder: Folder, grain: str) -> None:
     """One row less than the records have fails the check, and only that grain is named."""
-    vault._db.write(f"delete from lexical_{grain} where rowid = (select min(rowid) from lexical_{grain})")
+    vault.storage._db.write(
+        f"delete from lexical_{grain} where rowid = (select min(rowid) from lexical_{grain})"
+    )
 
     findings = examine(vault, folder, None)
 
@@ -165,7 +169,7 @@ def test_a_lost_entry_of_any_grain(vault: SqliteVault, folder: Folder, grain: st
     assert ";" not in findings["lexical index"].detail
 
 
-def test_vectors_of_another_model(vault: SqliteVault, folder: Folder) -> None:
+def test_vectors_of_another_model(vault: Vault, folder: Folder) -> None:
     """Both models are named, nothing is compared between them; without any model the vectors are useless."""
     EmbedPending(vault, HashingEmbedder())()
 
@@ -193,7 +197,7 @@ NEARLY = struct.pack("<64f", 0.126, *([0.125] * 63))
     ids=["constant", "nearly constant", "zeros", "not a number", "wrong length"],
 )
 def test_a_degenerate_model(
-    vault: SqliteVault, folder: Folder, spoil: Callable[[Vector], Vector], reason: str
+    vault: Vault, folder: Folder, spoil: Callable[[Vector], Vector], reason: str
 ) -> None:
     """A model that answers with the same, with nothing or with rubbish is found out before it is trusted."""
     finding = examine(vault, folder, Degenerate(spoil))["model canary"]
@@ -202,7 +206,7 @@ def test_a_degenerate_model(
     assert reason in finding.detail
 
 
-def test_a_model_that_ranks_wrong_way_round(vault: SqliteVault, folder: Folder) -> None:
+def test_a_model_that_ranks_wrong_way_round(vault: Vault, folder: Folder) -> None:
     """Questions that are far from what they mean are counted and quoted."""
 
     class Opposite(HashingEmbedder):
@@ -218,7 +222,7 @@ def test_a_model_that_ranks_wrong_way_round(vault: SqliteVault, folder: Folder) 
     assert finding.detail.startswith("6 of 6 questions are not nearest to what they mean: ")
 
 
-def test_a_check_that_raises_is_a_finding(vault: SqliteVault, folder: Folder) -> None:
+def test_a_check_that_raises_is_a_finding(vault: Vault, folder: Folder) -> None:
     """A dead model and a burning disk fail their own checks; all others are still made."""
     EmbedPending(vault, HashingEmbedder())()
 

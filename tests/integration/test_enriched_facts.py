@@ -16,7 +16,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.knowledge.enriching import EnrichReport, enriching
@@ -51,7 +51,7 @@ class Enriched:
         """Bring these notes into the vault and enrich what waits."""
         for name in names:
             (self.folder / name).write_text(NOTES[name], "utf-8")
-        with closing(SqliteVault(str(self.file))) as vault:
+        with closing(open_vault(str(self.file))) as vault:
             clock = ManualClock(NOW_MS)
             UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(self.folder)))
             generator = ScriptedGenerator(self._answer)

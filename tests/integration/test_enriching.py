@@ -17,7 +17,7 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import publish
@@ -31,6 +31,7 @@ from clawmem.ports.notes import ATTEMPTS
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.relations import RelationKind
+from clawmem.ports.vault import Vault
 
 DATA = Path(__file__).parents[1] / "data"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "notes"
@@ -44,8 +45,8 @@ LEAST_PRECISION, LEAST_RECALL = 0.9, 0.7  # .97 and .76 are measured
 
 
 @pytest.fixture(scope="module")
-def enriched() -> Iterator[SqliteVault]:
-    vault, clock = SqliteVault(":memory:"), ManualClock(NOW_MS)
+def enriched() -> Iterator[Vault]:
+    vault, clock = open_vault(":memory:"), ManualClock(NOW_MS)
     update = UpdateCollection(vault, DiskFiles(), clock, parse_yaml)
     for name, folder in (("notes", EXAMPLES), ("owner", DATA / "ownervault")):
         update(Folder(name, str(folder.resolve())))
@@ -55,7 +56,7 @@ def enriched() -> Iterator[SqliteVault]:
     vault.close()
 
 
-def test_something_comes_of_it(enriched: SqliteVault) -> None:
+def test_something_comes_of_it(enriched: Vault) -> None:
     """Every document has a note, most have names, and many are linked by vectors and by names."""
     documents = enriched.documents.latest()
     relations = enriched.relations.counts()
@@ -64,10 +65,10 @@ def test_something_comes_of_it(enriched: SqliteVault) -> None:
     assert sum(bool(enriched.entities.mentions(one.id)) for one in documents) > 0.6 * len(documents)
     assert relations[RelationKind.ENTITY] > 500
     assert relations[RelationKind.SEMANTIC] > 50
-    assert enriched.check() == []
+    assert enriched.storage.check() == []
 
 
-def test_names_are_names(enriched: SqliteVault) -> None:
+def test_names_are_names(enriched: Vault) -> None:
     """Of what is taken for a name in thirty labelled documents nearly all is one, and most names are found."""
     labelled = json.loads((DATA / "names_labelled.json").read_text("utf-8"))
     found = right = there = 0
@@ -89,7 +90,7 @@ def _is_meant(name: str, label: str) -> bool:
     return set(label.split()) <= set(name.split()) and (label == name or name.split()[0] == label)
 
 
-def test_a_first_name_is_somebody(enriched: SqliteVault) -> None:
+def test_a_first_name_is_somebody(enriched: Vault) -> None:
     """Who is listed by a full name in one note is known by the first name in others."""
     [tomasz] = enriched.entities.search("tomasz", 5)
 
@@ -97,7 +98,7 @@ def test_a_first_name_is_somebody(enriched: SqliteVault) -> None:
     assert tomasz.mention_count >= 8
 
 
-def test_the_graph_sees_it(enriched: SqliteVault) -> None:
+def test_the_graph_sees_it(enriched: Vault) -> None:
     """A question by a name reaches documents along what was found, which without the graph are not among the answers."""
     request = read_request("who works on Redis and Postgres", now_ms=NOW_MS, limit=10)
     found = [
@@ -153,7 +154,7 @@ class World:
     """A vault with three notes, and a model that answers what it is told to."""
 
     def __init__(self, answer: Callable[[str], str] = script, calls_a_day: int = 100) -> None:
-        self.vault, self.clock, self.files = SqliteVault(":memory:"), ManualClock(NOW_MS), MemoryFiles()
+        self.vault, self.clock, self.files = open_vault(":memory:"), ManualClock(NOW_MS), MemoryFiles()
         self.asked: list[str] = []
         self.answer = answer
         self.write(**NOTES)
@@ -219,7 +220,7 @@ def weak(prompt: str) -> str:
 
 def test_a_weak_model_yields_something_of_everything() -> None:
     """Over notes as people write them there are notes, names, links and facts, none of them by accident zero."""
-    with closing(SqliteVault(":memory:")) as vault:
+    with closing(open_vault(":memory:")) as vault:
         clock = ManualClock(NOW_MS)
         UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(EXAMPLES.resolve())))
         EmbedPending(vault, HashingEmbedder())()
@@ -342,7 +343,7 @@ def test_a_page_that_says_what_it_mentions_keeps_that() -> None:
     """What was said on purpose is not replaced by what rules find."""
     world = World()
     document = Document("_clawmem", "entities/ann.md", "Ann", "h", "s", WHEN, WHEN, WHEN)
-    with world.vault.writing():
+    with world.vault.transactions.writing():
         number = publish(world.vault, document, "Ann knows Redis and Postgres.", [])
         world.vault.entities.set_mentions(number, [Entity("default:person:ann", "Ann", "person")])
     world.enrich()

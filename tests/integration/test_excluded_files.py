@@ -17,7 +17,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.files import MemoryFiles
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.exclusions import Exclusions
 from clawmem.app.services.indexing.folders import Folder, scan_folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -157,7 +157,7 @@ def test_an_unreadable_ignore_file_changes_nothing_below_it() -> None:
     """New notes next to it wait, because it may exclude them; those that were served stay."""
     files = MemoryFiles()
     files.write("/notes/work/plan.md", TEXT.encode())
-    with closing(SqliteVault(":memory:")) as vault:
+    with closing(open_vault(":memory:")) as vault:
         update = UpdateCollection(vault, files, ManualClock(), parse_yaml)
         update(Folder("notes", "/notes"))
         for name in (".gitignore", "new.md"):

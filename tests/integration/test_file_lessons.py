@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.file_lessons import FileLessons
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.retrieval.pipelines.search import search
@@ -22,8 +22,8 @@ SET = json.loads((Path(__file__).parents[1] / "data" / "file_lessons.json").read
 @pytest.fixture(scope="module")
 def lessons() -> Iterator[FileLessons]:
     """Over a vault with the notes of the set."""
-    vault = SqliteVault(":memory:")
-    with vault.writing():
+    vault = open_vault(":memory:")
+    with vault.transactions.writing():
         for path, (content_type, body) in SET["notes"].items():
             title = body.splitlines()[0].strip("# ")
             publish(

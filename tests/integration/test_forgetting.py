@@ -9,7 +9,7 @@ import pytest
 from command_line import Invoke, configure
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
@@ -88,7 +88,7 @@ def test_settings_reach_the_answers(remembered: Invoke, home: Path) -> None:
     """What the config file says of days is what counts for the answers of models as well."""
     configure(home, "retention_days: 10")
     (file,) = home.rglob("index.sqlite")
-    with closing(SqliteVault(str(file))) as vault:
+    with closing(open_vault(str(file))) as vault:
         days_old(vault, 12, 5, now_ms=SystemClock().now_ms())
 
         assert remembered("search", "redis").exit_code == 0
@@ -106,7 +106,7 @@ def test_relations_of_what_was_forgotten(vault: Vault, reason: InactiveReason) -
     pairs = ((one, two), (two, three), (one, three))
     vault.relations.put(Relation(*pair, RelationKind.CAUSAL, 0.8, "hand") for pair in pairs)
 
-    with vault.writing():
+    with vault.transactions.writing():
         assert withdraw(vault, [two], reason) == 1
 
     assert vault.relations.counts() == {RelationKind.CAUSAL: 1}
@@ -118,7 +118,7 @@ def test_forgetting_can_be_taken_back(vault: Vault) -> None:
     one, two = (save(vault, f"{name}.md") for name in "ab")
     vault.relations.put([Relation(one, two, RelationKind.CAUSAL, 0.8, "hand")])
 
-    with pytest.raises(ZeroDivisionError), vault.writing():
+    with pytest.raises(ZeroDivisionError), vault.transactions.writing():
         withdraw(vault, [two], InactiveReason.FORGOTTEN)
         raise ZeroDivisionError
 

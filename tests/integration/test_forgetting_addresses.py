@@ -159,7 +159,7 @@ def test_a_merged_note_names_its_successor(addressed: Invoke, services: Services
     """By path, title or docid: its state and what stands for it, and nothing is changed."""
     older, newer = document_id(PUMP), document_id("work/observations/pumps.md")
     docid = docid_of(addressed, PUMP)
-    with services.vault.writing():
+    with services.vault.transactions.writing():
         withdraw(services.vault, [older], InactiveReason.SUPERSEDED)
         services.vault.journal.replace(Replacement(newer, (older,), "the same", "2026-11-01T00:00:00.000Z"))
     before = rows()

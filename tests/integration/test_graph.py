@@ -67,7 +67,7 @@ class TestTemporal:
 
     def test_more_than_one_transaction(self, memory: Remembering) -> None:
         """A vault of more documents than one transaction takes has one unbroken chain, and progress is told."""
-        with memory.vault.writing():
+        with memory.vault.transactions.writing():
             for number in range(BATCH + 5):
                 save(memory.vault, f"{number:04}.md", f"Text {number}.")
         told: list[tuple[int, int]] = []

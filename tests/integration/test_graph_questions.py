@@ -11,7 +11,7 @@ from graph_vault import GARDEN, KETTLE, NOTES, OUTAGE, POSTGRES, Remembering
 from notes_vault import MuteEmbedder
 
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.domain.retrieval.intent import Intent
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelUnavailable
@@ -189,7 +189,7 @@ class TestUndecided:
 
 class TestCommands:
     def relate(self, home: Path) -> None:
-        vault = SqliteVault(str(home / ".cache" / "clawmem" / "index.sqlite"))
+        vault = open_vault(str(home / ".cache" / "clawmem" / "index.sqlite"))
         ids = {document.path: document.id for document in vault.documents.latest()}
         redis, postgres = (
             ids[f"decisions/{name}.md"] for name in ("2026-02-11-redis", "2026-06-09-postgres")

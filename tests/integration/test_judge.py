@@ -11,7 +11,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -23,10 +23,11 @@ from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.relevance import DEFAULT_FLOOR
 from clawmem.domain.retrieval.routing import Route
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.vault import Vault
 
 BOAT = Path(__file__).parents[1] / "data" / "ownervault" / "boat"
 KNOWN = "Where is the mooring on the Zuidlaardermeer?"
-WAYS: dict[str, Callable[[SqliteVault], Ask]] = {
+WAYS: dict[str, Callable[[Vault], Ask]] = {
     "search": search,
     "vsearch": lambda vault: vsearch(vault, StaticEmbedder()),
     "query": lambda vault: query(vault, StaticEmbedder()),
@@ -37,21 +38,21 @@ UNKNOWN = ("who painted the Isenheim altarpiece", "flurb the wenkish grobbles un
 
 
 @pytest.fixture(scope="module")
-def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
+def vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """A few notes on one subject, with vectors."""
-    opened = SqliteVault(str(tmp_path_factory.mktemp("judge") / "vault.db"))
+    opened = open_vault(str(tmp_path_factory.mktemp("judge") / "vault.db"))
     UpdateCollection(opened, DiskFiles(), ManualClock(), parse_yaml)(Folder("boat", str(BOAT)))
     EmbedPending(opened, StaticEmbedder())()
     yield opened
     opened.close()
 
 
-def ask(vault: SqliteVault, question: str, *, verb: str = "query", floor: float = 0.0) -> Answer:
+def ask(vault: Vault, question: str, *, verb: str = "query", floor: float = 0.0) -> Answer:
     return WAYS[verb](vault)(read_request(question, now_ms=START_MS, floor=floor))
 
 
 @pytest.mark.parametrize("verb", ["search", "query"])
-def test_what_is_known_is_told_at_the_default_floor(vault: SqliteVault, verb: str) -> None:
+def test_what_is_known_is_told_at_the_default_floor(vault: Vault, verb: str) -> None:
     """The floor takes nothing from a question that the notes answer."""
     found = ask(vault, KNOWN, verb=verb, floor=DEFAULT_FLOOR)
 
@@ -61,7 +62,7 @@ def test_what_is_known_is_told_at_the_default_floor(vault: SqliteVault, verb: st
 
 @pytest.mark.parametrize("verb", ["search", "query"])
 @pytest.mark.parametrize("question", UNKNOWN)
-def test_what_is_unknown_is_met_with_silence(vault: SqliteVault, verb: str, question: str) -> None:
+def test_what_is_unknown_is_met_with_silence(vault: Vault, verb: str, question: str) -> None:
     """Below the floor the answer is empty, and the trace says how likely it was."""
     found = ask(vault, question, verb=verb, floor=DEFAULT_FLOOR)
 
@@ -72,7 +73,7 @@ def test_what_is_unknown_is_met_with_silence(vault: SqliteVault, verb: str, ques
         assert f"nothing here answers: {found.answered:.2f}, floor {DEFAULT_FLOOR:.2f}" in notes
 
 
-def test_without_a_floor_everything_is_shown_with_its_confidence(vault: SqliteVault) -> None:
+def test_without_a_floor_everything_is_shown_with_its_confidence(vault: Vault) -> None:
     """Who asks sees what comes nearest, and that it is unlikely."""
     found = ask(vault, UNKNOWN[0])
 
@@ -80,7 +81,7 @@ def test_without_a_floor_everything_is_shown_with_its_confidence(vault: SqliteVa
     assert all(0 <= (one.confidence or 0) < DEFAULT_FLOOR for one in found.results)
 
 
-def test_an_item_is_never_likelier_than_that_anything_answers(vault: SqliteVault) -> None:
+def test_an_item_is_never_likelier_than_that_anything_answers(vault: Vault) -> None:
     """That this one answers implies that something does."""
     found = ask(vault, KNOWN)
 
@@ -88,21 +89,21 @@ def test_an_item_is_never_likelier_than_that_anything_answers(vault: SqliteVault
     assert all(one.confidence is not None and one.confidence <= found.answered for one in found.results)
 
 
-def test_confidence_is_comparable_between_questions(vault: SqliteVault) -> None:
+def test_confidence_is_comparable_between_questions(vault: Vault) -> None:
     """Each list has a best item; only one of them answers."""
     known, unknown = ask(vault, KNOWN).results[0], ask(vault, UNKNOWN[0]).results[0]
 
     assert (known.confidence or 0) > 5 * (unknown.confidence or 0)
 
 
-def test_lines_are_judged_too(vault: SqliteVault) -> None:
+def test_lines_are_judged_too(vault: Vault) -> None:
     """A line has its own model of places."""
     request = read_request(KNOWN, now_ms=START_MS, unit=Unit.LINE)
 
     assert all(one.confidence is not None for one in query(vault, StaticEmbedder())(request).results)
 
 
-def test_a_plan_is_as_likely_as_its_likeliest_part(vault: SqliteVault) -> None:
+def test_a_plan_is_as_likely_as_its_likeliest_part(vault: Vault) -> None:
     """Half a question that is answered is an answer; silence is for one of which no part is."""
     half, none = f"{UNKNOWN[0]} and also {KNOWN}", f"{UNKNOWN[0]} and also {UNKNOWN[1]}"
 
@@ -114,7 +115,7 @@ def test_a_plan_is_as_likely_as_its_likeliest_part(vault: SqliteVault) -> None:
     assert all(one.confidence is None for one in known.results)
 
 
-def test_by_meaning_alone_nothing_is_judged(vault: SqliteVault) -> None:
+def test_by_meaning_alone_nothing_is_judged(vault: Vault) -> None:
     """A floor that would not be kept is refused, with the way out; without one there is no confidence."""
     with pytest.raises(InvalidInput, match="Ask with query"):
         ask(vault, KNOWN, verb="vsearch", floor=DEFAULT_FLOOR)
@@ -125,7 +126,7 @@ def test_by_meaning_alone_nothing_is_judged(vault: SqliteVault) -> None:
 
 
 @pytest.mark.parametrize("mode", [Route.SEMANTIC, Route.HYBRID, Route.CAUSAL, Route.COMPLEX, Route.KEYWORD])
-def test_one_way_in_keeps_to_the_floor(vault: SqliteVault, mode: Route) -> None:
+def test_one_way_in_keeps_to_the_floor(vault: Vault, mode: Route) -> None:
     """Whichever way a question takes, it says how likely it is answered, and is silent below the floor."""
     retrieve = MemoryRetrieve(vault, {name: lambda make=make: make(vault) for name, make in WAYS.items()})
 

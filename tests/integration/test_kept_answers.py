@@ -17,9 +17,10 @@ from clawmem.adapters.sqlite import vector_index, vector_scan
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, _best, _best_in_bulk
 from clawmem.adapters.sqlite.quantized_vectors import rounded
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import any_of, cosine, entry, filler, save, unit_vector
 from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Scope, VectorEntry
+from clawmem.ports.vault import Vault
 
 QUESTION = any_of("anvil", "quince")
 
@@ -27,7 +28,7 @@ QUESTION = any_of("anvil", "quince")
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     place = tmp_path / "vault.sqlite"
-    with closing(SqliteVault(str(place))) as vault:
+    with closing(open_vault(str(place))) as vault:
         for number in range(1, 4):
             save(vault, f"{number}.md")
         vault.lexical.put([entry(1, "anvil quince"), entry(2, "anvil"), *filler()])
@@ -35,12 +36,12 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def reader(path: Path) -> Iterator[SqliteVault]:
-    with closing(SqliteVault(str(path), read_only=True)) as vault:
+def reader(path: Path) -> Iterator[Vault]:
+    with closing(open_vault(str(path), read_only=True)) as vault:
         yield vault
 
 
-def found(vault: SqliteVault) -> list[int]:
+def found(vault: Vault) -> list[int]:
     return [hit.key.document_id for hit in vault.lexical.search(QUESTION, Grain.PASSAGE, 10)]
 
 
@@ -100,18 +101,18 @@ class TestKept:
 class TestWords:
     """What a term was found to add to the score of each entry."""
 
-    def test_another_connection_changes_them(self, path: Path, reader: SqliteVault) -> None:
+    def test_another_connection_changes_them(self, path: Path, reader: Vault) -> None:
         """A reader that has been asked before answers from what is there now."""
         assert found(reader) == found(reader) == [1, 2]
-        with closing(SqliteVault(str(path))) as writer:
+        with closing(open_vault(str(path))) as writer:
             writer.lexical.put([entry(3, "quince quince")])
             writer.lexical.remove(2)
         assert sorted(found(reader)) == [1, 3]
 
-    def test_what_was_taken_back_never_was(self, path: Path, reader: SqliteVault) -> None:
+    def test_what_was_taken_back_never_was(self, path: Path, reader: Vault) -> None:
         """Neither for who wrote it nor for anybody else."""
-        with closing(SqliteVault(str(path))) as writer:
-            with suppress(KeyError), writer.writing():
+        with closing(open_vault(str(path))) as writer:
+            with suppress(KeyError), writer.transactions.writing():
                 writer.lexical.put([entry(3, "quince quince")])
                 assert sorted(found(writer)) == [1, 2, 3]
                 raise KeyError
@@ -121,14 +122,14 @@ class TestWords:
 
     def test_another_vault_in_its_place(self, path: Path, tmp_path: Path) -> None:
         """LruCache is what lies in a file, not what lay under its name."""
-        with closing(SqliteVault(str(path), read_only=True)) as vault:
+        with closing(open_vault(str(path), read_only=True)) as vault:
             assert found(vault) == [1, 2]
         path.unlink()
-        with closing(SqliteVault(str(path))) as vault:
+        with closing(open_vault(str(path))) as vault:
             vault.lexical.put([entry(2, "quince"), *filler()])
             assert found(vault) == [2]
 
-    def test_threads_side_by_side(self, reader: SqliteVault) -> None:
+    def test_threads_side_by_side(self, reader: Vault) -> None:
         """All get the same."""
         answers: list[list[int]] = []
         threads = [threading.Thread(target=lambda: answers.append(found(reader))) for _ in range(8)]
@@ -146,7 +147,7 @@ class TestVectors:
         """The same hits with the same scores, with a scope and without."""
         rng = random.Random(7)
         vectors = [unit_vector(*(rng.gauss(0, 1) for _ in range(16))) for _ in range(60)]
-        with closing(SqliteVault(str(path))) as vault:
+        with closing(open_vault(str(path))) as vault:
             ids = [save(vault, f"v{n}.md", collection="notes" if n % 3 else "journal") for n in range(60)]
             vault.vectors.put(VectorEntry(FragmentKey(n, 0), v) for n, v in zip(ids, vectors, strict=True))
             for scope in (EVERYTHING, Scope(frozenset({"journal"})), Scope(frozenset({"nowhere"}))):
@@ -163,7 +164,7 @@ class TestVectors:
         vectors = [unit_vector(*(1 + rng.gauss(0, 0.01) for _ in range(16))) for _ in range(60)]
         monkeypatch.setattr(vector_scan, "_ROWS_AT_ONCE", 7)
         monkeypatch.setattr(vector_index, "ASKED_OFTEN", 10**9)
-        with closing(SqliteVault(str(path))) as vault:
+        with closing(open_vault(str(path))) as vault:
             ids = [save(vault, f"v{n}.md") for n in range(60)]
             vault.vectors.put(VectorEntry(FragmentKey(n, 0), v) for n, v in zip(ids, vectors, strict=True))
             for vector in vectors[:20]:

@@ -15,7 +15,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -54,7 +54,7 @@ EVERY = SAID | {LATER: (AT_LAST, ("Postgres", "replaced", "MySQL"), ("ledger", "
 
 @pytest.fixture
 def vault() -> Iterator[Vault]:
-    with closing(SqliteVault(":memory:")) as one:
+    with closing(open_vault(":memory:")) as one:
         yield one
 
 
@@ -135,7 +135,7 @@ class TestWhatEnds:
         if how == "changed":
             writing(POSTGRES, "It was only a thought")
         else:
-            with vault.writing():
+            with vault.transactions.writing():
                 withdraw(vault, [writing.id(POSTGRES)], InactiveReason.FORGOTTEN)
 
         assert writing.history() == [("uses", "MySQL", "2026-01-10", "")]
@@ -151,7 +151,7 @@ class TestWhatEnds:
         if how == "changed":
             writing(POSTGRES, "It was only a thought")
         else:
-            with vault.writing():
+            with vault.transactions.writing():
                 withdraw(vault, [writing.id(POSTGRES)], InactiveReason(how))
         assert ("uses", "MySQL", "2026-01-10", "2026-06-01") in writing.history()
 
@@ -175,7 +175,7 @@ class TestWhatEnds:
         writing = Writing(vault)
         for path in (MYSQL, POSTGRES):
             writing(path, EVERY[path][0])
-        with vault.writing():
+        with vault.transactions.writing():
             withdraw(vault, [writing.id(POSTGRES)], InactiveReason.ARCHIVED)
 
         assert ("uses", "MySQL", "2026-01-10", "2026-03-20") in writing.history()
@@ -200,7 +200,7 @@ def test_a_name_that_two_have_is_neither(vault: Vault, kinds: tuple[str, ...], m
 
 def test_what_ended_it_is_told(remembered: Invoke, home: Path) -> None:
     """A fact names its sentence, and the note that says that it is over; a day asks for what held then."""
-    with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
+    with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
         old, new = save(vault, "old.md", "Old."), save(vault, "new.md", "New.")
         ledger, mysql = (Entity(entity_id(name, "concept"), name, "concept") for name in ("ledger", "MySQL"))
         uses = Triple(ledger, "uses", mysql, old, "2026-01-10", said="It uses MySQL.")
@@ -256,7 +256,7 @@ def test_names_of_documents_that_nobody_tuned_on() -> None:
     files, clock = MemoryFiles(), ManualClock(NOW_MS)
     for one in held_out:
         files.write(f"/held/{one['path']}", one["text"].encode(), mtime_ns=1)
-    with closing(SqliteVault(":memory:")) as vault:
+    with closing(open_vault(":memory:")) as vault:
         UpdateCollection(vault, files, clock, parse_yaml)(Folder("held", "/held"))
         Enrich(vault, clock)()
         found = {

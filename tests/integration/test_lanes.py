@@ -12,7 +12,6 @@ import pytest
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.knowledge.enriching import enriching
@@ -30,6 +29,7 @@ from clawmem.ports.errors import VaultFull, VaultLocked
 from clawmem.ports.journal import Run, RunStatus
 from clawmem.ports.records import Document
 from clawmem.ports.telemetry import Recall, RecallHit
+from clawmem.ports.vault import Vault
 
 NOW_MS = 1_700_000_000_000
 DAY_MS = 86_400_000
@@ -39,7 +39,7 @@ TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fail
 class World:
     """A vault with something that was observed twice, and lanes over it."""
 
-    def __init__(self, vault: SqliteVault) -> None:
+    def __init__(self, vault: Vault) -> None:
         self.vault, self.clock = vault, ManualClock(NOW_MS)
         observe(vault, self.clock, *TWICE)
 
@@ -75,8 +75,8 @@ class World:
         return self.vault.documents.latest()
 
 
-def observe(vault: SqliteVault, clock: ManualClock, *texts: str) -> None:
-    with vault.writing():
+def observe(vault: Vault, clock: ManualClock, *texts: str) -> None:
+    with vault.transactions.writing():
         for number, text in enumerate(texts, start=len(vault.documents.latest())):
             path = f"agent/observations/2023-11-1{number}-one-observation-{number}.md"
             Memories(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
@@ -87,7 +87,7 @@ def rows(ticked: LaneTick) -> list[tuple[str, str, str]]:
 
 
 @pytest.fixture
-def world(vault: SqliteVault) -> World:
+def world(vault: Vault) -> World:
     return World(vault)
 
 
@@ -172,7 +172,7 @@ def test_who_lost_the_lane_writes_nothing(world: World) -> None:
 
     assert rows(ticked) == [("consolidate", "failed", "lease_lost")]
     assert len(world.served()) == 2
-    other.check()
+    other.storage.check()
 
 
 def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:

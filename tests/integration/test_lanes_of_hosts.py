@@ -20,19 +20,20 @@ from typer.testing import CliRunner
 
 import clawmem
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.interfaces.cli.command_line import cli
 from clawmem.app.serve.background import lane_threads
 from clawmem.app.services.capture.memories import Memories
 from clawmem.app.settings.model import load_settings
 from clawmem.ports.journal import RunStatus
+from clawmem.ports.vault import Vault
 
 NOW_MS = 1_700_000_000_000
 TWICE = ("The export of Hartmann fails on Fridays", "The export of Hartmann fails on Fridays!")
 
 
-def observe(vault: SqliteVault, clock: ManualClock, *texts: str) -> None:
-    with vault.writing():
+def observe(vault: Vault, clock: ManualClock, *texts: str) -> None:
+    with vault.transactions.writing():
         for number, text in enumerate(texts, start=len(vault.documents.latest())):
             path = f"agent/observations/2023-11-1{number}-one-observation-{number}.md"
             Memories(vault, clock).write(path, text, f"# {text}\n\n> {text}\n", "observation", 0.8)
@@ -43,7 +44,7 @@ def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("CLAWMEM_NO_LOCAL_MODELS", "true")
     path = tmp_path / "vault.sqlite"
-    vault = SqliteVault(str(path))
+    vault = open_vault(str(path))
     observe(vault, ManualClock(NOW_MS), *TWICE)
     vault.close()
 
@@ -182,7 +183,7 @@ def test_of_two_processes_one_works(tmp_path: Path, invoke: Callable[..., Any]) 
         winner.wait()
         assert invoke("lanes", "run", "--lane", "light", "--json")["runs"][1]["status"] == "completed"
 
-    vault = SqliteVault(str(path))
+    vault = open_vault(str(path))
     lease = vault.leases.acquire("light-consolidation", "me", now_ms=NOW_MS, ttl_ms=1)
     runs = vault.journal.runs(9, phase="gate") + vault.journal.runs(9, phase="consolidate")
     vault.close()

@@ -14,7 +14,7 @@ from command_line import write_notes
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite import connections
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.operations.search import AnswerRecorder
@@ -78,7 +78,7 @@ def opened(tmp_path: Path, notes: Path, backend: str) -> Iterator[Services]:
     with open_services(settings) as services:
         services.update(Folder("notes", str(notes)))
         services.embed()
-        services.vault.keep_up()
+        services.indexes.keep_up()
         yield services
 
 
@@ -238,13 +238,13 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
         assert (report.added, len(report.problems)) == (0, 1)
         assert "safe.md was forgotten on request" in report.problems[0]
         assert not any(services.prove(done).values())
-        assert services.vault.check() == []
+        assert services.vault.storage.check() == []
         assert services.pipelines.named("search")(read_request("harbour office", now_ms=0)).results
 
 
 def test_it_is_not_captured_again(tmp_path: Path) -> None:
     """A forgotten sentence of a conversation: its profile, handoff and sighting go, and reading it again adds nothing."""
-    with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+    with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
         world = World(vault, ManualClock(), tmp_path)
         session = world.session("s1", *LEDGER)
         world.extract(session)

@@ -3,28 +3,28 @@ from __future__ import annotations
 import pytest
 
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.documents.lookup import Lookup, MultiGet
 from clawmem.app.services.indexing.publish import publish, withdraw
 from clawmem.app.services.indexing.source import parse_source
 from clawmem.ports.errors import Ambiguous, InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
+from clawmem.ports.vault import Vault
 
 STAMP = SourceStamp(1, 1_690_000_000_000_000_000)
 ROOTS = {"notes": "/home/ada/notes", "tasks": "/srv/tasks/"}
 
 
 @pytest.fixture
-def lookup(vault: SqliteVault) -> Lookup:
+def lookup(vault: Vault) -> Lookup:
     return Lookup(vault, ROOTS, home="/home/ada")
 
 
-def put(vault: SqliteVault, name: str, source: str | None = None) -> Document:
+def put(vault: Vault, name: str, source: str | None = None) -> Document:
     """A document at ``collection/path``; without *source* its name is all it says."""
     collection, _, path = name.partition("/")
     data = (name if source is None else source).encode()
     parsed = parse_source(data, collection, path, STAMP, now_ms=1_700_000_000_000, parse_yaml=parse_yaml)
-    with vault.writing():
+    with vault.transactions.writing():
         document_id = publish(vault, parsed.document, parsed.body, parsed.fragments)
     saved = vault.documents.get(document_id)
     assert saved is not None
@@ -39,7 +39,7 @@ class TestByDocid:
     @pytest.mark.parametrize("length", [6, 7, 64])
     @pytest.mark.parametrize("mark", ["", "#"])
     def test_any_prefix_from_six_digits_on(
-        self, vault: SqliteVault, lookup: Lookup, length: int, mark: str
+        self, vault: Vault, lookup: Lookup, length: int, mark: str
     ) -> None:
         """Six to all 64 digits, in either case, with or without a hash sign, name the document."""
         document = put(vault, "notes/a.md")
@@ -47,13 +47,13 @@ class TestByDocid:
 
         assert lookup.find(mark + document.hash[:length].upper()).id == document.id
 
-    def test_bare_digits_may_be_a_path(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_bare_digits_may_be_a_path(self, vault: Vault, lookup: Lookup) -> None:
         """Hex digits that no hash begins with are read as the end of a path."""
         document = put(vault, "notes/facade")
 
         assert lookup.find("facade").id == document.id
 
-    def test_same_body_at_two_paths_is_ambiguous(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_same_body_at_two_paths_is_ambiguous(self, vault: Vault, lookup: Lookup) -> None:
         """The same content twice is two documents; the error names both, and each name given resolves."""
         put(vault, "notes/b.md", "Same.")
         first = put(vault, "notes/a.md", "Same.")
@@ -87,7 +87,7 @@ class TestByPlace:
             "sub\\a.md",
         ],
     )
-    def test_every_way_to_say_where(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
+    def test_every_way_to_say_where(self, vault: Vault, lookup: Lookup, name: str) -> None:
         """Virtual, complete, partial, absolute and home paths mean the same document, with a line or not."""
         document = put(vault, "notes/sub/a.md")
         put(vault, "tasks/b.md")
@@ -95,7 +95,7 @@ class TestByPlace:
         assert lookup.find(name).id == document.id
         assert lookup.find(f"{name}:7").id == document.id
 
-    def test_windows_paths_below_a_root(self, vault: SqliteVault) -> None:
+    def test_windows_paths_below_a_root(self, vault: Vault) -> None:
         """A drive letter and backslashes are compared with the root as text."""
         document = put(vault, "notes/sub/a.md")
 
@@ -106,28 +106,28 @@ class TestByPlace:
     @pytest.mark.parametrize(
         "name", ["d/a.md", "otes/a.md", "A.md", "/home/ada/notesx/a.md", "clawmem://tasks/a.md"]
     )
-    def test_parts_of_a_name_do_not_fit(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
+    def test_parts_of_a_name_do_not_fit(self, vault: Vault, lookup: Lookup, name: str) -> None:
         """A name fits from a slash on, to the letter, and a complete place fits only itself."""
         put(vault, "notes/a.md")
 
         with pytest.raises(NotFound):
             lookup.find(name)
 
-    def test_without_home_a_tilde_is_a_character(self, vault: SqliteVault) -> None:
+    def test_without_home_a_tilde_is_a_character(self, vault: Vault) -> None:
         """Nobody said where home is, so nothing is guessed."""
         put(vault, "notes/a.md")
 
         with pytest.raises(NotFound):
             Lookup(vault, ROOTS).find("~/notes/a.md")
 
-    def test_a_complete_path_wins_over_the_end_of_another(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_a_complete_path_wins_over_the_end_of_another(self, vault: Vault, lookup: Lookup) -> None:
         """Every document can be reached by ``collection/path``, whatever else ends like it."""
         document = put(vault, "notes/a.md")
         put(vault, "tasks/notes/a.md")
 
         assert lookup.find("notes/a.md").id == document.id
 
-    def test_an_end_that_fits_two_is_ambiguous(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_an_end_that_fits_two_is_ambiguous(self, vault: Vault, lookup: Lookup) -> None:
         """The same file name twice is an error that lists docid and path of both."""
         one, two = put(vault, "notes/a.md"), put(vault, "tasks/a.md")
 
@@ -138,7 +138,7 @@ class TestByPlace:
             (f"#{two.hash[:6]}", "tasks/a.md"),
         ]
 
-    def test_a_file_below_two_roots_is_ambiguous(self, vault: SqliteVault) -> None:
+    def test_a_file_below_two_roots_is_ambiguous(self, vault: Vault) -> None:
         """Of nested folders neither is preferred in silence."""
         put(vault, "all/notes/a.md")
         put(vault, "notes/a.md")
@@ -146,11 +146,11 @@ class TestByPlace:
         with pytest.raises(Ambiguous):
             Lookup(vault, {"all": "/home/ada", "notes": "/home/ada/notes"}).find("/home/ada/notes/a.md")
 
-    def test_forgotten_documents_are_not_found(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_forgotten_documents_are_not_found(self, vault: Vault, lookup: Lookup) -> None:
         """What is not served is found by none of its places, nor suggested, and makes no docid ambiguous."""
         kept = put(vault, "notes/kept.md", "Same.")
         forgotten = put(vault, "notes/a.md", "Same.")
-        with vault.writing():
+        with vault.transactions.writing():
             withdraw(vault, [forgotten.id], InactiveReason.FORGOTTEN)
 
         assert lookup.find(f"#{kept.hash[:6]}").id == kept.id
@@ -163,7 +163,7 @@ class TestByPlace:
 
 class TestSuggestions:
     @pytest.mark.parametrize("name", ["readmee.md", "NOTES/REDME.md", "clawmem://notes/redme.md"])
-    def test_near_names_are_offered(self, vault: SqliteVault, lookup: Lookup, name: str) -> None:
+    def test_near_names_are_offered(self, vault: Vault, lookup: Lookup, name: str) -> None:
         """A few edits away, whatever the case, with or without the collection."""
         put(vault, "notes/readme.md")
         put(vault, "tasks/something-quite-different.md")
@@ -172,7 +172,7 @@ class TestSuggestions:
             lookup.find(name)
         assert caught.value.suggestions == ("notes/readme.md",)
 
-    def test_nearest_first_at_most_five(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_nearest_first_at_most_five(self, vault: Vault, lookup: Lookup) -> None:
         """Of seven near paths the five nearest come, equal ones by collection and path."""
         for name in ("aaaaaaax", "aaaaaaxx", "aaaaaxxx", "aaaaaayy", "aaaaxxxx", "aaaxxxxx", "aaaaaaaz"):
             put(vault, f"notes/{name}")
@@ -186,7 +186,7 @@ class TestSuggestions:
     @pytest.mark.parametrize(
         ("typed", "offered"), [("meetingxxxxx", True), ("meetingxxxxxx", False), ("#abcdef", False)]
     )
-    def test_what_is_near(self, vault: SqliteVault, lookup: Lookup, typed: str, offered: bool) -> None:
+    def test_what_is_near(self, vault: Vault, lookup: Lookup, typed: str, offered: bool) -> None:
         """Five edits are near, six are not; a docid is not compared with paths."""
         put(vault, "notes/meeting")
         put(vault, "notes/abcdef")
@@ -217,7 +217,7 @@ class TestGet:
     )
     def test_lines_are_those_of_the_file(
         self,
-        vault: SqliteVault,
+        vault: Vault,
         lookup: Lookup,
         name: str,
         first: int | None,
@@ -233,9 +233,7 @@ class TestGet:
         assert (excerpt.document, excerpt.docid) == (document, document.hash[:6])
 
     @pytest.mark.parametrize("source", ["", "no line break", "one\n", "one\n\ntwo"])
-    def test_the_whole_body_comes_back_unchanged(
-        self, vault: SqliteVault, lookup: Lookup, source: str
-    ) -> None:
+    def test_the_whole_body_comes_back_unchanged(self, vault: Vault, lookup: Lookup, source: str) -> None:
         """Whatever the last line ends with, the text is the body to the letter."""
         put(vault, "notes/a.md", source)
         excerpt = lookup.get("a.md")
@@ -254,7 +252,7 @@ class TestGet:
         ],
     )
     def test_lines_count_from_one(
-        self, vault: SqliteVault, lookup: Lookup, name: str, numbers: dict[str, int]
+        self, vault: Vault, lookup: Lookup, name: str, numbers: dict[str, int]
     ) -> None:
         """Zero is out of bounds, as a line and as a number of lines."""
         put(vault, "notes/a.md")
@@ -263,7 +261,7 @@ class TestGet:
             lookup.get(name, **numbers)
         assert caught.value.code == "OUT_OF_BOUNDS"
 
-    def test_what_is_changed_has_the_named_line(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_what_is_changed_has_the_named_line(self, vault: Vault, lookup: Lookup) -> None:
         """A command that changes a note takes its last line, and none beyond."""
         document = put(vault, "notes/a.md", SOURCE)
 
@@ -273,7 +271,7 @@ class TestGet:
 
 
 class TestMultiGet:
-    def test_a_list_is_ordered_and_each_document_once(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_a_list_is_ordered_and_each_document_once(self, vault: Vault, lookup: Lookup) -> None:
         """Names of any kind, blanks around them, come by collection and path without doubles."""
         put(vault, "tasks/a.md")
         put(vault, "notes/sub/c.md")
@@ -285,7 +283,7 @@ class TestMultiGet:
         assert [excerpt.text for excerpt in found.excerpts] == shown(found)
         assert found.errors == ()
 
-    def test_a_bad_name_spoils_nothing_else(self, vault: SqliteVault, lookup: Lookup) -> None:
+    def test_a_bad_name_spoils_nothing_else(self, vault: Vault, lookup: Lookup) -> None:
         """Unknown, ambiguous and refused names become entries; at most three paths are suggested."""
         for name in ("notes/a1", "notes/a2", "notes/a3", "notes/a4", "notes/x/s", "tasks/x/s"):
             put(vault, f"{name}.md")
@@ -314,7 +312,7 @@ class TestMultiGet:
         ],
     )
     def test_a_glob_over_places_and_paths(
-        self, vault: SqliteVault, lookup: Lookup, pattern: str, expected: list[str]
+        self, vault: Vault, lookup: Lookup, pattern: str, expected: list[str]
     ) -> None:
         """Complete and relative paths fit, a virtual one only its place; a comma in a glob is a comma."""
         for name in ("tasks/notes/d.md", "notes/sub/c.md", "notes/b.md", "notes/a.md"):
@@ -326,9 +324,7 @@ class TestMultiGet:
         assert bool(found.errors) is (not expected)
 
     @pytest.mark.parametrize(("size", "given"), [(10_240, True), (10_241, False)])
-    def test_a_body_too_large_is_an_entry(
-        self, vault: SqliteVault, lookup: Lookup, size: int, given: bool
-    ) -> None:
+    def test_a_body_too_large_is_an_entry(self, vault: Vault, lookup: Lookup, size: int, given: bool) -> None:
         """Bytes are counted, not characters; the entry says both sizes and how to read it."""
         put(vault, "notes/a.md", "é" * 5120 + "x" * (size - 10_240))
 

@@ -218,7 +218,7 @@ class TestMigrate:
     def test_what_is_written_meanwhile(self, station: Station, home: Path, notes: Path) -> None:
         """A document that is taken in while another engine is being filled is in it at the end."""
         with station.opened() as services, pytest.raises(KeyboardInterrupt):
-            services.vault.move("tantivy", Steps(INTERRUPTED_AT))
+            services.indexes.move("tantivy", Steps(INTERRUPTED_AT))
         station.run("collection", "add", notes, "--name", "more")
         station.run("update", "--embed")
         station.run("migrate", "--to", "tantivy")
@@ -242,12 +242,12 @@ class TestInterrupted:
         before = station.answers("search")
 
         with station.opened() as services, pytest.raises(KeyboardInterrupt):
-            services.vault.move(target, Steps(INTERRUPTED_AT))
+            services.indexes.move(target, Steps(INTERRUPTED_AT))
         begun = station.building()
         meanwhile = station.methods(), station.answers("search")
         rest = Steps()
         with station.opened() as services:
-            services.vault.generations.replace(Role.LEXICAL, None if target == "sqlite" else target, rest)
+            services.indexes.generations.replace(Role.LEXICAL, None if target == "sqlite" else target, rest)
 
         assert begun.built_to == station.ids()[INTERRUPTED_AT - 1]
         assert meanwhile == (METHODS[start], before)
@@ -275,7 +275,7 @@ class TestInterrupted:
     def test_and_then_elsewhere(self, station: Station) -> None:
         """What was begun for another backend is given up, with its folder."""
         with station.opened() as services, pytest.raises(KeyboardInterrupt):
-            services.vault.move("tantivy", Steps(INTERRUPTED_AT))
+            services.indexes.move("tantivy", Steps(INTERRUPTED_AT))
         half = station.folders()
         station.run("migrate", "--to", "lancedb")
 

@@ -15,13 +15,13 @@ from mined_talks import BOAT, BREAD, PLANS, documents, mined, write_export
 from clawmem.adapters.conversations.exports import DiskExports
 from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.conversations.mining import MineConversations, MiningInterrupted, MiningOptions
 from clawmem.app.services.conversations.sources import imported_sources
 from clawmem.app.services.indexing.publish import publish
 from clawmem.app.services.lifecycle.forgetting import Forgetting
 from clawmem.ports.conversations import ExportFile, ExportPart
 from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
 
 
 def test_an_interrupted_forgetting_continues(
@@ -50,7 +50,7 @@ def test_an_interrupted_forgetting_continues(
     assert mined(invoke, tmp_path / "export")["sources"]["chatgpt"]["forgotten"] == 3
 
 
-def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> None:
+def test_an_interrupted_import_continues(vault: Vault, clock: ManualClock, tmp_path: Path) -> None:
     """Ctrl-C keeps committed documents; the next run adds the rest, and no document twice."""
     write_notes(
         tmp_path, {f"{at}.json": json.dumps(chatgpt([BREAD._replace(id=f"t{at}")])) for at in range(20)}
@@ -80,7 +80,7 @@ def test_an_interrupted_import_continues(vault: SqliteVault, clock: ManualClock,
 
 
 def test_an_interrupt_counts_committed_documents_alone(
-    vault: SqliteVault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    vault: Vault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Documents of a transaction that Ctrl-C ended are neither stored nor counted."""
     write_export(tmp_path, "chatgpt", BREAD, BOAT, PLANS)
@@ -106,7 +106,7 @@ def test_an_interrupt_counts_committed_documents_alone(
 
 @pytest.mark.parametrize("before", range(5))
 def test_an_interrupted_import_counts_what_it_stored(
-    vault: SqliteVault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
+    vault: Vault, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: int
 ) -> None:
     """Wherever an import is interrupted, its report and the list of sources agree."""
     long = [turn._replace(text=f"{turn.text} {'Sand it well. ' * 180}") for turn in BOAT.turns]

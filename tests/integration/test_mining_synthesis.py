@@ -12,9 +12,9 @@ from clawmem.adapters.conversations.exports import DiskExports
 from clawmem.adapters.files.transcripts import messages_in
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.conversations.mining import MineConversations, MiningOptions
 from clawmem.app.services.conversations.synthesis import SynthesizeFacts
+from clawmem.ports.vault import Vault
 
 
 def test_facts_are_drawn_by_rules_and_go_with_their_source(invoke: Invoke, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def answers(prompt: str) -> str:
     return "[]"
 
 
-def test_facts_are_drawn_by_a_model(vault: SqliteVault, clock: ManualClock, tmp_path: Path) -> None:
+def test_facts_are_drawn_by_a_model(vault: Vault, clock: ManualClock, tmp_path: Path) -> None:
     """Two passes count facts and links; a link to itself or to nothing is unresolved, and calls are charged and limited."""
     exports = DiskExports(messages_in, lambda data: data.decode())
     clock.set(int(PLANS.turns[-1].at * 1000))

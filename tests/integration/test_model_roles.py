@@ -13,7 +13,7 @@ from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
 from clawmem.app.services.models import (
@@ -156,7 +156,7 @@ class TestSelection:
 
     def test_a_ban_on_local_models(self) -> None:
         """Where models in this process are forbidden none is even looked for."""
-        around = ModelContext(SqliteVault(":memory:").model_failures, ManualClock(), ExitStack())
+        around = ModelContext(open_vault(":memory:").model_failures, ManualClock(), ExitStack())
 
         found = chosen(ModelRole.RERANKER, {}, LocalModels("nowhere", False, False), around)
 
@@ -166,7 +166,7 @@ class TestSelection:
     @pytest.mark.parametrize("published", ALL, ids=lambda one: one.name)
     def test_a_model_that_is_here(self, tmp_path: Path, published: PublishedModel) -> None:
         """A model is looked for where it is added, under the name by which it is added."""
-        around = ModelContext(SqliteVault(":memory:").model_failures, ManualClock(), ExitStack())
+        around = ModelContext(open_vault(":memory:").model_failures, ManualClock(), ExitStack())
         role = {"embed": "embedder", "generate": "generator", "rerank": "reranker"}[published.role]
         local = LocalModels(str(tmp_path), True, False)
         absent = chosen(ModelRole(role), {}, local, around)
@@ -187,7 +187,7 @@ class TestSelection:
         right = Provider(ModelRole.GENERATOR, PLACE, "it is named")
         roles = Roles(
             {ModelRole.EMBEDDER: wrong, ModelRole.GENERATOR: lambda: right},
-            SqliteVault(":memory:").model_failures,
+            open_vault(":memory:").model_failures,
         )
 
         assert roles() == [Provider(ModelRole.EMBEDDER, NONE, "That is no address."), right]
@@ -196,7 +196,7 @@ class TestSelection:
 class TestWatch:
     def test_a_failure_is_kept_and_raised(self) -> None:
         """The caller sees the error as it was; the diary has the model, the time and the bare reason."""
-        failures, clock, moody = SqliteVault(":memory:").model_failures, ManualClock(), Moody()
+        failures, clock, moody = open_vault(":memory:").model_failures, ManualClock(), Moody()
         embedder = WatchedEmbedder(moody, watch(failures, clock))
         moody.error = ModelUnavailable(PLACE, "connection refused", retry_after_s=60)
 
@@ -209,7 +209,7 @@ class TestWatch:
 
     def test_that_it_answers_again_is_kept(self) -> None:
         """The first answer after a failure is noted with its time; later ones change nothing."""
-        failures, clock, moody = SqliteVault(":memory:").model_failures, ManualClock(), Moody()
+        failures, clock, moody = open_vault(":memory:").model_failures, ManualClock(), Moody()
         embedder = WatchedEmbedder(moody, watch(failures, clock))
         moody.error = ModelUnavailable(PLACE, "busy")
         with pytest.raises(ModelUnavailable):
@@ -227,7 +227,7 @@ class TestWatch:
 
     def test_another_process_sees_the_recovery(self) -> None:
         """What failed in one process and answers in the next has answered since; its name alone says nothing."""
-        failures, clock = SqliteVault(":memory:").model_failures, ManualClock()
+        failures, clock = open_vault(":memory:").model_failures, ManualClock()
         failures.record(ModelFailure(ModelRole.EMBEDDER, PLACE, iso_utc(clock.now_ms()), "busy"))
         embedder = WatchedEmbedder(HashingEmbedder(), watch(failures, clock))
 
@@ -238,7 +238,7 @@ class TestWatch:
 
     def test_another_model_heals_nothing(self) -> None:
         """That a model answers says nothing about the one that failed before it was chosen."""
-        failures, clock = SqliteVault(":memory:").model_failures, ManualClock()
+        failures, clock = open_vault(":memory:").model_failures, ManualClock()
         failures.record(ModelFailure(ModelRole.EMBEDDER, "http://old", iso_utc(clock.now_ms()), "busy"))
 
         WatchedEmbedder(HashingEmbedder(), watch(failures, clock)).embed_query("bees")
@@ -247,7 +247,7 @@ class TestWatch:
 
     def test_a_long_failure_is_noted_once_a_minute(self) -> None:
         """Of a server that stays away the diary is not written for every question."""
-        failures, clock, moody = SqliteVault(":memory:").model_failures, ManualClock(), Moody()
+        failures, clock, moody = open_vault(":memory:").model_failures, ManualClock(), Moody()
         embedder = WatchedEmbedder(moody, watch(failures, clock))
         moody.error = ModelUnavailable(PLACE, "busy")
         times = []
@@ -262,7 +262,7 @@ class TestWatch:
 
     def test_what_failed_another_process_rests(self) -> None:
         """For a minute it is not even asked who it is; then it is asked again, and what it answers ends the rest."""
-        failures, clock = SqliteVault(":memory:").model_failures, ManualClock()
+        failures, clock = open_vault(":memory:").model_failures, ManualClock()
         failures.record(ModelFailure(ModelRole.EMBEDDER, PLACE, iso_utc(clock.now_ms()), "no answer"))
         resting = Watch(failures, clock, ModelRole.EMBEDDER, PLACE, rest_ms=REST_MS)
         embedder = WatchedEmbedder(HashingEmbedder(), resting)
@@ -280,7 +280,7 @@ class TestWatch:
 
     def test_a_text_that_is_too_long_is_no_failure(self) -> None:
         """What is wrong with a text is not held against the model."""
-        failures, moody = SqliteVault(":memory:").model_failures, Moody()
+        failures, moody = open_vault(":memory:").model_failures, Moody()
         moody.error = InputTooLong(PLACE)
 
         with pytest.raises(InputTooLong):
@@ -306,7 +306,7 @@ class TestWatchedGenerator(GeneratorContract):
     def generator(self) -> Generator:
         return WatchedGenerator(
             ScriptedGenerator(),
-            watch(SqliteVault(":memory:").model_failures, ManualClock(), ModelRole.GENERATOR),
+            watch(open_vault(":memory:").model_failures, ManualClock(), ModelRole.GENERATOR),
         )
 
 
@@ -317,5 +317,5 @@ class TestWatchedReranker(RerankerContract):
     def reranker(self) -> Reranker:
         return WatchedReranker(
             OverlapReranker(),
-            watch(SqliteVault(":memory:").model_failures, ManualClock(), ModelRole.RERANKER),
+            watch(open_vault(":memory:").model_failures, ManualClock(), ModelRole.RERANKER),
         )

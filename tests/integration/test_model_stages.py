@@ -23,7 +23,6 @@ from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.models import (
     NO_MODELS,
     expansion_stage,
@@ -41,6 +40,7 @@ from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant,
 from clawmem.domain.retrieval.grains import VARIANT_MARK, retriever_of
 from clawmem.ports.errors import VaultLocked
 from clawmem.ports.generator import Generator
+from clawmem.ports.vault import Vault
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
@@ -57,12 +57,12 @@ OTHER_WORDS = (
 
 
 @pytest.fixture
-def vault(notes_vault: NotesVault) -> SqliteVault:
+def vault(notes_vault: NotesVault) -> Vault:
     """A vault of the notes."""
     return notes_vault.take_in(NOTES).vault
 
 
-def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> dict[str, Stage]:
+def expanding(vault: Vault, generator: Generator | None, **rest: Any) -> dict[str, Stage]:
     answers = rest.pop("answers", vault.answers)
     return {
         **(
@@ -85,7 +85,7 @@ def expanding(vault: SqliteVault, generator: Generator | None, **rest: Any) -> d
 
 
 class TestWithoutModels:
-    def test_rows_are_empty(self, vault: SqliteVault) -> None:
+    def test_rows_are_empty(self, vault: Vault) -> None:
         """A pipeline without models has no stage and no leg for them."""
         assert expansion_stage(vault, NO_MODELS) == {}
         assert reformulation_retrievers(vault, HashingEmbedder(), NO_MODELS) == {}
@@ -93,7 +93,7 @@ class TestWithoutModels:
 
 
 class TestBoth:
-    def test_other_words_and_a_second_reading(self, vault: SqliteVault, models: Models) -> None:
+    def test_other_words_and_a_second_reading(self, vault: Vault, models: Models) -> None:
         """Both rows in one pipeline: what the other words found is there, and the answer is at the top."""
         generator = models.factory(HttpGenerator, models.serve(writing(OTHER_WORDS)).url)
         reranker = models.factory(HttpReranker, models.serve(scoring_each(perfect)).url)
@@ -120,7 +120,7 @@ class TestBoth:
 
 
 class TestExpansion:
-    def test_other_words_are_asked_too(self, vault: SqliteVault, models: Models) -> None:
+    def test_other_words_are_asked_too(self, vault: Vault, models: Models) -> None:
         """Keywords go to the index of words, rephrasing and passage to that of vectors, each under its own name."""
         server = models.serve(writing(OTHER_WORDS))
 
@@ -137,7 +137,7 @@ class TestExpansion:
         assert trace.degraded == {}
         assert "lex: kettle steam pressure" in trace.stages[0].notes
 
-    def test_other_words_find_what_the_question_does_not(self, vault: SqliteVault, models: Models) -> None:
+    def test_other_words_find_what_the_question_does_not(self, vault: Vault, models: Models) -> None:
         """A note that shares no word with the question is found by keywords that do."""
         generator = models.factory(HttpGenerator, models.serve(writing(OTHER_WORDS)).url)
 
@@ -149,7 +149,7 @@ class TestExpansion:
         assert "boiler.md" not in found["document"].values()
         assert "boiler.md" in found["document~1"].values()
 
-    def test_a_question_is_expanded_once(self, vault: SqliteVault, models: Models) -> None:
+    def test_a_question_is_expanded_once(self, vault: Vault, models: Models) -> None:
         """The second time the model is not asked, by another pipeline over the same vault neither."""
         server = models.serve(writing(OTHER_WORDS))
         generator = models.factory(HttpGenerator, server.url)
@@ -160,7 +160,7 @@ class TestExpansion:
         assert answered[0] == answered[1] != ()
         assert vault.answers.counts() == {EXPANSION: 1}
 
-    def test_what_the_model_is_asked(self, vault: SqliteVault, models: Models) -> None:
+    def test_what_the_model_is_asked(self, vault: Vault, models: Models) -> None:
         """It gets the question, the intent if there is one, and the published limits."""
         server = models.serve(writing(OTHER_WORDS))
         generator = models.factory(HttpGenerator, server.url)
@@ -174,7 +174,7 @@ class TestExpansion:
         assert "buy a new one" not in plain["messages"][0]["content"]
         assert "buy a new one" in with_intent["messages"][0]["content"]
 
-    def test_a_strong_signal_needs_no_other_words(self, vault: SqliteVault, models: Models) -> None:
+    def test_a_strong_signal_needs_no_other_words(self, vault: Vault, models: Models) -> None:
         """Where one note alone holds every word nobody is asked, unless there is an intent or the bar is higher."""
         server = models.serve(writing("lex: garden"))
         generator = models.factory(HttpGenerator, server.url)
@@ -188,7 +188,7 @@ class TestExpansion:
         run(expanding(vault, generator, **strong | {"strong_score": 0.99}), vault, asked)
         assert len(server.questions()) == 2
 
-    def test_punctuation_is_not_expanded(self, vault: SqliteVault, models: Models) -> None:
+    def test_punctuation_is_not_expanded(self, vault: Vault, models: Models) -> None:
         """A question without a word is not sent anywhere."""
         server = models.serve(writing(OTHER_WORDS))
 
@@ -196,7 +196,7 @@ class TestExpansion:
 
         assert server.questions() == []
 
-    def test_a_model_that_heeds_no_deadline(self, vault: SqliteVault) -> None:
+    def test_a_model_that_heeds_no_deadline(self, vault: Vault) -> None:
         """One that does not come back is left to itself; the question's own hits come in time."""
         released = Event()
 
@@ -216,7 +216,7 @@ class TestExpansion:
         assert work.legs["document"]
         assert trace.degraded == {EXPANSION: "no answer within 0.3 s"}
 
-    def test_a_memory_that_fails_is_not_noticed(self, vault: SqliteVault, models: Models) -> None:
+    def test_a_memory_that_fails_is_not_noticed(self, vault: Vault, models: Models) -> None:
         """Where answers can be neither read nor kept the model is asked each time, and nobody is told."""
 
         class Locked:
@@ -234,7 +234,7 @@ class TestExpansion:
 
         assert len(server.questions()) == 2
 
-    def test_vectors_of_another_model_are_not_compared(self, vault: SqliteVault) -> None:
+    def test_vectors_of_another_model_are_not_compared(self, vault: Vault) -> None:
         """Where the vault holds another model's vectors, other words find nothing by meaning, and raise nothing."""
 
         class Another(HashingEmbedder):
@@ -254,7 +254,7 @@ class TestExpansion:
 
 @needs_server
 class TestRealServers:
-    def test_a_model_that_babbles(self, vault: SqliteVault, models: Models, tmp_path: Path) -> None:
+    def test_a_model_that_babbles(self, vault: Vault, models: Models, tmp_path: Path) -> None:
         """A real server whose model writes nonsense is no help, and no harm."""
         expected, _ = run(expanding(vault, None), vault, request())
         with running(Role.GENERATE, tmp_path) as url:
@@ -264,7 +264,7 @@ class TestRealServers:
         assert work.legs == expected.legs
         assert trace.degraded.keys() == {EXPANSION}
 
-    def test_a_model_that_judges_by_chance(self, vault: SqliteVault, models: Models, tmp_path: Path) -> None:
+    def test_a_model_that_judges_by_chance(self, vault: Vault, models: Models, tmp_path: Path) -> None:
         """A real server gives every candidate a score, and the same when it is not asked again."""
         with running(Role.RERANK, tmp_path) as url:
             reranker = models.factory(HttpReranker, url)

@@ -15,7 +15,6 @@ from notes_vault import paths
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.models.static_words import StaticWords
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.models import Models
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import MemoryRetrieve, intent_search
@@ -58,7 +57,7 @@ class TestNamedTime:
         for n, day in enumerate(("05-04", "05-20", "06-10", "06-16"), start=1)
     }
 
-    def test_a_note_of_the_time_is_lifted(self, vault: SqliteVault) -> None:
+    def test_a_note_of_the_time_is_lifted(self, vault: Vault) -> None:
         """What was written when the question says comes first; the others are still there."""
         filled(vault, self.WEEKS)
 
@@ -71,7 +70,7 @@ class TestNamedTime:
             assert answer.results[0].legs[TIME] == 1.0
             assert [TIME in result.legs for result in answer.results].count(True) == 1
 
-    def test_no_time_is_named(self, vault: SqliteVault) -> None:
+    def test_no_time_is_named(self, vault: Vault) -> None:
         """Then the leg says nothing, and counts in nothing."""
         filled(vault, self.WEEKS)
 
@@ -80,7 +79,7 @@ class TestNamedTime:
         assert TIME not in answer.trace.hits
         assert all(TIME not in result.legs for result in answer.results)
 
-    def test_within_a_collection(self, vault: SqliteVault) -> None:
+    def test_within_a_collection(self, vault: Vault) -> None:
         """A note of the named time in another collection is not seen."""
         filled(vault, self.WEEKS)
         filled(vault, {"2026-05-21-other.md": "# Other\n\nThe boat.\n"}, "others")
@@ -90,7 +89,7 @@ class TestNamedTime:
         assert paths(answer) == ["2026-05-21-other.md"]
         assert answer.trace.hits[TIME] == 1
 
-    def test_a_time_that_must_not_be_seen(self, vault: SqliteVault) -> None:
+    def test_a_time_that_must_not_be_seen(self, vault: Vault) -> None:
         """A question may name a time after the last day that it may see: nothing of it is found."""
         filled(vault, self.WEEKS)
 
@@ -109,7 +108,7 @@ class OtherWords:
         return "lex: kettle urn urn urn\n"
 
 
-def test_other_words_weigh_half(vault: SqliteVault) -> None:
+def test_other_words_weigh_half(vault: Vault) -> None:
     """A note that only the other words found has half of what the question's own words would bring it."""
     filled(vault, {"urn.md": "An urn.\n", "kettle.md": "A kettle, and a question: what is it for?\n"})
     models = Models(OtherWords(), clock=ManualClock(NOW_MS))

@@ -30,7 +30,7 @@ from owner_questions import (
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.models.static_words import StaticWords
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bench.retrieval import measure
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.publish import publish
@@ -90,13 +90,13 @@ class Figures:
 @pytest.fixture(scope="module")
 def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pipeline]:
     """``query`` over the owner's notes, as `Pipelines` composes it without models; each read is done once."""
-    vault = SqliteVault(str(tmp_path_factory.mktemp("own") / "vault.sqlite"))
+    vault = open_vault(str(tmp_path_factory.mktemp("own") / "vault.sqlite"))
     embedder = StaticEmbedder()
-    with vault.writing():
+    with vault.transactions.writing():
         for source, _ in parsed():
             publish(vault, source.document, source.body, source.fragments, source.declared)
     EmbedPending(vault, embedder)()
-    with vault.reading():
+    with vault.transactions.reading():
         yield query(vault, embedder, StaticWords())
     vault.close()
 

@@ -23,13 +23,13 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bench.collection import JudgedCollection, JudgedQuery, load_collection
 from clawmem.app.bench.retrieval import POOLED, BenchRetrieval
 from clawmem.app.bootstrap.backends import backend_named
 from clawmem.app.services.indexes.engines import Engines
+from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexes.indexer import Indexer
-from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -38,6 +38,7 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import Grain, Hit, Vector, VectorEntry
+from clawmem.ports.vault import Vault
 from clawmem.ports.vector_index import VectorIndex
 
 NOTES = Path(__file__).parents[2] / "examples" / "notes"
@@ -129,7 +130,7 @@ class Judged:
     folder: Path
     place: Path
     embedder: StaticEmbedder
-    vaults: Mapping[str, ServedVault]
+    vaults: Mapping[str, Vault]
 
     @property
     def questions(self) -> list[str]:
@@ -157,26 +158,27 @@ def judged(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: StaticEmbedder
 ) -> Iterator[Judged]:
     place = tmp_path_factory.mktemp("parity")
-    first = opened(place / "sqlite.sqlite")
+    first = opened(place / "sqlite.sqlite").vault
     folder = Folder(POOLED, str(collection_in(request.param).corpus))
     UpdateCollection(first, DiskFiles(), ManualClock(), parse_yaml)(folder)
     EmbedPending(first, embedder)()
     first.close()
     for backend in OTHERS:
         shutil.copy(place / "sqlite.sqlite", place / f"{backend}.sqlite")
-    vaults = {backend: opened(place / f"{backend}.sqlite") for backend in BACKENDS}
-    for backend, vault in vaults.items():
-        vault.move(backend)
+    indexes = {backend: opened(place / f"{backend}.sqlite") for backend in BACKENDS}
+    for backend, one in indexes.items():
+        one.move(backend)
+    vaults = {backend: one.vault for backend, one in indexes.items()}
     yield Judged(request.param, place, embedder, vaults)
     for vault in vaults.values():
         vault.close()
 
 
-def opened(path: Path) -> ServedVault:
-    """The vault at *path*, as the command line opens it."""
-    records = SqliteVault(str(path))
+def opened(path: Path) -> ExternalIndexes:
+    """The indexes of the vault at *path*, as the command line opens it."""
+    records = open_vault(str(path))
     indexer = Indexer(records, ManualClock(), "tests")
-    return ServedVault(records, Engines(backend_named, f"{path}.indexes"), indexer)
+    return ExternalIndexes(records, Engines(backend_named, f"{path}.indexes"), indexer)
 
 
 def agreement(found: Sequence[Hit], truth: Sequence[Hit], tie: float) -> float:
@@ -218,7 +220,7 @@ class TestWords:
         assert len(different) <= len(own) - SAME_ORDER, {text: (own[text], other[text]) for text in different}
 
 
-def ordered(vault: ServedVault) -> dict[str, list[str]]:
+def ordered(vault: Vault) -> dict[str, list[str]]:
     """The documents that each lookup finds, best first."""
     ask = search(vault)
     requests = {text: read_request(text, now_ms=START_MS) for text in lookups()}
@@ -344,7 +346,7 @@ def figures_of(judged: Judged, backend: str, mode: str, *, turns: bool) -> dict[
     collection = collection_in(judged.folder, turns=turns)
     report = BenchRetrieval(update, None, pipeline, START_MS)(collection, turns=turns, pooled=True)
     assert report.documents == 0  # all of them were there
-    assert vault.backend == backend
+    assert vault.storage.info().backend == backend
 
     means: Any = report.groups["all"]["mean"]
     figures = {name: means[name] for name in FIGURES}

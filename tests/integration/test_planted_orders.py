@@ -11,7 +11,6 @@ import pytest
 
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.client.hook_registry import HOOKS
 from clawmem.app.interfaces.hooks.context import HookContext
@@ -25,6 +24,7 @@ from clawmem.ports.entities import Entity
 from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Triple
+from clawmem.ports.vault import Vault
 
 SUBJECTS = (
     "Harbour", "Turbine", "Orchard", "Lantern", "Glacier", "Workshop", "Railway", "Archive", "Bakery", "Compass",
@@ -85,7 +85,7 @@ class PlantedHome:
                 yield self.hook(name, source=source, transcript_path=transcript)
 
 
-class ClosingVault(SqliteVault):
+class ClosingVault(Vault):
     """A vault that closes at the end of a ``with`` block."""
 
     def __enter__(self) -> Self:

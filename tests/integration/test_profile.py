@@ -11,7 +11,7 @@ from capture_world import LEDGER, World
 
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import PATH, Profile
 from clawmem.app.services.briefing.session import SessionBriefing
 from clawmem.app.services.capture.handoffs import HandoffGenerator
@@ -35,7 +35,7 @@ def save(vault: Vault, path: str, body: str, **fields: Any) -> int:
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
     """A vault in which a session decided something, beside a hub of the owner's."""
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    vault = open_vault(str(tmp_path / "vault.sqlite"))
     world = World(vault, ManualClock(), tmp_path)
     session = world.session("s1", *LEDGER)
     world.extract(session)
@@ -119,7 +119,7 @@ def test_it_is_made_anew_after_five_sessions(world: World) -> None:
 def test_it_does_not_outlive_its_sources(world: World) -> None:
     """With a source forgotten it is told no more, and the next one does without it."""
     profile(world).refresh()
-    with world.vault.writing():
+    with world.vault.transactions.writing():
         decision = world.kept()[0]
         withdraw(world.vault, [decision.id], InactiveReason.FORGOTTEN)
 
@@ -132,7 +132,7 @@ def test_it_does_not_outlive_its_sources(world: World) -> None:
 def test_one_that_was_forgotten_stays_so(world: World) -> None:
     """Whoever does not want one does not get another."""
     profile(world).refresh()
-    with world.vault.writing():
+    with world.vault.transactions.writing():
         withdraw(world.vault, [id_of(world.vault.documents.at(COLLECTION, PATH))], InactiveReason.FORGOTTEN)
 
     assert not profile(world).refresh()
@@ -164,7 +164,7 @@ def test_what_was_superseded_leaves_it(world: World) -> None:
     profile(world).refresh()
     assert "Helsinki" in begun(world)
     new = save(world.vault, "new.md", "Backups go to Oslo.", content_type="decision")
-    with world.vault.writing():
+    with world.vault.transactions.writing():
         world.vault.successions.claim(new, Claims(supersedes=("old.md",)))
 
     assert "Helsinki" not in begun(world)

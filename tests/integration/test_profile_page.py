@@ -12,7 +12,7 @@ from command_process import run_process
 from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.briefing.profile import PATH, Profile, current_documents, current_statements
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -99,7 +99,7 @@ def judged(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[str, str, list[str]]:
     """A vault's name, the profile that is printed for it, and all statements that were to choose from."""
-    vault, clock = SqliteVault(str(tmp_path_factory.mktemp("profile") / "vault.sqlite")), ManualClock(NOW_MS)
+    vault, clock = open_vault(str(tmp_path_factory.mktemp("profile") / "vault.sqlite")), ManualClock(NOW_MS)
     UpdateCollection(vault, DiskFiles(), clock, parse_yaml)(Folder("notes", str(ROOT / request.param)))
     Profile(vault, clock).rebuild()
     page = vault.documents.body(id_of(vault.documents.at(COLLECTION, PATH))) or ""

@@ -14,7 +14,6 @@ from notes_vault import NotesVault, paths
 from clawmem.adapters.memory.clock import START_MS
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.query_plan import (
     DEPTH,
@@ -36,6 +35,7 @@ from clawmem.ports.errors import ClawmemError, EmbeddingError
 from clawmem.ports.records import FragmentKey
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.sessions import Session
+from clawmem.ports.vault import Vault
 
 NOTES = {
     "tea.md": "# Oolong\n\nOolong is brewed at 85 degrees.\n",
@@ -48,13 +48,13 @@ SHORT_S = 0.5
 
 
 @pytest.fixture
-def vault(notes_vault: NotesVault) -> SqliteVault:
+def vault(notes_vault: NotesVault) -> Vault:
     """A vault of the notes."""
     return notes_vault.take_in(NOTES).vault
 
 
 def ask(
-    vault: SqliteVault,
+    vault: Vault,
     question: str,
     planned: Planner = by_rules,
     *,
@@ -81,7 +81,7 @@ def said(*given: tuple[str, str, int]) -> str:
     )
 
 
-def test_both_topics_are_answered(vault: SqliteVault) -> None:
+def test_both_topics_are_answered(vault: Vault) -> None:
     """Each half of the question finds its own note, and those two come first."""
     answer = ask(vault, TWO_TOPICS)
 
@@ -96,7 +96,7 @@ def test_both_topics_are_answered(vault: SqliteVault) -> None:
     assert answer.trace.degraded == {}
 
 
-def test_lines_can_be_asked_for(vault: SqliteVault) -> None:
+def test_lines_can_be_asked_for(vault: Vault) -> None:
     """The parts are looked up and merged by line where lines are wanted."""
     answer = ask(vault, TWO_TOPICS, unit=Unit.LINE)
 
@@ -104,7 +104,7 @@ def test_lines_can_be_asked_for(vault: SqliteVault) -> None:
     assert {("tea.md", 3), ("boat.md", 3)} <= {(r.document.path, r.start_line) for r in answer.results}
 
 
-def test_a_simple_question_is_looked_up_both_ways(vault: SqliteVault) -> None:
+def test_a_simple_question_is_looked_up_both_ways(vault: Vault) -> None:
     """One topic is one clause by words and one by meaning."""
     answer = ask(vault, "flat tyre")
 
@@ -112,17 +112,17 @@ def test_a_simple_question_is_looked_up_both_ways(vault: SqliteVault) -> None:
     assert paths(answer)[0] == "bike.md"
 
 
-def test_the_limit_cuts_and_does_not_reorder(vault: SqliteVault) -> None:
+def test_the_limit_cuts_and_does_not_reorder(vault: Vault) -> None:
     """The first answer is the same however many are wanted."""
     assert paths(ask(vault, TWO_TOPICS, limit=1)) == paths(ask(vault, TWO_TOPICS))[:1]
 
 
-def test_a_scope_holds_for_every_clause(vault: SqliteVault) -> None:
+def test_a_scope_holds_for_every_clause(vault: Vault) -> None:
     """A collection that holds nothing answers nothing."""
     assert paths(ask(vault, TWO_TOPICS, collections=("elsewhere",))) == []
 
 
-def test_a_graph_clause_follows_relations(vault: SqliteVault, notes_vault: NotesVault) -> None:
+def test_a_graph_clause_follows_relations(vault: Vault, notes_vault: NotesVault) -> None:
     """What caused the best match is found although it shares no word with the question."""
     notes_vault.take_in({f"{n}.md": f"# Harbour {n}\n\nHarbour light {n}.\n" for n in range(8)})
     roof, boat = (vault.documents.at("notes", path) for path in ("roof.md", "boat.md"))
@@ -144,7 +144,7 @@ def test_a_graph_clause_follows_relations(vault: SqliteVault, notes_vault: Notes
 class Fixed(Pipeline):
     """A pipeline that does what it is told instead of looking anything up."""
 
-    def __init__(self, vault: SqliteVault, act: Callable[[str], tuple[int, ...]]) -> None:
+    def __init__(self, vault: Vault, act: Callable[[str], tuple[int, ...]]) -> None:
         super().__init__(vault, {})
         self._act = act
 
@@ -155,7 +155,7 @@ class Fixed(Pipeline):
 
 
 def fixed_plan(
-    vault: SqliteVault, act: Callable[[str], tuple[int, ...]], *given: tuple[ClauseKind, str, int]
+    vault: Vault, act: Callable[[str], tuple[int, ...]], *given: tuple[ClauseKind, str, int]
 ) -> QueryPlan:
     pipeline = Fixed(vault, act)
     clauses = AskClauses(dict.fromkeys(ClauseKind, pipeline), SHORT_S)
@@ -165,7 +165,7 @@ def fixed_plan(
 TWO = ((ClauseKind.LEXICAL, "good", 1), (ClauseKind.VECTOR, "bad", 2))
 
 
-def test_a_clause_that_hangs_is_named_and_the_others_answer(vault: SqliteVault) -> None:
+def test_a_clause_that_hangs_is_named_and_the_others_answer(vault: Vault) -> None:
     """The deadline is kept, the late clause found nothing, and the next question is answered as well."""
     release = threading.Event()
 
@@ -187,7 +187,7 @@ def test_a_clause_that_hangs_is_named_and_the_others_answer(vault: SqliteVault) 
         release.set()
 
 
-def test_a_clause_that_breaks_is_named_and_the_others_answer(vault: SqliteVault) -> None:
+def test_a_clause_that_breaks_is_named_and_the_others_answer(vault: Vault) -> None:
     """An error of one clause is said, in its own words."""
 
     def act(query: str) -> tuple[int, ...]:
@@ -201,7 +201,7 @@ def test_a_clause_that_breaks_is_named_and_the_others_answer(vault: SqliteVault)
     assert [result.document.id for result in answer.results] == [2]
 
 
-def test_when_every_clause_breaks_the_first_error_is_the_answer(vault: SqliteVault) -> None:
+def test_when_every_clause_breaks_the_first_error_is_the_answer(vault: Vault) -> None:
     """There is nothing to show, and nobody is told that nothing was found."""
 
     def act(query: str) -> tuple[int, ...]:
@@ -211,7 +211,7 @@ def test_when_every_clause_breaks_the_first_error_is_the_answer(vault: SqliteVau
         fixed_plan(vault, act, *TWO)(read_request("anything", now_ms=START_MS))
 
 
-def test_when_every_clause_is_late_that_is_said(vault: SqliteVault) -> None:
+def test_when_every_clause_is_late_that_is_said(vault: Vault) -> None:
     """The error names the deadline."""
     release = threading.Event()
 
@@ -226,7 +226,7 @@ def test_when_every_clause_is_late_that_is_said(vault: SqliteVault) -> None:
         release.set()
 
 
-def test_the_more_important_clause_decides(vault: SqliteVault) -> None:
+def test_the_more_important_clause_decides(vault: Vault) -> None:
     """Of two clauses that agree on nothing the one of the higher priority has its answer first."""
 
     def act(query: str) -> tuple[int, ...]:
@@ -249,7 +249,7 @@ def test_each_kind_has_its_own_depth() -> None:
 # -- plans by a model ---------------------------------------------------------------------------------
 
 
-def test_a_model_takes_the_question_apart(vault: SqliteVault) -> None:
+def test_a_model_takes_the_question_apart(vault: Vault) -> None:
     """Its clauses are what is looked up, most important first."""
     model = ScriptedGenerator(lambda prompt: said(("vector", "boat", 2), ("bm25", "oolong degrees", 1)))
 
@@ -260,7 +260,7 @@ def test_a_model_takes_the_question_apart(vault: SqliteVault) -> None:
     assert paths(answer)[:2] == ["tea.md", "boat.md"]
 
 
-def test_a_simple_question_never_reaches_the_model(vault: SqliteVault) -> None:
+def test_a_simple_question_never_reaches_the_model(vault: Vault) -> None:
     """No time is spent where there is nothing to take apart."""
 
     def never(prompt: str) -> str:
@@ -281,7 +281,7 @@ def test_a_simple_question_never_reaches_the_model(vault: SqliteVault) -> None:
         "[1, 2]",
     ],
 )
-def test_garbage_of_a_model_costs_nothing_but_time(vault: SqliteVault, garbage: str) -> None:
+def test_garbage_of_a_model_costs_nothing_but_time(vault: Vault, garbage: str) -> None:
     """The plan of the rules is used instead, and the answer says so."""
     answer = ask(vault, TWO_TOPICS, ByModel(ScriptedGenerator(lambda prompt: garbage)))
 
@@ -290,7 +290,7 @@ def test_garbage_of_a_model_costs_nothing_but_time(vault: SqliteVault, garbage: 
     assert set(paths(answer)[:2]) == {"tea.md", "boat.md"}
 
 
-def test_a_wrong_answer_is_asked_for_once_more(vault: SqliteVault) -> None:
+def test_a_wrong_answer_is_asked_for_once_more(vault: Vault) -> None:
     """The second attempt counts."""
     answers = iter(["sorry", said(("bm25", "oolong", 1))])
 
@@ -299,7 +299,7 @@ def test_a_wrong_answer_is_asked_for_once_more(vault: SqliteVault) -> None:
     assert clauses(answer) == [("bm25", "oolong", 1)]
 
 
-def test_a_model_without_time_is_not_waited_for(vault: SqliteVault) -> None:
+def test_a_model_without_time_is_not_waited_for(vault: Vault) -> None:
     """Past the deadline the rules plan, and the answer says why."""
     answer = ask(vault, TWO_TOPICS, ByModel(ScriptedGenerator(), deadline_s=0.0))
 
@@ -307,7 +307,7 @@ def test_a_model_without_time_is_not_waited_for(vault: SqliteVault) -> None:
     assert "no time is left" in answer.trace.degraded["plan"]
 
 
-def test_a_model_is_told_what_the_last_session_was_about(vault: SqliteVault) -> None:
+def test_a_model_is_told_what_the_last_session_was_about(vault: Vault) -> None:
     """The planner of a vault hands the latest summary on; without a model it is the rules."""
     prompts: list[str] = []
 

@@ -54,7 +54,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[InterfaceWorld]:
 def _relate(world: InterfaceWorld) -> None:
     """Let the note of others state a fact, cause the user's note, and be described."""
     lamp, diode = (Entity(entity_id(name, "tool"), name, "tool") for name in ("Lamp", "Diode"))
-    with open_services(load_settings(environ=world.environ)) as services, services.vault.writing():
+    with (
+        open_services(load_settings(environ=world.environ)) as services,
+        services.vault.transactions.writing(),
+    ):
         theirs, ours = (services.lookup.find(name).id for name in (THEIRS, OURS))
         edge = Relation(theirs, ours, RelationKind.CAUSAL, 0.8, metadata={"reasoning": REASON})
         services.vault.relations.put([edge])

@@ -219,7 +219,7 @@ def test_similar_documents_are_those_that_say_the_like(home: Home) -> None:
 
 def test_nothing_but_the_distance_counts(home: Home) -> None:
     """A pin lifts nothing, and every score is a cosine."""
-    home.vault._db.write("update documents set pinned = 1 where path = 'boat.md'")
+    home.vault.storage._db.write("update documents set pinned = 1 where path = 'boat.md'")
 
     found = FindSimilar(home.vault, home.embedder)(home.at("tea.md"), now_ms=START_MS)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from command_line import Invoke, read_json
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.operations.history import NO_SESSIONS
 from clawmem.ports.sessions import Session
 
@@ -27,7 +27,7 @@ OPEN = Session("fedcba9876543210", "2026-03-02T08:00:00.000Z")
 @pytest.fixture
 def worked(remembered: Invoke) -> Iterator[Invoke]:
     """A vault with the notes and two sessions."""
-    vault = SqliteVault(remembered("path").output.strip())
+    vault = open_vault(remembered("path").output.strip())
     for session in (ENDED, OPEN):
         vault.sessions.save(session)
     vault.close()
@@ -114,7 +114,7 @@ def test_sessions_for_people_are_short(worked: Invoke) -> None:
 def test_a_summary_that_is_cut_ends_with_an_ellipsis(remembered: Invoke) -> None:
     """After a whole word; also of sessions that `retrieve` shows."""
     words = " ".join(f"word{number}" for number in range(30))
-    vault = SqliteVault(remembered("path").output.strip())
+    vault = open_vault(remembered("path").output.strip())
     vault.sessions.save(replace(ENDED, summary=words, files_changed=()))
     vault.close()
 

@@ -9,13 +9,14 @@ import pytest
 from command_line import Invoke, ask_json, configure, kept_receipts
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.recalls import FORGOTTEN_AT_ONCE, Recalls, Retention
 from clawmem.app.services.retrieval.work import Trace
 from clawmem.contracts.telemetry import recall
 from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.vault import Vault
 
 DAY_MS = 86_400_000
 MOST_BYTES = 2000  # of ten answers by words and meaning
@@ -50,14 +51,14 @@ def ask(recalls: Recalls) -> int | None:
     return recalls.record(Answer("redis", (), Trace()), "search", 1.0, limit=10, receipt=lambda: b"receipt")
 
 
-def days_old(vault: SqliteVault, *days: int) -> None:
+def days_old(vault: Vault, *days: int) -> None:
     for day in days:
         vault.telemetry.record(recall(iso_utc(START_MS - day * DAY_MS)), b"old")
 
 
 def test_old_things_go() -> None:
     """Receipts go before their recalls; what is as old as it may get stays until the day is over."""
-    vault, clock = SqliteVault(":memory:"), ManualClock()
+    vault, clock = open_vault(":memory:"), ManualClock()
     recalls = Recalls(
         vault.telemetry, clock, vault.receipts, retention=Retention(recall_days=4, receipt_days=2)
     )
@@ -75,7 +76,7 @@ def test_old_things_go() -> None:
 
 def test_a_question_never_pays_for_years() -> None:
     """However much is old, one question lets go a bounded part of it, and the next ones the rest."""
-    vault = SqliteVault(":memory:")
+    vault = open_vault(":memory:")
     recalls = Recalls(vault.telemetry, ManualClock(), vault.receipts)
     days_old(vault, *[1000] * (2 * FORGOTTEN_AT_ONCE + 1))
 
@@ -89,7 +90,7 @@ def test_a_question_never_pays_for_years() -> None:
 
 def test_a_vault_that_must_stay_as_it_is() -> None:
     """Where nothing may be written nothing is forgotten either."""
-    vault = SqliteVault(":memory:")
+    vault = open_vault(":memory:")
     days_old(vault, 1000)
 
     assert ask(Recalls(vault.telemetry, ManualClock(), vault.receipts, enabled=False, forgets=False)) is None
@@ -98,7 +99,7 @@ def test_a_vault_that_must_stay_as_it_is() -> None:
 
 def test_a_receipt_that_cannot_be_made() -> None:
     """When writing a receipt fails the answer stands, and nothing half is kept."""
-    vault = SqliteVault(":memory:")
+    vault = open_vault(":memory:")
 
     def broken() -> bytes:
         raise RuntimeError("a bug")
@@ -108,7 +109,7 @@ def test_a_receipt_that_cannot_be_made() -> None:
     assert vault.telemetry.count() == 0
 
 
-def test_settings_reach_the_retention(many: Invoke, home: Path, usual_vault: SqliteVault) -> None:
+def test_settings_reach_the_retention(many: Invoke, home: Path, usual_vault: Vault) -> None:
     """What the config file says about days is what counts; less than one day is refused."""
     configure(home, "retention_days: 10\nreceipt_days: 3")
     for days in (12, 5, 1):

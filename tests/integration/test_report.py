@@ -11,7 +11,7 @@ import pytest
 from command_line import Invoke, ask_json, assert_refused, configure
 
 from clawmem.adapters.memory.clock import START_MS, ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.maintenance.status import read_since
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.recalls import Recalls, query_hash
@@ -72,7 +72,7 @@ def test_of_a_question_only_its_fingerprint_is_kept(read: Invoke, home: Path, va
     configure(home, "receipts: off")
     read("search", "Marmalade", "postgres")
 
-    vault = SqliteVault(str(vault_file))
+    vault = open_vault(str(vault_file))
     [recall] = vault.telemetry.recalls()
     vault.close()
     assert recall.query_hash == query_hash(" marmalade POSTGRES\n") != query_hash("marmalade")
@@ -117,7 +117,7 @@ def test_a_broken_diary_never_breaks_an_answer(error: Exception) -> None:
     def record(recall: Recall, receipt: bytes | None = None) -> int:
         raise error
 
-    answer, broken = Answer("redis", (), Trace()), SqliteVault(":memory:").telemetry
+    answer, broken = Answer("redis", (), Trace()), open_vault(":memory:").telemetry
     broken.record = record  # type: ignore[method-assign]
 
     assert not Recalls(broken, ManualClock()).record(answer, "search", 1.0, limit=10)
@@ -125,7 +125,7 @@ def test_a_broken_diary_never_breaks_an_answer(error: Exception) -> None:
 
 def test_a_diary_that_is_switched_off() -> None:
     """Where nothing may be recorded nothing is even tried; else the moment of the answer is the clock's."""
-    answer, kept = Answer("redis", (), Trace()), SqliteVault(":memory:").telemetry
+    answer, kept = Answer("redis", (), Trace()), open_vault(":memory:").telemetry
 
     assert not Recalls(kept, ManualClock(), enabled=False).record(answer, "search", 1.0, limit=10)
     assert Recalls(kept, ManualClock()).record(answer, "search", 1.0, limit=10)
@@ -191,7 +191,7 @@ def test_long_tables_are_cut(read: Invoke) -> None:
 def test_since_leaves_earlier_questions_out(read: Invoke, vault_file: Path) -> None:
     """Only what was asked in the period counts; the documents are those of today."""
     read("search", "redis")  # first: a question lets go what is older than it may get
-    vault = SqliteVault(str(vault_file))
+    vault = open_vault(str(vault_file))
     for at in ("2020-05-01T00:00:00.000Z", "2020-05-02T00:00:00.000Z"):
         vault.telemetry.record(Recall(at, "search", "0" * 12, 5.0, 10, hits=(RecallHit(1, 1, 0.5),)))
     vault.close()

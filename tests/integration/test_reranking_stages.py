@@ -16,7 +16,7 @@ from staged_models import NOTES, QUESTION, names, perfect, request, reranking, r
 from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.reranker import OverlapReranker
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.retrieval.request import Ranking, Unit
 from clawmem.app.services.retrieval.stages.rerank import (
     BATCH,
@@ -30,18 +30,19 @@ from clawmem.app.services.retrieval.stages.rerank import (
 from clawmem.app.services.retrieval.work import Candidate, Trace, Work
 from clawmem.ports.errors import InputTooLong
 from clawmem.ports.records import FragmentKey
+from clawmem.ports.vault import Vault
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")
 
 
 @pytest.fixture
-def vault(notes_vault: NotesVault) -> SqliteVault:
+def vault(notes_vault: NotesVault) -> Vault:
     """A vault of the notes."""
     return notes_vault.take_in(NOTES).vault
 
 
 class TestReranking:
-    def test_a_perfect_model_moves_the_answer_to_the_top(self, vault: SqliteVault, models: Models) -> None:
+    def test_a_perfect_model_moves_the_answer_to_the_top(self, vault: Vault, models: Models) -> None:
         """The note that answers is the first, wherever the indexes had put it, with the score that moved it."""
         reranker = models.factory(HttpReranker, models.serve(scoring_each(perfect)).url)
         before, _ = run(reranking(vault, None), vault, request())
@@ -54,7 +55,7 @@ class TestReranking:
         assert work.candidates[0].legs[RERANKER] == pytest.approx(1 / (1 + math.exp(-6)))
         assert trace.degraded == {}
 
-    def test_the_published_blend_keeps_the_first(self, vault: SqliteVault, models: Models) -> None:
+    def test_the_published_blend_keeps_the_first(self, vault: Vault, models: Models) -> None:
         """Under the published ranking the first one stays, as published; the answer is the second."""
         reranker = models.factory(HttpReranker, models.serve(scoring_each(perfect)).url)
         before, _ = run(reranking(vault, None), vault, request())
@@ -65,7 +66,7 @@ class TestReranking:
         assert names(vault, work)[1] == "answer.md"
 
     def test_small_batches_and_each_text_once(
-        self, vault: SqliteVault, models: Models, notes_vault: NotesVault
+        self, vault: Vault, models: Models, notes_vault: NotesVault
     ) -> None:
         """Ten notes of which half say the same are five texts: a batch of four and one of one."""
         texts = {f"copy{n}.md": f"The whistle of number {n // 2}.\n" for n in range(10)}
@@ -84,7 +85,7 @@ class TestReranking:
         assert len(copies) == 10
         assert len({c.chunk for c in copies}) == 5
 
-    def test_a_text_is_read_once_for_a_question(self, vault: SqliteVault, models: Models) -> None:
+    def test_a_text_is_read_once_for_a_question(self, vault: Vault, models: Models) -> None:
         """The second time nothing is sent; another question or another intent is another reading."""
         server = models.serve(scoring_each(perfect))
         reranker = models.factory(HttpReranker, server.url)
@@ -99,7 +100,7 @@ class TestReranking:
         assert len(sent(server)) == 3
         assert server.questions("/v1/rerank")[-1]["query"] == f"buy a new one\n\n{QUESTION}"
 
-    def test_too_long_texts_are_cut(self, vault: SqliteVault) -> None:
+    def test_too_long_texts_are_cut(self, vault: Vault) -> None:
         """A model that four thousand characters are too many for gets four hundred."""
         read: list[str] = []
 
@@ -128,7 +129,7 @@ class TestReranking:
         assert [candidate.legs[RERANKER] for candidate in scored.candidates] == [1.0, 0.0]
 
     def test_the_model_reads_where_it_matched(
-        self, vault: SqliteVault, models: Models, notes_vault: NotesVault
+        self, vault: Vault, models: Models, notes_vault: NotesVault
     ) -> None:
         """Of a long note the part around what matched is sent, not its beginning; of a line little more than it."""
         filler = "".join(f"Paragraph {n} is about nothing at all.\n\n" for n in range(400))
@@ -145,7 +146,7 @@ class TestReranking:
         assert "The zeppelin landed." in line
         assert len(line) == LINE_CHARS
 
-    def test_broken_notes_of_the_past_are_read_anew(self, vault: SqliteVault, models: Models) -> None:
+    def test_broken_notes_of_the_past_are_read_anew(self, vault: Vault, models: Models) -> None:
         """A score that was kept and is no number is not believed."""
         server = models.serve(scoring_each(perfect))
         reranker = models.factory(HttpReranker, server.url)
@@ -167,7 +168,7 @@ class TestReranking:
 
 
 @pytest.fixture(scope="module")
-def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """More notes than are reranked, each with another mixture of the words that are asked for."""
     place = tmp_path_factory.mktemp("many")
     made = NotesVault(place)
@@ -188,9 +189,9 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqliteVault]:
     st.integers(1, 70),
     st.sampled_from(["the kettle and its whistle", "is there steam or water in it", "spout of the kettle"]),
 )
-def test_the_top_does_not_depend_on_the_limit(many: SqliteVault, limit: int, query: str) -> None:
+def test_the_top_does_not_depend_on_the_limit(many: Vault, limit: int, query: str) -> None:
     """However many answers are asked for, the first ones are the same, and in the same order."""
-    stages = reranking(many, OverlapReranker(), answers=SqliteVault(":memory:").answers)
+    stages = reranking(many, OverlapReranker(), answers=open_vault(":memory:").answers)
 
     few, _ = run(stages, many, request(query, limit=limit))
     all_of_them, _ = run(stages, many, request(query, limit=100))
@@ -198,7 +199,7 @@ def test_the_top_does_not_depend_on_the_limit(many: SqliteVault, limit: int, que
     assert few.candidates == all_of_them.candidates[:limit]
 
 
-def test_so_many_are_reranked(many: SqliteVault) -> None:
+def test_so_many_are_reranked(many: Vault) -> None:
     """Forty are read, fewer answers wanted or more; the others follow in the order they had."""
     asked = request("kettle or whistle or steam", limit=100)
     before, _ = run(reranking(many, None), many, asked)
@@ -212,7 +213,7 @@ def test_so_many_are_reranked(many: SqliteVault) -> None:
 
 
 @pytest.mark.parametrize("candidates", [5, 50])
-def test_so_many_are_looked_at_as_somebody_asks_for(many: SqliteVault, candidates: int) -> None:
+def test_so_many_are_looked_at_as_somebody_asks_for(many: Vault, candidates: int) -> None:
     """The best of the indexes, whatever the limit: these are read, and there are no others."""
     asked = request("kettle or whistle or steam", limit=100)
     before, _ = run(reranking(many, None), many, asked)

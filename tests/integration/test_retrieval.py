@@ -168,7 +168,7 @@ class TestGone:
     def test_withdrawn(self, notes: NotesVault, verb: str, unit: Unit, reason: InactiveReason) -> None:
         """A document that was withdrawn, for whatever reason, is never answered."""
         notes.take_in({"kettle.md": KETTLE, "pot.md": "# Pot\n\nVinegar does it no good.\n"})
-        with notes.vault.writing():
+        with notes.vault.transactions.writing():
             withdraw(notes.vault, [notes.id("kettle.md")], reason)
 
         assert set(paths(notes.ask("what about vinegar", verb, unit=unit))) == {"pot.md"}

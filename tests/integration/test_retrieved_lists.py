@@ -28,7 +28,7 @@ def notes(notes_vault: NotesVault) -> NotesVault:
 
 
 def pin(notes: NotesVault, path: str) -> None:
-    notes.vault._db.write("update documents set pinned = 1 where id = ?", (notes.id(path),))
+    notes.vault.storage._db.write("update documents set pinned = 1 where id = ?", (notes.id(path),))
 
 
 class TestList:

@@ -9,7 +9,7 @@ import pytest
 from command_line import Invoke
 from hook_process import Hook, transcript
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.environment.private_files import state_folder
 from clawmem.ports.records import Document
 
@@ -36,7 +36,7 @@ def vault_file(notes: Path, invoke: Invoke, home: Path) -> Path:
 
 def captured(vault_file: Path) -> dict[str, tuple[Document, str]]:
     """What machines have stored, by path, with its text."""
-    vault = SqliteVault(str(vault_file), read_only=True)
+    vault = open_vault(str(vault_file), read_only=True)
     try:
         own = vault.documents.sources("_clawmem").values()
         return {one.path: (one, vault.documents.body(one.id) or "") for one in own if one.inactive is None}

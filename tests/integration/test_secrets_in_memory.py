@@ -11,7 +11,7 @@ import pytest
 from command_line import Invoke
 from hook_process import Hook, transcript
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 
 CHANCE = random.Random(20261123)
 FILLING = "The harbour crane was inspected, and its cables were found to be worn at the lower drum. "
@@ -23,7 +23,7 @@ def invented() -> str:
 
 def captured(home: Path) -> str:
     """All that machines have stored in the vault."""
-    vault = SqliteVault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)
+    vault = open_vault(str(home / ".cache/clawmem/index.sqlite"), read_only=True)
     try:
         own = vault.documents.sources("_clawmem").values()
         return "\n".join(f"{one.title}\n{vault.documents.body(one.id)}" for one in own)

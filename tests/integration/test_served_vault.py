@@ -14,12 +14,12 @@ import pytest
 from notes_vault import ASKED, STORIES, VECTORS, ServedNotesVault
 
 from clawmem.adapters.system.clock import SystemClock
-from clawmem.app.services.indexes.vault import ServedVault
 from clawmem.app.services.indexing.publish import withdraw
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.ports.embedder import is_in_process
 from clawmem.ports.records import Grain, InactiveReason
+from clawmem.ports.vault import Vault
 
 
 class Shelf(ServedNotesVault):
@@ -27,9 +27,9 @@ class Shelf(ServedNotesVault):
 
     def __init__(self, place: Path) -> None:
         super().__init__(place)
-        self.indexes = Path(f"{self.vault_file}.indexes")
+        self.index_folder = Path(f"{self.vault_file}.indexes")
 
-    def ask(self, text: str, verb: str = "search", vault: ServedVault | None = None) -> Answer:
+    def ask(self, text: str, verb: str = "search", vault: Vault | None = None) -> Answer:
         """Return the answer of *vault*, or of the first handle."""
         asked = vault or self.vault
         request = self.request(text, limit=3, show_all=False)
@@ -37,13 +37,13 @@ class Shelf(ServedNotesVault):
             return search(asked)(request)
         return {"vsearch": vsearch, "query": query}[verb](asked, self.embedder)(request)
 
-    def first(self, text: str, verb: str = "search", vault: ServedVault | None = None) -> str | None:
+    def first(self, text: str, verb: str = "search", vault: Vault | None = None) -> str | None:
         """Where the best answer lies; fails if anything was missing when it was looked for."""
         answer = self.ask(text, verb, vault)
         assert answer.trace.degraded == {}, answer.trace.degraded
         return answer.results[0].document.path if answer.results else None
 
-    def firsts(self, verb: str, vault: ServedVault | None = None) -> dict[str, str | None]:
+    def firsts(self, verb: str, vault: Vault | None = None) -> dict[str, str | None]:
         """The best answer to every question of `ASKED`."""
         return {text: self.first(text, verb, vault) for text in ASKED}
 
@@ -54,7 +54,7 @@ class Shelf(ServedNotesVault):
 
     def kept(self) -> int:
         """How many changes are still written down."""
-        return int(self.records._db.value("select count(*) from outbox"))
+        return int(self.records.storage._db.value("select count(*) from outbox"))
 
     def own_words(self) -> int:
         """How many entries the vault's own table of words holds."""
@@ -62,7 +62,7 @@ class Shelf(ServedNotesVault):
 
     def folders(self) -> list[str]:
         """The indexes on the disk."""
-        return sorted(path.name for path in self.indexes.glob("*"))
+        return sorted(path.name for path in self.index_folder.glob("*"))
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def outside(shelf: Shelf) -> Shelf:
     """The stories, embedded, with their words in tantivy."""
     shelf.add(STORIES)
     shelf.embed()
-    shelf.vault.move("tantivy")
+    shelf.indexes.move("tantivy")
     return shelf
 
 
@@ -88,7 +88,7 @@ class TestWriting:
 
         outside.add({"comet.md": "A comet was seen over the quarry.\n"})
         at_once = outside.first("comet"), outside.lag(), outside.own_words()
-        outside.vault.keep_up()
+        outside.indexes.keep_up()
 
         assert at_once[0] == outside.first("comet") == "comet.md"
         assert at_once[1] > 0
@@ -100,7 +100,7 @@ class TestWriting:
 
     def test_everything_that_was_there_is_outside(self, outside: Shelf) -> None:
         """After moving, the vault's own table is empty and nothing is left to carry."""
-        assert outside.vault.info().lexical_method == "tantivy"
+        assert outside.vault.storage.info().lexical_method == "tantivy"
         assert (outside.own_words(), outside.lag(), outside.kept()) == (0, 0, 1)
         assert outside.firsts("search") == ASKED
         assert (is_in_process(outside.vault.lexical), is_in_process(outside.vault.vectors)) == (False, True)
@@ -113,7 +113,7 @@ class TestWriting:
         gone = outside.ask("kettle vinegar").results
         outside.add({"kettle.md": text})
         at_once = outside.first("kettle vinegar")
-        outside.vault.keep_up()
+        outside.indexes.keep_up()
 
         assert gone == ()
         assert at_once == outside.first("kettle vinegar") == "kettle.md"
@@ -123,10 +123,10 @@ class TestWriting:
         """Nothing of it is found, written down or carried."""
         head = outside.vault.outbox.head()
 
-        with pytest.raises(KeyboardInterrupt), outside.vault.writing():
+        with pytest.raises(KeyboardInterrupt), outside.vault.transactions.writing():
             withdraw(outside.vault, [outside.id("kettle.md")], InactiveReason.FORGOTTEN)
             raise KeyboardInterrupt
-        outside.vault.keep_up()
+        outside.indexes.keep_up()
 
         assert outside.vault.outbox.head() == head
         assert outside.first("kettle vinegar") == "kettle.md"
@@ -135,7 +135,7 @@ class TestWriting:
         self, outside: Shelf, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """Once more changes wait than may, the transaction that made them takes them along."""
-        monkeypatch.setattr("clawmem.app.services.indexes.vault.LAG", 3)
+        monkeypatch.setattr("clawmem.app.services.indexes.external.LAG", 3)
 
         outside.add({f"{n}.md": f"Page {n} of the almanac.\n" for n in range(2)})
         few = outside.lag()
@@ -143,7 +143,7 @@ class TestWriting:
 
         assert few == 2
         assert outside.lag() == outside.own_words() == 0
-        assert outside.vault.lagging == {}
+        assert outside.indexes.lagging == {}
         assert len(outside.ask("almanac").results) == 3
 
     def test_batches(self, outside: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,7 +151,7 @@ class TestWriting:
         monkeypatch.setattr("clawmem.app.services.indexes.indexer.BATCH", 2)
 
         outside.add({f"{n}.md": f"Page {n} of the almanac.\n" for n in range(7)})
-        outside.vault.keep_up()
+        outside.indexes.keep_up()
 
         assert (outside.lag(), outside.own_words(), outside.kept()) == (0, 0, 1)
         assert outside.verify() == []
@@ -161,9 +161,9 @@ class TestWriting:
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
             patch.setattr("clawmem.app.services.indexes.indexer.Indexer._seen", _killed)
             outside.add({"comet.md": "A comet was seen over the quarry.\n"})
-            outside.vault.keep_up()
+            outside.indexes.keep_up()
         left = outside.lag(), outside.own_words() > 0
-        outside.vault.keep_up()
+        outside.indexes.keep_up()
 
         assert left == (0, True)
         assert (outside.own_words(), outside.kept()) == (0, 1)
@@ -173,7 +173,7 @@ class TestWriting:
     def test_questions_read_the_latest_state(self, outside: Shelf) -> None:
         """An external index changes on its own, so that a block of reads sees changes of the records as well."""
         other = outside.open()
-        with outside.vault.reading():
+        with outside.vault.transactions.reading():
             before = outside.vault.outbox.head()
             other.documents.deactivate([1], InactiveReason.REMOVED)
 
@@ -195,17 +195,17 @@ class TestChoiceOfVectors:
         *most, last = STORIES.items()
         shelf.add(dict(most))
         shelf.embed()
-        shelf.vault.keep_up()
-        below = shelf.vault.info().vector_method
+        shelf.indexes.keep_up()
+        below = shelf.vault.storage.info().vector_method
 
         shelf.add(dict([last]))
         shelf.embed()
         before = shelf.firsts("vsearch")
-        shelf.vault.keep_up()
+        shelf.indexes.keep_up()
 
         assert below == "exact scan"
-        assert shelf.vault.info().vector_method == "sidecar, exact"
-        assert shelf.vault.backend == "sqlite"
+        assert shelf.vault.storage.info().vector_method == "sidecar, exact"
+        assert shelf.indexes.backend == "sqlite"
         assert (shelf.vault.vectors.count(), shelf.records.vectors.count()) == (VECTORS, 0)
         assert shelf.firsts("vsearch") == before == ASKED
         assert shelf.verify() == []
@@ -214,17 +214,17 @@ class TestChoiceOfVectors:
         """Between the bounds nothing changes; below the lower one the vault's own table is filled again."""
         shelf.add(STORIES)
         shelf.embed()
-        shelf.vault.keep_up()
+        shelf.indexes.keep_up()
         for path in ("ferry.md", "orchard.md", "lantern.md"):
             shelf.withdraw(path)
-        shelf.vault.keep_up()
-        between = shelf.vault.info().vector_method, shelf.vault.vectors.count()
+        shelf.indexes.keep_up()
+        between = shelf.vault.storage.info().vector_method, shelf.vault.vectors.count()
 
         shelf.withdraw("saddle.md")
-        shelf.vault.keep_up()
+        shelf.indexes.keep_up()
 
         assert between == ("sidecar, exact", VECTORS // 2)
-        assert shelf.vault.info().vector_method == "exact scan"
+        assert shelf.vault.storage.info().vector_method == "exact scan"
         assert shelf.records.vectors.count() == shelf.vault.vectors.count() == 4
         assert (shelf.folders(), list(shelf.vault.outbox.indexes()), shelf.kept()) == ([], [], 0)
         assert shelf.first("descale the kettle with vinegar", "vsearch") == "kettle.md"
@@ -232,9 +232,9 @@ class TestChoiceOfVectors:
 
     def test_beside_another_backend(self, outside: Shelf) -> None:
         """Where words are kept by tantivy, vectors still choose for themselves, and the backend stays."""
-        outside.vault.keep_up()
+        outside.indexes.keep_up()
 
-        info = outside.vault.info()
+        info = outside.vault.storage.info()
         assert (info.backend, info.lexical_method, info.vector_method) == (
             "tantivy",
             "tantivy",
@@ -255,8 +255,8 @@ class TestReadOnly:
 
         assert outside.first("comet", vault=reader) == "comet.md"
         assert outside.ask("kettle vinegar", vault=reader).results == ()
-        assert reader.info().read_only
-        assert reader.info().lexical_method == "tantivy"
+        assert reader.storage.info().read_only
+        assert reader.storage.info().lexical_method == "tantivy"
         assert outside.lag() == lag > 0
 
     def test_sees_what_others_carry(self, outside: Shelf) -> None:
@@ -265,10 +265,10 @@ class TestReadOnly:
         before = outside.firsts("search", reader)
 
         outside.add({"comet.md": "A comet was seen over the quarry.\n"})
-        outside.vault.keep_up()
+        outside.indexes.keep_up()
         carried = outside.first("comet", vault=reader)
-        outside.vault.move("sqlite")
-        moved = outside.first("comet", vault=reader), reader.backend
+        outside.indexes.move("sqlite")
+        moved = outside.first("comet", vault=reader), reader.storage.info().backend
 
         assert before == ASKED
         assert carried == "comet.md"
@@ -305,9 +305,9 @@ class TestThreads:
         assert (mover.returncode, complaints) == (0, "")
         assert {(text, first) for text, _, first in answers} == set(ASKED.items())
         assert {backend for _, backend, _ in answers} == {"sqlite", "tantivy"}
-        assert shelf.vault.backend == "sqlite"
+        assert shelf.indexes.backend == "sqlite"
         assert list(shelf.vault.outbox.indexes()) == []
-        shelf.vault.generations.tidy()  # a question may have opened one that had just been deleted
+        shelf.indexes.generations.tidy()  # a question may have opened one that had just been deleted
         assert shelf.folders() == []
         assert shelf.verify() == []
 
@@ -320,7 +320,7 @@ class TestThreads:
         questions = islice(cycle(ASKED), number, None)
         while mover.poll() is None or len(answers) < len(ASKED):
             text = next(questions)
-            answers[text, shelf.vault.backend, shelf.first(text)] += 1
+            answers[text, shelf.indexes.backend, shelf.first(text)] += 1
         return answers
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.sqlite.keys import pack
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import document
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind
 
@@ -31,7 +31,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_headings_and_contexts_come_back(path: Path) -> None:
     """Also headings that are numbers, and those that are shared by fragments far from each other."""
-    with closing(SqliteVault(str(path))) as vault:
+    with closing(open_vault(str(path))) as vault:
         number = vault.documents.save(document("a.md", BODY), BODY, fragments())
         keys = [FragmentKey(number, seq) for seq in range(len(HEADINGS))]
 
@@ -43,10 +43,12 @@ def test_headings_and_contexts_come_back(path: Path) -> None:
 
 def test_each_is_stored_once(path: Path) -> None:
     """Later fragments have the seq of the first one."""
-    with closing(SqliteVault(str(path))) as vault:
+    with closing(open_vault(str(path))) as vault:
         vault.documents.save(document("a.md", BODY), BODY, fragments())
 
-        rows = vault._db.rows("select heading, context, length(text_hash) from fragments order by key")
+        rows = vault.storage._db.rows(
+            "select heading, context, length(text_hash) from fragments order by key"
+        )
 
     assert [row[0] for row in rows] == ["", "12", "Tea", 1, "", 2, "Noon", 2]
     assert [row[1] for row in rows] == ["Kettle", 0, "", "3", 3, 0, "", "7"]
@@ -55,9 +57,9 @@ def test_each_is_stored_once(path: Path) -> None:
 
 def test_a_lost_first_fragment_leaves_no_heading(path: Path) -> None:
     """After damage, the heading that it had is empty, as is one that is no text."""
-    with closing(SqliteVault(str(path))) as vault:
+    with closing(open_vault(str(path))) as vault:
         number = vault.documents.save(document("a.md", BODY), BODY, fragments())
-        vault._db.write("delete from fragments where key = ?", (pack(FragmentKey(number, 2)),))
+        vault.storage._db.write("delete from fragments where key = ?", (pack(FragmentKey(number, 2)),))
         key = FragmentKey(number, 5)
 
         assert vault.documents.fragments(number)[4].heading == ""

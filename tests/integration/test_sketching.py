@@ -15,7 +15,7 @@ from clawmem.adapters.memory.files import MemoryFiles
 from clawmem.adapters.models.minilm.build import build
 from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
 from clawmem.adapters.models.static_words import StaticWords
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.embed import EmbedPending, SketchPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
@@ -39,7 +39,7 @@ class Notes:
     """A vault with notes, and how it is filled."""
 
     def __init__(self, place: Path) -> None:
-        self.vault = SqliteVault(str(place / "vault.sqlite"))
+        self.vault = open_vault(str(place / "vault.sqlite"))
         self.files = MemoryFiles()
         self.clock = ManualClock(1_750_000_000_000)
 

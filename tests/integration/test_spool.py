@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.environment.private_files import MOST_BYTES, append_to_error_log, state_folder
 from clawmem.app.interfaces.hooks.spool import ATTEMPTS, LEASE, LEASE_MS, Drain, Job, Spool
+from clawmem.ports.vault import Vault
 
 EVENT = {"session_id": "s1", "transcript_path": "/t/s1.jsonl"}
 
@@ -22,13 +22,11 @@ def spool(tmp_path: Path) -> Spool:
     return Spool(tmp_path / "vault.sqlite")
 
 
-def draining(
-    spool: Spool, vault: SqliteVault, clock: ManualClock, holder: str = "me", gone: bool = False
-) -> Drain:
+def draining(spool: Spool, vault: Vault, clock: ManualClock, holder: str = "me", gone: bool = False) -> Drain:
     return Drain(spool, vault.leases, clock, holder, lambda name: gone)
 
 
-def test_a_job_is_done_once(spool: Spool, vault: SqliteVault, clock: ManualClock) -> None:
+def test_a_job_is_done_once(spool: Spool, vault: Vault, clock: ManualClock) -> None:
     """What was put comes as it was, and afterwards nothing waits."""
     done: list[Job] = []
     spool.put(Job("feedback-loop", EVENT))
@@ -50,9 +48,7 @@ def test_one_job_for_each_hook_and_session(spool: Spool) -> None:
     assert spool.waiting() == 3
 
 
-def test_a_job_that_comes_meanwhile_is_done_as_well(
-    spool: Spool, vault: SqliteVault, clock: ManualClock
-) -> None:
+def test_a_job_that_comes_meanwhile_is_done_as_well(spool: Spool, vault: Vault, clock: ManualClock) -> None:
     """Another turn ends while the first one's job is in hand: it may hold what that job did not see."""
     done: list[str] = []
     spool.put(Job("feedback-loop", EVENT))
@@ -68,7 +64,7 @@ def test_a_job_that_comes_meanwhile_is_done_as_well(
     assert spool.waiting() == 0
 
 
-def test_two_never_work_at_once(spool: Spool, vault: SqliteVault, clock: ManualClock) -> None:
+def test_two_never_work_at_once(spool: Spool, vault: Vault, clock: ManualClock) -> None:
     """Who finds somebody at it leaves the work to them."""
     others: list[Job] = []
     spool.put(Job("feedback-loop", EVENT))
@@ -82,7 +78,7 @@ def test_two_never_work_at_once(spool: Spool, vault: SqliteVault, clock: ManualC
 
 
 def test_what_a_killed_process_had_in_hand_is_done_again(
-    spool: Spool, vault: SqliteVault, clock: ManualClock
+    spool: Spool, vault: Vault, clock: ManualClock
 ) -> None:
     """At once where its process is known to be gone, else when its lease has run out."""
     spool.put(Job("feedback-loop", EVENT))
@@ -99,7 +95,7 @@ def test_what_a_killed_process_had_in_hand_is_done_again(
 
 
 def test_a_job_that_fails_is_tried_again_and_then_given_up(
-    spool: Spool, vault: SqliteVault, clock: ManualClock
+    spool: Spool, vault: Vault, clock: ManualClock
 ) -> None:
     """It keeps no other job waiting, and it does not stay for ever."""
     done: list[str] = []
@@ -119,9 +115,7 @@ def test_a_job_that_fails_is_tried_again_and_then_given_up(
     assert spool.waiting() == 0
 
 
-def test_a_job_that_kills_its_process_is_given_up_too(
-    spool: Spool, vault: SqliteVault, clock: ManualClock
-) -> None:
+def test_a_job_that_kills_its_process_is_given_up_too(spool: Spool, vault: Vault, clock: ManualClock) -> None:
     """Attempts are counted before they are made."""
 
     class Killed(BaseException):
@@ -141,7 +135,7 @@ def test_a_job_that_kills_its_process_is_given_up_too(
 
 
 def test_a_file_that_is_no_job_is_put_away(
-    spool: Spool, vault: SqliteVault, clock: ManualClock, tmp_path: Path
+    spool: Spool, vault: Vault, clock: ManualClock, tmp_path: Path
 ) -> None:
     """Half a file of another program does not stop the others."""
     spool.put(Job("feedback-loop", EVENT))
@@ -155,7 +149,7 @@ def test_a_file_that_is_no_job_is_put_away(
 
 
 def test_a_half_written_job_is_put_away(
-    spool: Spool, vault: SqliteVault, clock: ManualClock, tmp_path: Path
+    spool: Spool, vault: Vault, clock: ManualClock, tmp_path: Path
 ) -> None:
     """Nobody finishes the draft of a process that was killed; one that is still being written stays."""
     spool.put(Job("feedback-loop", EVENT))
@@ -182,7 +176,7 @@ def test_nothing_that_was_said_lies_in_the_spool(spool: Spool, tmp_path: Path) -
     assert file.stat().st_mode & 0o077 == 0
 
 
-def test_the_diary_of_errors_stays_small(vault: SqliteVault, tmp_path: Path) -> None:
+def test_the_diary_of_errors_stays_small(vault: Vault, tmp_path: Path) -> None:
     """The last entries stay, whole; and where there is no vault none is made."""
     for number in range(3_000):
         append_to_error_log(tmp_path / "vault.sqlite", f"{number} {'x' * 80}\n")

@@ -7,17 +7,17 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import START_MS, ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.status import Status
 from clawmem.ports.status import EmbeddingCounts
+from clawmem.ports.vault import Vault
 
 DAY_MS = 86_400_000
 
 
-def index(vault: SqliteVault, root: Path, name: str, sources: dict[str, tuple[str, int]]) -> None:
+def index(vault: Vault, root: Path, name: str, sources: dict[str, tuple[str, int]]) -> None:
     """Write files of a text and an age in days, and index them."""
     for path, (text, days) in sources.items():
         file = root / name / path
@@ -27,16 +27,16 @@ def index(vault: SqliteVault, root: Path, name: str, sources: dict[str, tuple[st
     UpdateCollection(vault, DiskFiles(), ManualClock(), parse_yaml)(Folder(name, str(root / name)))
 
 
-def test_an_empty_vault(vault: SqliteVault) -> None:
+def test_an_empty_vault(vault: Vault) -> None:
     """Before anything is indexed all counts are zero, and there is neither model nor newest document."""
     report = Status(vault, ManualClock())()
 
     assert (report.collections, report.documents, report.content_types) == ({}, 0, {})
     assert (report.model, report.newest, report.embeddings) == (None, None, EmbeddingCounts())
-    assert report.info == vault.info()
+    assert report.info == vault.storage.info()
 
 
-def test_served_documents_are_counted(vault: SqliteVault, tmp_path: Path) -> None:
+def test_served_documents_are_counted(vault: Vault, tmp_path: Path) -> None:
     """Per collection and per type, sorted by name; a removed file counts no more."""
     decision = "---\ncontent_type: decision\n---\nUse SQLite.\n"
     index(vault, tmp_path, "work", {"a.md": (decision, 3), "b.md": ("Plain text.", 2), "c.md": ("Gone.", 1)})
@@ -52,7 +52,7 @@ def test_served_documents_are_counted(vault: SqliteVault, tmp_path: Path) -> Non
     assert report.newest == "2023-11-12T22:13:20.000Z"
 
 
-def test_a_file_from_the_future_is_not_the_newest(vault: SqliteVault, tmp_path: Path) -> None:
+def test_a_file_from_the_future_is_not_the_newest(vault: Vault, tmp_path: Path) -> None:
     """A made-up date does not hide for years when the vault last heard of anything; exactly now does count."""
     index(vault, tmp_path, "notes", {"later.md": ("Later.", -400), "now.md": ("Now.", 0)})
 
@@ -60,7 +60,7 @@ def test_a_file_from_the_future_is_not_the_newest(vault: SqliteVault, tmp_path: 
     assert Status(vault, ManualClock(START_MS - 1))().newest is None
 
 
-def test_vectors_and_their_model(vault: SqliteVault, tmp_path: Path) -> None:
+def test_vectors_and_their_model(vault: Vault, tmp_path: Path) -> None:
     """The backlog is seen before embedding, the model's name after."""
     index(vault, tmp_path, "notes", {"a.md": ("Some text.", 1)})
     before = Status(vault, ManualClock())()

@@ -62,7 +62,7 @@ class TestStoppedAndGoneOn:
         """Every change of model is complete in itself."""
         for model in (WideEmbedder(), Turned(), HashingEmbedder()):
             kept.embed(model)
-            kept.vault.keep_up()
+            kept.indexes.keep_up()
             kept.assert_whole(model.fingerprint)
 
     def test_the_same_model_anew(self, kept: Shelf) -> None:
@@ -75,7 +75,7 @@ class TestStoppedAndGoneOn:
                 return super().embed_documents(texts)
 
         report = kept.embed(RecordingEmbedder(), force=True)
-        kept.vault.keep_up()
+        kept.indexes.keep_up()
 
         assert (report.embedded, report.replaced) == (len(STORIES), OLD)
         assert answers == [ASKED] * len(STORIES)

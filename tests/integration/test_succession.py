@@ -189,10 +189,10 @@ class TestFiles:
         notes.add({"old.md": OLD, "new.md": NEW})
         new = notes.vault.documents.at("notes", "new.md")
 
-        with notes.vault.writing():
+        with notes.vault.transactions.writing():
             withdraw(notes.vault, [new.id], InactiveReason.FORGOTTEN)
 
-        assert notes.vault._db.rows("select * from succession_claims") == []
+        assert notes.vault.storage._db.rows("select * from succession_claims") == []
 
 
 class TestPins:
@@ -209,7 +209,7 @@ class TestPins:
     def test_by_command(self, notes: Notes, head: str) -> None:
         """A pin that was set by command outlives every reading of the file, whatever the file says."""
         notes.add({"a.md": f"{head}A.\n"})
-        notes.vault._db.write("update documents set pinned = 1")
+        notes.vault.storage._db.write("update documents set pinned = 1")
 
         notes.update(force=True)
         notes.add({"a.md": "A, changed.\n"})

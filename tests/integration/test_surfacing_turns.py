@@ -39,7 +39,7 @@ class TestFocus:
 
     def test_a_topic_chooses_the_line_that_is_shown(self, home: Home) -> None:
         """Of a passage that is too long to be shown whole, the topic's line is; it is the intent of the question."""
-        logbook = home.vault.info().location.replace("index.sqlite", "log")
+        logbook = home.vault.storage.info().location.replace("index.sqlite", "log")
         lines = "".join(f"The mast, day {n}: {'nothing new of it and ' * 6}calm.\n" for n in range(20))
         text = f"# Log\n\n{lines}The mast, day 20: a crack below the spreader.\n"
         home.take_in(Path(logbook), {"log.md": text})
@@ -63,7 +63,7 @@ class TestTurns:
     def test_every_turn_has_a_row(self, home: Home) -> None:
         """Skipped, silent and answered turns are counted through, in any order."""
         home.ask()
-        record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
+        record_silent_turn(str(home.vault.storage.info().location), CONTEXT_SURFACING, "s1")
         home.ask("What colour is the mast of the boat?", confidence=lambda candidate: 0.0)
         home.ask("Who keeps the key of the safe?")
 
@@ -86,7 +86,7 @@ class TestTurns:
         turns = turns_of(home.vault.telemetry, "s2")
         home.vault.telemetry.record(gated(turns, "hi", home.clock.now_ms()))
 
-        assert record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s3")
+        assert record_silent_turn(str(home.vault.storage.info().location), CONTEXT_SURFACING, "s3")
 
         (by_port,), (light,) = home.rows("s2"), home.rows("s3")
         fields = ("verb", "took_ms", "limit", "degraded", "hits", "turn_index")
@@ -96,9 +96,9 @@ class TestTurns:
 
     def test_a_silent_row_waits_for_nobody(self, home: Home, tmp_path: Path) -> None:
         """While somebody writes, and where there is no vault, the row is left out."""
-        with home.vault.writing():
+        with home.vault.transactions.writing():
             began = time.monotonic()
-            assert not record_silent_turn(str(home.vault.info().location), CONTEXT_SURFACING, "s1")
+            assert not record_silent_turn(str(home.vault.storage.info().location), CONTEXT_SURFACING, "s1")
             assert time.monotonic() - began < 2
 
         assert not record_silent_turn(str(tmp_path / "none.sqlite"), CONTEXT_SURFACING, "s1")

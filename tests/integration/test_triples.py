@@ -14,7 +14,7 @@ from hook_process import ask, transcript
 from clawmem.adapters.files.transcripts import DiskTranscripts
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.generator import ScriptedGenerator
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.capture.decisions import CaptureReport, DecisionExtractor
 from clawmem.app.services.capture.session import Session
 from clawmem.app.services.indexing.collections import record_trust
@@ -76,7 +76,7 @@ class World:
 
 
 @pytest.fixture
-def world(vault: SqliteVault, tmp_path: Path) -> World:
+def world(vault: Vault, tmp_path: Path) -> World:
     return World(vault, tmp_path)
 
 
@@ -277,7 +277,7 @@ class TestTime:
         captured = world.hear("s1", CHOICE, observation(CHOICE, triple("ledger", "uses", "MySQL")))
         ids = ["default:concept:ledger", "default:concept:mysql"]
 
-        with world.vault.writing():
+        with world.vault.transactions.writing():
             withdraw(world.vault, captured.stored, reason)
 
         assert world.facts("the ledger and MySQL") == []
@@ -349,7 +349,7 @@ class TestAPrompt:
         self, invoke: Invoke, bootstrapped: Path, home: Path, environ: dict[str, str], tmp_path: Path
     ) -> None:
         """The hook adds them to the block where its profile has room for them, and to nothing else."""
-        with closing(SqliteVault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
+        with closing(open_vault(str(home / ".cache/clawmem/index.sqlite"))) as vault:
             known(World(vault, tmp_path), "login sessions", "migrated_to", "Postgres")
 
         def block(prompt: str, profile: str, session: str) -> str:

@@ -30,7 +30,7 @@ class TestMeanwhile:
     @pytest.mark.parametrize("model", [Turned, WideEmbedder])
     def test_another_process_never_notices(self, kept: Shelf, model: type[Embedder]) -> None:
         """Questions asked all the while have the right answer every time, whoever embeds them; none fails."""
-        method = kept.vault.info().vector_method
+        method = kept.vault.storage.info().vector_method
         seen: set[str | None] = set()
         wrong: list[object] = []
         is_done = Event()
@@ -55,7 +55,7 @@ class TestMeanwhile:
             while not seen:
                 sleep(0.001)
             report = kept.embed(Slow())
-            kept.vault.keep_up()
+            kept.indexes.keep_up()
             sleep(0.1)
         finally:
             is_done.set()
@@ -65,7 +65,7 @@ class TestMeanwhile:
         assert seen == {OLD, model.fingerprint}
         assert (report.embedded, report.replaced) == (len(STORIES), OLD)
         kept.assert_whole(model.fingerprint)
-        assert kept.vault.info().vector_method == method
+        assert kept.vault.storage.info().vector_method == method
 
     def test_the_older_vectors_answer_and_say_so(self, kept: Shelf) -> None:
         """While vectors are made nothing is degraded, and the trace tells how far they are."""
@@ -87,8 +87,8 @@ class TestMeanwhile:
 
         assert kept.firsts() == ASKED
         assert all(record.outdated for record in vectors)
-        kept.vault.keep_up()
-        assert kept.vault.lagging == {}
+        kept.indexes.keep_up()
+        assert kept.indexes.lagging == {}
         kept.assert_whole("hashing-turned")
         assert not kept.ask("pears in the orchard").trace.degraded
 
@@ -130,10 +130,10 @@ def test_a_build_is_not_finished_with_two_models(shelf: Shelf, monkeypatch: pyte
         if len(filled) == 2:
             EmbedPending(other, WideEmbedder())()
 
-    shelf.vault.move("lancedb", take_over)
+    shelf.indexes.move("lancedb", take_over)
 
     assert len(filled) > 3
-    assert shelf.vault.info().vector_method.startswith("lancedb")
+    assert shelf.vault.storage.info().vector_method.startswith("lancedb")
     shelf.assert_whole(WideEmbedder.fingerprint)
 
 
@@ -144,12 +144,12 @@ def test_an_outdated_index_is_written_no_more(kept: Shelf) -> None:
         pytest.skip("the vault's own index changes with the records")
     kept.embed(Turned())
     kept.add({"comet.md": "A comet was seen.\n"})
-    index = kept.vault._engines.open(record)
+    index = kept.indexes._engines.open(record)
     before = index.marker()
 
-    with kept.vault._indexer.leased(Role.VECTORS) as lease, pytest.raises(IndexDamaged):
+    with kept.indexes._indexer.leased(Role.VECTORS) as lease, pytest.raises(IndexDamaged):
         assert lease
-        kept.vault._indexer.catch_up(record, index, lease)
+        kept.indexes._indexer.catch_up(record, index, lease)
 
     assert index.marker() == before
     index.close()

@@ -16,92 +16,98 @@ from waiting import eventually
 from clawmem.adapters.sqlite.best_effort import best_effort_writer, log_is_empty, shared_writer
 from clawmem.adapters.sqlite.checkpoint import checkpoint_log
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.serve import background
 from clawmem.app.serve.runtime import ServerRuntime
 from clawmem.contracts.samples import save
 from clawmem.ports.errors import VaultError
+from clawmem.ports.vault import Vault
 
 NOTE = "insert into meta (name, value) values (?, ?)"
 
 
 @pytest.fixture
-def vault(tmp_path: Path) -> Iterator[SqliteVault]:
+def vault(tmp_path: Path) -> Iterator[Vault]:
     """One that somebody has open for writing, and has just written to."""
-    vault = SqliteVault(str(tmp_path / "vault.sqlite"))
+    vault = open_vault(str(tmp_path / "vault.sqlite"))
     save(vault, "a.md", "Lighthouse.")
     yield vault
     vault.close()
 
 
-def test_it_is_put_away_while_the_vault_is_open(vault: SqliteVault) -> None:
+def test_it_is_put_away_while_the_vault_is_open(vault: Vault) -> None:
     """What stood in it is in the file, and what is written next stands in it again."""
-    assert not log_is_empty(vault.location)
+    assert not log_is_empty(vault.storage.info().location)
 
-    checkpoint_log(vault.location)
+    checkpoint_log(vault.storage.info().location)
 
-    assert log_is_empty(vault.location)
+    assert log_is_empty(vault.storage.info().location)
     assert vault.documents.at("notes", "a.md")
     save(vault, "b.md", "Harbour.")
-    assert not log_is_empty(vault.location)
+    assert not log_is_empty(vault.storage.info().location)
     assert len(vault.documents.latest()) == 2
 
 
-def test_nobody_is_hurried(vault: SqliteVault) -> None:
+def test_nobody_is_hurried(vault: Vault) -> None:
     """Who reads goes on with what he began; the log waits for the next time. Nothing is made where nothing is."""
-    reader = apsw.Connection(vault.location, flags=apsw.SQLITE_OPEN_READONLY)
+    reader = apsw.Connection(vault.storage.info().location, flags=apsw.SQLITE_OPEN_READONLY)
     reader.execute("begin")
     assert list(reader.execute("select count(*) from documents")) == [(1,)]
     save(vault, "b.md", "Harbour.")
 
-    checkpoint_log(vault.location)
+    checkpoint_log(vault.storage.info().location)
 
-    assert not log_is_empty(vault.location)
+    assert not log_is_empty(vault.storage.info().location)
     assert list(reader.execute("select count(*) from documents")) == [(1,)]
     reader.close()
-    checkpoint_log(vault.location)
-    assert log_is_empty(vault.location)
-    checkpoint_log(f"{vault.location}-none")
-    assert not Path(f"{vault.location}-none").exists()
+    checkpoint_log(vault.storage.info().location)
+    assert log_is_empty(vault.storage.info().location)
+    checkpoint_log(f"{vault.storage.info().location}-none")
+    assert not Path(f"{vault.storage.info().location}-none").exists()
 
 
 def test_a_server_does_it_for_whom_it_was_asked(
-    vault: SqliteVault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    vault: Vault, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The log of a vault with a name too, once somebody has asked for it; that of another is left to others."""
     monkeypatch.setattr(background, "LOOKS_AGAIN_S", 0.05)
-    with closing(SqliteVault(str(tmp_path / "other.sqlite"))) as other:
+    with closing(open_vault(str(tmp_path / "other.sqlite"))) as other:
         save(other, "a.md", "Lighthouse.")
-        vaults = f'{{"work": "{vault.location}", "other": "{other.location}"}}'
+        vaults = f'{{"work": "{vault.storage.info().location}", "other": "{other.storage.info().location}"}}'
         environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "CLAWMEM_VAULTS": vaults}
-        SqliteVault(str(tmp_path / "usual.sqlite")).close()
+        open_vault(str(tmp_path / "usual.sqlite")).close()
         inside = ServerRuntime(tmp_path / "usual.sqlite", environ)
         with inside.at_work():
             found = asyncio.run(
                 inside.dispatcher.read(lambda services: services.lookup.get("notes/a.md").text, "work")
             )
-            eventually(lambda: log_is_empty(vault.location))
+            eventually(lambda: log_is_empty(vault.storage.info().location))
 
         assert found == "Lighthouse."
-        assert not log_is_empty(other.location)
+        assert not log_is_empty(other.storage.info().location)
 
 
-def test_a_server_does_it_now_and_then(vault: SqliteVault, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_does_it_now_and_then(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> None:
     """By itself, whoever wrote."""
     monkeypatch.setattr(background, "LOOKS_AGAIN_S", 0.05)
-    home = str(Path(vault.location).parent)
-    with ServerRuntime(Path(vault.location), {"HOME": home, "PATH": os.environ["PATH"]}).at_work():
+    home = str(Path(vault.storage.info().location).parent)
+    with ServerRuntime(
+        Path(vault.storage.info().location), {"HOME": home, "PATH": os.environ["PATH"]}
+    ).at_work():
         for name in ("b.md", "c.md"):
             save(vault, name, f"Harbour {name}.")
-            eventually(lambda: log_is_empty(vault.location))
+            eventually(lambda: log_is_empty(vault.storage.info().location))
 
 
 class TestStandingWriter:
     """One writer for all that a server jots."""
 
     @pytest.fixture
-    def db(self, vault: SqliteVault) -> Iterator[Database]:
-        with closing(Database(vault.location, read_only=True)) as db, shared_writer(vault.location):
+    def db(self, vault: Vault) -> Iterator[Database]:
+        with (
+            closing(Database(vault.storage.info().location, read_only=True)) as db,
+            shared_writer(vault.storage.info().location),
+        ):
             yield db
 
     def test_threads_take_turns_with_it(self, db: Database) -> None:
@@ -130,13 +136,13 @@ class TestStandingWriter:
             writer.write(NOTE, ("jotted whole", ""))
         assert db.rows("select name from meta where name like 'jotted %'") == [("jotted whole",)]
 
-    def test_it_goes_where_the_vault_is(self, vault: SqliteVault, db: Database, tmp_path: Path) -> None:
+    def test_it_goes_where_the_vault_is(self, vault: Vault, db: Database, tmp_path: Path) -> None:
         """Another file in its place is written to; where none is, none is made."""
         with best_effort_writer(db) as writer:
             writer.write(NOTE, ("jotted before", ""))
-        with closing(SqliteVault(str(tmp_path / "other.sqlite"))):
+        with closing(open_vault(str(tmp_path / "other.sqlite"))):
             pass
-        there = Path(vault.location)
+        there = Path(vault.storage.info().location)
         (tmp_path / "other.sqlite").replace(there)
         for beside in ("-wal", "-shm"):
             Path(f"{there}{beside}").unlink(missing_ok=True)
@@ -144,7 +150,7 @@ class TestStandingWriter:
         with best_effort_writer(db) as writer:
             writer.write(NOTE, ("jotted after", ""))
 
-        with closing(Database(vault.location, read_only=True)) as now:
+        with closing(Database(vault.storage.info().location, read_only=True)) as now:
             assert now.rows("select name from meta where name like 'jotted %'") == [("jotted after",)]
         there.unlink()
         with pytest.raises(VaultError), best_effort_writer(db) as writer:

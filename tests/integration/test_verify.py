@@ -68,7 +68,7 @@ class TestAgreement:
 
     def test_before_embedding_too(self, world: World) -> None:
         """Vectors that were never made are nobody's difference."""
-        with world.vault.writing():
+        with world.vault.transactions.writing():
             world.vault.vectors.clear()
             world.vault.embeddings.clear()
 
@@ -184,7 +184,9 @@ class TestRecords:
     def test_a_body_that_is_not_what_its_hash_says(self, world: World) -> None:
         """A body changed behind the vault's back is named."""
         document = world.vault.documents.at("notes", "sub/b.md")
-        world.vault._db.write("update content set body = upper(body) where hash = ?", (document.hash,))
+        world.vault.storage._db.write(
+            "update content set body = upper(body) where hash = ?", (document.hash,)
+        )
 
         said = "notes/sub/b.md has another body stored than its hash says. Run: clawmem repair"
         assert said in world.verify()
@@ -196,7 +198,7 @@ class TestRecords:
         """A fragment with another heading than its file gives is named, in the sample and by the index outside of it."""
         monkeypatch.setattr("clawmem.app.services.maintenance.verify.SAMPLE", sample)
         key = pack(FragmentKey(world.id(path), 1))
-        world.vault._db.write("update fragments set heading = 'Another' where key = ?", (key,))
+        world.vault.storage._db.write("update fragments set heading = 'Another' where key = ?", (key,))
 
         said = "gives other fragments now than those that are stored. Run: clawmem reindex --force"
         assert world.verify() == [f"notes/{path} {said}"]
@@ -217,7 +219,7 @@ class TestLexicalIndex:
         document_id = world.id(path)
         table = TABLES[grain]
         rows = table.rows_of(document_id)[:2]
-        world.vault._db.write(f"delete from {table.name} where rowid between ? and ?", rows)
+        world.vault.storage._db.write(f"delete from {table.name} where rowid between ? and ?", rows)
 
         found = world.verify()
 
@@ -262,7 +264,7 @@ class TestLexicalIndex:
 
     def test_an_orphan_that_hides_a_missing_entry(self, world: World) -> None:
         """Equal counts prove nothing: one entry too many and one too few are both named."""
-        world.vault._db.write("delete from lexical_document where rowid = ?", (world.id("a.md"),))
+        world.vault.storage._db.write("delete from lexical_document where rowid = ?", (world.id("a.md"),))
         world.vault.lexical.put([LexicalEntry(FragmentKey(999, 0), Grain.DOCUMENT, "notes", "", "stray")])
 
         found = world.verify()
@@ -306,7 +308,9 @@ def test_an_orphan(world: World, index: str) -> None:
 
 def test_a_document_that_is_not_from_a_file_needs_none(world: World) -> None:
     """What has no stamp was never on disk, so no file of it is gone."""
-    world.vault._db.write("update documents set source_size = null where id = ?", (world.id("sub/b.md"),))
+    world.vault.storage._db.write(
+        "update documents set source_size = null where id = ?", (world.id("sub/b.md"),)
+    )
     (world.root / "sub/b.md").unlink()
 
     assert world.verify() == []

@@ -15,7 +15,7 @@ import pytest
 from server_process import serving
 from watch_process import Home, Watcher, soon, watching
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc")
 
@@ -269,7 +269,7 @@ class TestTheProcess:
         """Unless it is told not to."""
         home = Home(tmp_path, notes="notes")
         home.write("notes/first.md", "# First\n")
-        SqliteVault(str(home.vault)).close()
+        open_vault(str(home.vault)).close()
         with serving(home.environ, home.home) as server:
             home.write("notes/second.md", "# Second\n")
             assert home.serves("notes", "first.md", "second.md")

@@ -17,7 +17,7 @@ from waiting import eventually
 from clawmem.adapters.files.live import LiveFiles
 from clawmem.adapters.files.watching import WatchedFolders
 from clawmem.adapters.memory.clock import ManualClock
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.collections import Ownership, nested
 from clawmem.app.services.indexing.folders import Folder
@@ -231,7 +231,7 @@ class TestLane:
 
     def test_from_hand_to_hand(self) -> None:
         """Taken while it is free, when its holder is dead, and when it ran out."""
-        clock, leases, dead = ManualClock(), SqliteVault(":memory:").leases, set()
+        clock, leases, dead = ManualClock(), open_vault(":memory:").leases, set()
         one, two, three = (Lane("watch", leases, clock, who, dead.__contains__) for who in ("1", "2", "3"))
 
         assert (one.enter(), two.enter()) == (True, False)
@@ -250,7 +250,7 @@ class TestLane:
 
     def test_work_that_takes_longer(self) -> None:
         """A right that ran out is taken again where nobody else wanted it."""
-        clock, leases = ManualClock(), SqliteVault(":memory:").leases
+        clock, leases = ManualClock(), open_vault(":memory:").leases
         one, two = (Lane("watch", leases, clock, who, lambda holder: False) for who in ("1", "2"))
         assert one.enter()
         clock.advance(2 * LEASE_MS)
@@ -340,7 +340,7 @@ class TestWatching:
         news = watch(tmp_path, lambda news: False, stop=stop, step=end)
 
         assert [one.event for one in news] == ["ended"]
-        with closing(SqliteVault(str(tmp_path / "vault.sqlite"))) as vault:
+        with closing(open_vault(str(tmp_path / "vault.sqlite"))) as vault:
             assert 0 < len(vault.documents.sources("notes")) <= 100
             assert vault.leases.current("watch", now_ms=0) is None
         [told] = [one for one in watch(tmp_path, lambda news: news[-1].event == "pass") if one.report]
@@ -365,7 +365,7 @@ def watch(
         if done(news):
             ending.set()
 
-    with closing(SqliteVault(str(root / "vault.sqlite"))) as vault:
+    with closing(open_vault(str(root / "vault.sqlite"))) as vault:
         update = UpdateCollection(vault, LiveFiles(), SystemClock(), lambda text: {})
 
         def passing(folder: Folder, *, progress: Progress) -> PassReport:

@@ -12,8 +12,8 @@ import pytest
 from command_line import Invoke, ask_json, kept_receipts
 from hook_process import ask as ask_hook
 
-from clawmem.adapters.sqlite.vault import SqliteVault
 from clawmem.contracts.telemetry import recall
+from clawmem.ports.vault import Vault
 
 Run = Callable[..., Any]
 MOST_BYTES = 2000  # of ten answers by words and meaning
@@ -252,7 +252,7 @@ def test_a_leg_that_was_missing(invoke: Invoke, notes: Path) -> None:
     assert any(one.startswith("vectors of none then") for one in told)
 
 
-def test_an_answer_of_a_door_that_is_not_there(many: Invoke, usual_vault: SqliteVault) -> None:
+def test_an_answer_of_a_door_that_is_not_there(many: Invoke, usual_vault: Vault) -> None:
     """What cannot be asked again says so; it can still be shown."""
     from clawmem.app.services.retrieval.receipts import Receipt, pack
 

@@ -14,9 +14,8 @@ if TYPE_CHECKING:
 
     from clawmem.app.bootstrap.oneshot import PromptModels
     from clawmem.app.interfaces.hooks.spool import Spool
-    from clawmem.app.services.indexes.vault import ServedVault
     from clawmem.ports.clock import Clock
-    from clawmem.ports.vault import RecordVault
+    from clawmem.ports.vault import Vault
 
 
 def _keep_to_oneself(output: HookOutput) -> None:
@@ -53,17 +52,17 @@ class HookContext:
 
         return system_clock()
 
-    def records(self) -> AbstractContextManager[RecordVault | None]:
+    def records(self) -> AbstractContextManager[Vault | None]:
         from clawmem.app.bootstrap.oneshot import records
 
         return records(self.environ)
 
-    def searchable(self) -> AbstractContextManager[ServedVault | None]:
+    def searchable(self) -> AbstractContextManager[Vault | None]:
         from clawmem.app.bootstrap.oneshot import searchable
 
         return searchable(self.environ)
 
-    def writable_records(self) -> AbstractContextManager[RecordVault]:
+    def writable_records(self) -> AbstractContextManager[Vault]:
         from clawmem.app.bootstrap.oneshot import writable_records
 
         return writable_records(self.environ)

@@ -18,7 +18,7 @@ from clawmem.domain.surfacing.visible import is_hidden
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Document
-from clawmem.ports.stores import DocumentRecords
+from clawmem.ports.vault import Vault
 
 TOKENS, STATE_TOKENS, DECISION_TOKENS, LESSON_TOKENS, CONTEXT_TOKENS = 1200, 600, 400, 150, 200
 MOST_DECISIONS, MOST_LESSONS, MOST_CONTEXT = 5, 3, 3
@@ -40,7 +40,7 @@ class AfterCompaction:
         search: Lexical search.
     """
 
-    def __init__(self, vault: DocumentRecords, search: Search, clock: Clock) -> None:
+    def __init__(self, vault: Vault, search: Search, clock: Clock) -> None:
         self._vault = vault
         self._search = search
         self._clock = clock

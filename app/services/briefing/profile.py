@@ -38,7 +38,7 @@ from clawmem.ports.captures import UsageStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import DocumentRecords, DocumentsWithSessions, LifecycleStores
+from clawmem.ports.vault import Vault
 
 PATH = PAGE_PATH
 SOURCE = "made-from:"  # prefix of tags that name the sources of the page
@@ -54,7 +54,7 @@ class Profile:
     A page with a deleted or superseded source is not shown; the next `refresh` rebuilds it.
     """
 
-    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)
@@ -83,7 +83,7 @@ class Profile:
         newest = current_documents(self._vault, now)
         facts, items = current_statements(self._vault.documents, newest), self._items(newest)
         text = profile_text([one.line for one in facts], [one.line for one in items])
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             return self._published(text, {one.source for one in (*facts, *items)}, page)
 
     def drop(self, document_ids: Collection[int]) -> bool:
@@ -150,7 +150,7 @@ class Profile:
         return len(last) == STALE_SESSIONS and last[-1].started_at > page.modified_at
 
 
-def is_sound(vault: DocumentRecords, page: Document) -> bool:
+def is_sound(vault: Vault, page: Document) -> bool:
     """Whether the page and all its sources are served, and no source is superseded."""
     made_from = _made_from(page)
     there = vault.documents.many(made_from)
@@ -176,7 +176,7 @@ def statement_of(text: str, document: Document) -> Statement:
     return Statement(ProfileLine(text, document.display_path, document.authored_at[:DAY]), document.id)
 
 
-def current_documents(vault: DocumentRecords, now: str) -> list[Document]:
+def current_documents(vault: Vault, now: str) -> list[Document]:
     """Return the notes for the profile, last written first: served, settled, public and not superseded."""
     found = [
         one
@@ -235,7 +235,7 @@ class Reflection:
     together: list[DocumentPair]
 
 
-def reflect(vault: DocumentsWithSessions, clock: Clock, days: int = DAYS) -> Reflection:
+def reflect(vault: Vault, clock: Clock, days: int = DAYS) -> Reflection:
     """Review the last *days*; nothing is changed. Raises `VaultError`."""
     since = iso_utc(max(0, clock.now_ms() - days * DAY_MS))
     served = vault.documents.latest()

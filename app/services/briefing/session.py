@@ -19,7 +19,7 @@ from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
 from clawmem.domain.security.safety import safe
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
-from clawmem.ports.stores import DocumentRecords
+from clawmem.ports.vault import Vault
 
 SESSION_TOKENS, PROFILE_TOKENS, HANDOFF_TOKENS, CURRENT_TOKENS, STALE_TOKENS = 2000, 800, 600, 400, 200
 STALENESS_TOKENS, MOST_STALE = 250, 5
@@ -31,7 +31,7 @@ _LENGTH_OF_DAY = len("2026-01-31")
 class SessionBriefing:
     """Context for a new session. It reads records only; it uses no model and no index."""
 
-    def __init__(self, vault: DocumentRecords, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

@@ -7,7 +7,7 @@ from clawmem.app.services.documents.succession import current_successors, succes
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.visible import is_private
 from clawmem.ports.records import Document
-from clawmem.ports.stores import DocumentRecords
+from clawmem.ports.vault import Vault
 
 SUPERSEDED = "superseded"
 
@@ -30,7 +30,7 @@ def told_succession(successor: Document | None, *, partly: bool = False) -> str:
     return succession_mark(successor, partly=partly)
 
 
-def without_replaced(vault: DocumentRecords, documents: Sequence[Document]) -> list[MarkedDocument]:
+def without_replaced(vault: Vault, documents: Sequence[Document]) -> list[MarkedDocument]:
     """Return *documents* with their marks, except those whose successor is in the list."""
     newer = current_successors(vault, [one.id for one in documents])
     listed = {one.id for one in documents}

@@ -40,7 +40,6 @@ from clawmem.ports.model_records import ModelRole
 from clawmem.ports.records import Document, Grain, InactiveReason, Scope
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.status import ModelFailure
-from clawmem.ports.stores import DocumentsWithKnowledge, LifecycleStores
 from clawmem.ports.transcripts import Transcripts
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
@@ -63,7 +62,7 @@ class Conflict(NamedTuple):
 class EarlierDecisions:
     """Finds earlier decisions that new ones contradict, and lowers their confidence."""
 
-    def __init__(self, vault: LifecycleStores) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def conflicts(self, notes: Sequence[Note], session_id: str, judge: Judge = verdict) -> list[Conflict]:
@@ -202,7 +201,7 @@ class DecisionExtractor:
         conflicts = self._earlier.conflicts(safe, session.id, self._judge() if not degraded else verdict)
         led_to = [] if degraded else self._causes(safe)
         try:
-            with self._vault.writing():
+            with self._vault.transactions.writing():
                 stored = self._store(safe, conflicts, led_to, session)
                 self._reader.finish(session, news)
         except CursorConflict:
@@ -334,7 +333,7 @@ def _ids(saved: Any, action: Action) -> tuple[int, ...]:
 class Statements:
     """Stores facts of notes, and ends facts that they replace. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: DocumentsWithKnowledge, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

@@ -13,7 +13,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.display import one_line
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document, Scope
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 CONFIDENCE = 0.7
 CONTENT_TYPE = "note"
@@ -33,7 +33,7 @@ class Diary:
     Writes and reads entries in ``_clawmem/diary``; the domain of an entry names its agent.
     """
 
-    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)
@@ -50,7 +50,7 @@ class Diary:
         text = without_secrets(entry.strip())
         if not text:
             raise InvalidInput("INVALID_INPUT", "The entry is empty. Write what there is to remember.")
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             path = self._free(without_secrets(topic))
             number = self._memories.write(
                 path, diary_title(text), text, CONTENT_TYPE, CONFIDENCE, domain=agent

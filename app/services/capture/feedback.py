@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 from clawmem.app.services.capture.session import CursorConflict, Session, SessionReader, UnreadMessages
 from clawmem.domain.capture.references import answers_by_prompt, answers_by_turn, is_referenced
@@ -14,9 +13,9 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import AnswerLog, SearchableKnowledge, SessionRecords
 from clawmem.ports.telemetry import Recall
 from clawmem.ports.transcripts import Transcripts, turns
+from clawmem.ports.vault import Vault
 
 READER = "feedback-loop"
 
@@ -29,10 +28,6 @@ class Feedback:
     referenced: tuple[int, ...] = ()
 
 
-class UsedDocuments(SessionRecords, AnswerLog, SearchableKnowledge, Protocol):
-    """Documents with the answers that showed them, and their use."""
-
-
 class FeedbackLoop:
     """
     Compares each answer with the documents surfaced for its turn.
@@ -41,7 +36,7 @@ class FeedbackLoop:
     referenced in the same turn.
     """
 
-    def __init__(self, vault: UsedDocuments, transcripts: Transcripts, clock: Clock) -> None:
+    def __init__(self, vault: Vault, transcripts: Transcripts, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
         self._reader = SessionReader(vault.captures, transcripts, READER)
@@ -59,7 +54,7 @@ class FeedbackLoop:
             return Feedback()
         used = self._used(session, news)
         try:
-            with self._vault.writing():
+            with self._vault.transactions.writing():
                 self._reader.finish(session, news)
                 for referenced in used.values():
                     self._learn(referenced)

@@ -27,8 +27,8 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
 from clawmem.ports.generator import Generator
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.transcripts import TranscriptMessage, Transcripts
+from clawmem.ports.vault import Vault
 
 CONTENT_TYPE = "handoff"
 DEADLINE_S = 20.0
@@ -53,7 +53,7 @@ class HandoffGenerator:
 
     def __init__(
         self,
-        vault: LifecycleStores,
+        vault: Vault,
         transcripts: Transcripts,
         clock: Clock,
         generator: Generator | None = None,
@@ -80,11 +80,11 @@ class HandoffGenerator:
         messages = self._transcripts.read(session.transcript, enough=ENOUGH_MESSAGES).messages
         sections, degraded = self._sections(messages, session)
         if not sections:
-            with self._vault.writing():
+            with self._vault.transactions.writing():
                 self._vault.sessions.end(session.id, iso_utc(self._clock.now_ms()))
             return HandoffResult(degraded=degraded)
         safe = {name: [without_secrets(item) for item in items] for name, items in sections.items()}
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             return HandoffResult(self._store(safe, session, messages), degraded)
 
     def _sections(
@@ -204,9 +204,7 @@ class PrecompactExtract:
 class CompactionSummary:
     """Stores the last summary of each session as a handoff, in addition to that of the session's end."""
 
-    def __init__(
-        self, vault: LifecycleStores, clock: Clock, *, is_echo: IsEcho = lambda sentence: False
-    ) -> None:
+    def __init__(self, vault: Vault, clock: Clock, *, is_echo: IsEcho = lambda sentence: False) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)
@@ -227,7 +225,7 @@ class CompactionSummary:
         if not said:
             return 0
         title = f"Session {session_id[:8]} when its conversation was compacted"
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             return self._store(session_id, title, f"# {title}\n\n{said}\n")
 
     def _store(self, session_id: str, title: str, body: str) -> int:

@@ -16,7 +16,7 @@ from clawmem.ports.captures import Sighting
 from clawmem.ports.clock import Clock
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import Document
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 
 class Action(StrEnum):
@@ -37,7 +37,7 @@ class SavedMemory(NamedTuple):
 class Memories:
     """Stores notes, and texts of clawmem itself. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

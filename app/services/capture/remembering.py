@@ -32,7 +32,7 @@ from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFou
 from clawmem.ports.files import NewFiles
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Grain
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 LOOKED_AT = 20  # hits of each granularity that may state the text already
 ASKED_CHARACTERS = 1_000  # of the text, to find notes that may state it
@@ -76,7 +76,7 @@ class Remember:
 
     def __init__(
         self,
-        vault: SearchableDocuments,
+        vault: Vault,
         clock: Clock,
         files: NewFiles,
         update: UpdateCollection,

@@ -41,7 +41,7 @@ from clawmem.ports.conversations import (
 from clawmem.ports.origin import Origin
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, InactiveReason, Scope
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 BATCH_CHARACTERS, BATCH_UNITS = 400_000, 500  # prepared before a commit, which an interrupted import repeats
 REDACTED_TOGETHER = 12_000  # characters; a secret may follow in the message after the one that announces it
@@ -92,7 +92,7 @@ class MineConversations:
     stored. A forgotten document stays forgotten.
     """
 
-    def __init__(self, vault: LifecycleStores, clock: Clock, exports: ConversationExports) -> None:
+    def __init__(self, vault: Vault, clock: Clock, exports: ConversationExports) -> None:
         self._vault = vault
         self._clock = clock
         self._exports = exports
@@ -138,7 +138,7 @@ class MineConversations:
 class _Run:
     """One import; collects prepared documents and commits them in batches."""
 
-    def __init__(self, vault: LifecycleStores, clock: Clock, options: MiningOptions) -> None:
+    def __init__(self, vault: Vault, clock: Clock, options: MiningOptions) -> None:
         self.report = MiningReport()
         self.positions = ImportPositions(vault.captures, options.collection)
         self._vault = vault
@@ -251,10 +251,10 @@ class _Run:
         """Commit the prepared documents."""
         actions, self._actions, self._characters = self._actions, [], 0
         if not self._options.dry_run:
-            for done in apply_in_chunks(self._vault, actions, _run_action, chunk_s=CHUNK_S):
+            for done in apply_in_chunks(self._vault.transactions, actions, _run_action, chunk_s=CHUNK_S):
                 _count(done)
             return
-        with suppress(_RolledBack), self._vault.writing():
+        with suppress(_RolledBack), self._vault.transactions.writing():
             for action in actions:
                 _count(_run_action(action))
             raise _RolledBack

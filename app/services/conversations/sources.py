@@ -12,7 +12,7 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 
 @dataclass(slots=True)
@@ -60,9 +60,9 @@ def documents_of_source(documents: DocumentStore, configured: Collection[str], s
     return [document for name, document in _imported(documents, configured) if name == source]
 
 
-def read_again(vault: LifecycleStores, collections: Iterable[str]) -> None:
+def read_again(vault: Vault, collections: Iterable[str]) -> None:
     """Let the next import of each of *collections* read its files again, to count forgotten documents."""
-    with vault.writing():
+    with vault.transactions.writing():
         for collection in collections:
             ImportPositions(vault.captures, collection).expire_files()
 

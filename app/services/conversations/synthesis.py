@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Protocol
 
 from clawmem.app.services.briefing.profile import SOURCE
 from clawmem.app.services.capture.memories import Memories
@@ -34,7 +33,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import Relation
-from clawmem.ports.stores import LifecycleStores, ModelRecords
+from clawmem.ports.vault import Vault
 
 WRITER = "mine-synthesis"
 MOST_ASKED = 20  # conversations in one run with a model
@@ -61,10 +60,6 @@ class SynthesisReport:
     stopped: str = ""
 
 
-class SynthesisStores(LifecycleStores, ModelRecords, Protocol):
-    """Stores of documents and what is derived from them, with the records of models."""
-
-
 class SynthesizeFacts:
     """
     Draws facts from the conversations of a collection, oldest first; each version of a conversation is read once.
@@ -75,7 +70,7 @@ class SynthesizeFacts:
 
     def __init__(
         self,
-        vault: SynthesisStores,
+        vault: Vault,
         clock: Clock,
         generator: Generator | None = None,
         *,
@@ -133,7 +128,7 @@ class SynthesizeFacts:
         report.factsExtracted += len(facts or ())
         report.docsWithNoFacts += facts == []
         saved = []
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             for fact in facts or ():
                 with suppress(InvalidInput):  # it was forgotten
                     number, is_new = self._save(fact, document)

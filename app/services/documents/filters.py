@@ -10,16 +10,16 @@ from clawmem.domain.documents.properties import property_key, read_filter
 from clawmem.domain.documents.tags import bare_tag, tags_below, with_tags_above
 from clawmem.ports.errors import NotFound
 from clawmem.ports.records import Scope
-from clawmem.ports.stores import DocumentRecords
+from clawmem.ports.vault import Vault
 
 
-def matching_documents(vault: DocumentRecords, request: RetrievalRequest) -> frozenset[int]:
+def matching_documents(vault: Vault, request: RetrievalRequest) -> frozenset[int]:
     """Return the documents in scope with one of the types, and with all tags and properties, of *request*."""
     return documents_with(vault, request.scope, request.tags, request.where, request.content_types)
 
 
 def documents_with(
-    vault: DocumentRecords,
+    vault: Vault,
     scope: Scope,
     tags: Collection[str],
     where: Collection[str],
@@ -32,7 +32,7 @@ def documents_with(
     return found & vault.properties.having(map(read_filter, where)) if where else found
 
 
-def check_filters(vault: DocumentRecords, tags: Collection[str], conditions: Collection[str]) -> None:
+def check_filters(vault: Vault, tags: Collection[str], conditions: Collection[str]) -> None:
     """
     Refuse tags and properties that no note has, and values that no note has but that resemble one.
 
@@ -56,7 +56,7 @@ def check_filters(vault: DocumentRecords, tags: Collection[str], conditions: Col
             raise NotFound(f"value of {one.name}", one.key, suggestions=near)
 
 
-def _near_values(vault: DocumentRecords, name: str, key: str) -> list[str]:
+def _near_values(vault: Vault, name: str, key: str) -> list[str]:
     """Return values of a property that resemble *key*; none if a note has it. All dates and numbers resemble others."""
     by_key = {property_key(value): value for value in vault.properties.values(name)}
     return (

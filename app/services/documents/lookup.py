@@ -10,7 +10,7 @@ from io import StringIO
 
 from clawmem.app.services.documents.listing import docids
 from clawmem.app.services.documents.references import is_near_name
-from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressedDocuments, AddressResolver
+from clawmem.app.services.documents.resolver import PLACE, SUGGESTIONS, AddressResolver
 from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
@@ -18,6 +18,7 @@ from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Candidate, Document, InactiveReason
+from clawmem.ports.vault import Vault
 
 TOO_LARGE = "TOO_LARGE"  # error code of a document that exceeds the size limit
 MAX_BYTES = 10_240  # default size limit of bodies in `Lookup.multi_get`
@@ -65,9 +66,7 @@ class MultiGet:
 class Lookup:
     """Served documents by address (see `AddressResolver`), and their text."""
 
-    def __init__(
-        self, vault: AddressedDocuments, roots: Mapping[str, str], *, home: str | None = None
-    ) -> None:
+    def __init__(self, vault: Vault, roots: Mapping[str, str], *, home: str | None = None) -> None:
         """
         Args:
             roots: The absolute folder of each collection, by its name.

@@ -40,7 +40,7 @@ from clawmem.ports.records import (
     LexicalQuery,
     Scope,
 )
-from clawmem.ports.stores import DocumentRecords, SearchableDocuments
+from clawmem.ports.vault import Vault
 
 MAX_DISTANCE = 5  # edits from the typed path, and at most half of its length
 FRAGMENTS = 20  # hits, several of which may be of one document
@@ -54,7 +54,7 @@ class CandidateSearch:
     then in their bodies.
     """
 
-    def __init__(self, vault: SearchableDocuments) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def __call__(self, text: str, place: str, limit: int) -> list[Document]:
@@ -170,7 +170,7 @@ class ReferenceResolver:
     notes of the user and of assistants before those of others. A note never names itself. Use an instance for one pass only: it caches the names of all notes.
     """
 
-    def __init__(self, vault: SearchableDocuments) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def __call__(self, text: str, note: Document) -> Reference:
@@ -253,28 +253,28 @@ class FoundLink(NamedTuple):
     problem: str = ""
 
 
-def links_of(vault: DocumentRecords, document: Document) -> list[FoundLink]:
+def links_of(vault: Vault, document: Document) -> list[FoundLink]:
     """Return the links of *document* in the order of its text."""
     return _found(vault.documents, vault.links.outgoing([document.id]))
 
 
-def omitted_links_of(vault: DocumentRecords, document: Document) -> int:
+def omitted_links_of(vault: Vault, document: Document) -> int:
     """Return the number of links of *document* that are not read, because it has more than `MAX_LINKS`."""
     return omitted_links(vault.documents.body(document.id) or "", document.front_matter)
 
 
-def notes_with_omitted_links(vault: DocumentRecords) -> list[Document]:
+def notes_with_omitted_links(vault: Vault) -> list[Document]:
     """Return the documents of whose links not all are read, by path."""
     found = vault.documents.many(vault.links.with_most(MAX_LINKS)).values()
     return sorted((one for one in found if omitted_links_of(vault, one)), key=lambda one: one.display_path)
 
 
-def links_to(vault: DocumentRecords, document: Document) -> list[FoundLink]:
+def links_to(vault: Vault, document: Document) -> list[FoundLink]:
     """Return the links of other notes to *document*, by note."""
     return _found(vault.documents, vault.links.incoming([document.id]))
 
 
-def broken_links(vault: DocumentRecords, scope: Scope = EVERYTHING) -> list[FoundLink]:
+def broken_links(vault: Vault, scope: Scope = EVERYTHING) -> list[FoundLink]:
     """Return the links of the documents in *scope* that lead to no note, or to no place of their note."""
     return [one for one in _found(vault.documents, vault.links.doubtful(scope)) if one.problem]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import product
 from operator import attrgetter
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.documents.references import CandidateSearch, candidates_of
@@ -20,7 +20,7 @@ from clawmem.domain.security.quoting import shown_title
 from clawmem.ports.address_errors import NotServed
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import Journals, SearchableDocuments
+from clawmem.ports.vault import Vault
 
 SUGGESTIONS = 5
 PLACE = attrgetter("collection", "path")
@@ -45,10 +45,6 @@ class Resolution(NamedTuple):
     moved_from: str = ""
 
 
-class AddressedDocuments(Journals, SearchableDocuments, Protocol):
-    """Documents to which addresses lead, with the journals that tell what became of them."""
-
-
 class AddressResolver:
     """
     Finds documents by address: exact matches only, and one rule for every interface.
@@ -59,7 +55,7 @@ class AddressResolver:
     Files are not accessed: paths below a collection's folder are compared as text.
     """
 
-    def __init__(self, vault: AddressedDocuments, roots: Mapping[str, str], home: str | None = None) -> None:
+    def __init__(self, vault: Vault, roots: Mapping[str, str], home: str | None = None) -> None:
         self._vault = vault
         self._roots = {name: tidy_path(root).rstrip("/") for name, root in roots.items()}
         self._home = home

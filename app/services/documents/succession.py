@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from clawmem.domain.retrieval.succession import last_successors, successor_label
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import DocumentRecords
 from clawmem.ports.succession import ClaimKind, Succession, SuccessionStore
+from clawmem.ports.vault import Vault
 
 
 def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) -> set[Succession]:
@@ -23,7 +23,7 @@ def successions_from(successions: SuccessionStore, document_ids: Iterable[int]) 
     return pairs
 
 
-def successions_to(vault: DocumentRecords, documents: Iterable[Document]) -> set[Succession]:
+def successions_to(vault: Vault, documents: Iterable[Document]) -> set[Succession]:
     """Return all successions that end at these documents, transitively. It reads every claim, so ask it rarely."""
     claims = vault.successions.claims()
     pairs: set[Succession] = set()
@@ -51,7 +51,7 @@ def known_by(store: DocumentStore, pairs: set[Succession], as_of: str | None) ->
 
 
 def current_successors(
-    vault: DocumentRecords, document_ids: Iterable[int], as_of: str | None = None
+    vault: Vault, document_ids: Iterable[int], as_of: str | None = None
 ) -> Mapping[int, Document]:
     """
     Return the current successor of each superseded document; other documents are left out.

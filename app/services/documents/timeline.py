@@ -16,7 +16,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session, SessionStore
-from clawmem.ports.stores import DocumentsWithSessions
+from clawmem.ports.vault import Vault
 
 LOOKED_AT = 50  # sessions among which those with an outcome are searched
 
@@ -30,9 +30,7 @@ def latest_sessions(store: SessionStore, limit: int, before: str | None = None) 
     return [as_known(session, before) for session in store.recent(limit, before)]
 
 
-def sessions_with_outcome_first(
-    vault: DocumentsWithSessions, limit: int, before: str | None = None
-) -> list[Session]:
+def sessions_with_outcome_first(vault: Vault, limit: int, before: str | None = None) -> list[Session]:
     """
     Return the latest sessions, those with a served, non-empty handoff first, each group newest first.
 
@@ -90,7 +88,7 @@ class Timeline:
 class ReadTimeline:
     """Reads the documents written around one document."""
 
-    def __init__(self, vault: DocumentsWithSessions) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def __call__(

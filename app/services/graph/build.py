@@ -15,7 +15,7 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import DocumentsWithKnowledge, SearchableKnowledge, SearchIndexes
+from clawmem.ports.vault import Vault
 
 ORIGIN = "build"  # relations of other origins are never overwritten
 
@@ -43,7 +43,7 @@ class BuildGraphs:
     other origins are kept, and take precedence over those built here.
     """
 
-    def __init__(self, vault: SearchableKnowledge, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
@@ -101,7 +101,7 @@ class BuildGraphs:
 
 
 def nearest_documents(
-    vault: SearchIndexes, document_id: int, threshold: float, most: int = NEIGHBOURS
+    vault: Vault, document_id: int, threshold: float, most: int = NEIGHBOURS
 ) -> list[tuple[int, float]]:
     """
     Return the documents with a fragment similar to a whole document, with cosines in (0, 1], nearest first.
@@ -140,7 +140,7 @@ class CausalStep:
 class CausalLinks:
     """Chains of causal relations, between served documents."""
 
-    def __init__(self, vault: DocumentsWithKnowledge) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def __call__(

@@ -24,8 +24,8 @@ from clawmem.ports.imports import ForeignFact, ForeignMemory, Unmatched
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation
-from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.triples import Triple
+from clawmem.ports.vault import Vault
 
 _WHY = "imported"
 _LEAST_WEIGHT, _LEAST_CONFIDENCE = 0.01, 0.01
@@ -56,7 +56,7 @@ class ImportMemories:
     Secrets are replaced. Texts that the promptguard would not inject are counted; they are stored, and not injected.
     """
 
-    def __init__(self, vault: LifecycleStores, clock: Clock, caller: str) -> None:
+    def __init__(self, vault: Vault, clock: Clock, caller: str) -> None:
         self._vault = vault
         self._clock = clock
         self._caller = caller
@@ -100,7 +100,7 @@ class ImportMemories:
             for memory in memories:
                 take(memory)
             return report
-        for _ in apply_in_chunks(self._vault, memories, take):
+        for _ in apply_in_chunks(self._vault.transactions, memories, take):
             pass
         self._relate(tool, memories, numbers, report)
         return report
@@ -187,7 +187,7 @@ class ImportMemories:
                 kind, weight = imported_kind(one.kind), min(1.0, max(_LEAST_WEIGHT, one.weight))
                 said = {"reasoning": "", "kind": one.kind}
                 relations.append(Relation(source, target, kind, weight, f"import {tool}", now, said))
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             report.details["relations"] += self._vault.relations.put(relations)
 
 

@@ -11,7 +11,7 @@ from clawmem.app.services.indexes.serving import NOT_THERE, closing
 from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.errors import IndexBusy, IndexDamaged
 from clawmem.ports.records import Document, IndexRecord, IndexState, Lease, Marker, Role
-from clawmem.ports.vault import RecordVault
+from clawmem.ports.vault import Vault
 
 DOCUMENTS_AT_ONCE = 200
 
@@ -21,7 +21,7 @@ Progress = Callable[[int, int], None]
 class Generations:
     """Builder of index generations of one vault; a build that was killed is resumed."""
 
-    def __init__(self, records: RecordVault, engines: Engines, indexer: Indexer) -> None:
+    def __init__(self, records: Vault, engines: Engines, indexer: Indexer) -> None:
         self._records = records
         self._engines = engines
         self._indexer = indexer
@@ -60,7 +60,7 @@ class Generations:
 
     def rebuild_own(self, role: Role, progress: Progress = lambda done, total: None) -> None:
         """Rebuild the vault's own index in one transaction; readers see the old one until it commits."""
-        with self._records.writing():
+        with self._records.transactions.writing():
             self._empty_own(role)
             for documents in self._batches(0, progress):
                 self._put_own(role, [document.id for document in documents])
@@ -97,7 +97,7 @@ class Generations:
         return not record.outdated and self._records.outbox.knows(record.since)
 
     def _registered(self, role: Role, engine: str) -> IndexRecord:
-        with self._records.writing():
+        with self._records.transactions.writing():
             record = self._records.outbox.register(role, engine)
         # After a restore from a backup, generation numbers may be reused; discard an index left under this number.
         self._engines.discard(record)
@@ -105,7 +105,7 @@ class Generations:
 
     def _give_up(self, record: IndexRecord) -> None:
         self._engines.discard(record)
-        with self._records.writing():
+        with self._records.transactions.writing():
             self._records.outbox.unregister(record)
 
     def _build(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
@@ -130,7 +130,7 @@ class Generations:
                 index.optimize()
 
     def _take_over(self, record: IndexRecord, marker: Marker, lease: Lease) -> None:
-        with self._records.writing():
+        with self._records.transactions.writing():
             self._indexer.fence(lease)
             self._indexer.refuse_outdated(record)
             self._records.outbox.serve(record, record.role)
@@ -152,11 +152,11 @@ class Generations:
         """Fill the vault's own index in several transactions; since its registration it also receives every change."""
         for documents in self._batches(record.built_to, progress):
             ids = [document.id for document in documents]
-            with self._records.writing():
+            with self._records.transactions.writing():
                 lease = self._indexer.renewed(lease)
                 self._put_own(record.role, ids)
                 self._records.outbox.built(record, ids[-1])
-        with self._records.writing():
+        with self._records.transactions.writing():
             self._indexer.fence(lease)
             self._records.outbox.serve(None, record.role)
             self._records.outbox.unregister(record)

@@ -23,7 +23,7 @@ from clawmem.ports.records import (
     Role,
     VectorEntry,
 )
-from clawmem.ports.vault import RecordVault
+from clawmem.ports.vault import Vault
 from clawmem.ports.vector_index import VectorIndex
 
 BATCH = 512  # changes per commit; bounds the work lost by a kill and the time that a lease must cover
@@ -41,7 +41,7 @@ class Indexer:
 
     def __init__(
         self,
-        records: RecordVault,
+        records: Vault,
         clock: Clock,
         holder: str,
         is_gone: Callable[[str], bool] = lambda holder: False,
@@ -179,7 +179,7 @@ class Indexer:
 
     def _seen(self, record: IndexRecord, ids: Sequence[int], upto: Marker) -> None:
         outbox = self._records.outbox
-        with self._records.writing():
+        with self._records.transactions.writing():
             if self._own_is_its_tail(record):
                 newer = frozenset(outbox.after(upto, record.role).document_ids)
                 for number in ids:

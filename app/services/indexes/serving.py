@@ -31,7 +31,7 @@ from clawmem.ports.records import (
     Vector,
     VectorEntry,
 )
-from clawmem.ports.vault import RecordVault
+from clawmem.ports.vault import Vault
 from clawmem.ports.vault_errors import IndexBypassed
 from clawmem.ports.vector_index import VectorIndex
 
@@ -223,9 +223,9 @@ class ServedLexical(IndexRouter[LexicalIndex]):
     them to the external index.
     """
 
-    def __init__(self, records: RecordVault, outside: ExternalIndex[LexicalIndex], stopgap: Stopgap) -> None:
-        super().__init__(records.lexical, outside)
-        self._tail = records.lexical
+    def __init__(self, records: Vault, outside: ExternalIndex[LexicalIndex], stopgap: Stopgap) -> None:
+        super().__init__(records.tail, outside)
+        self._tail = records.tail
         self._stopgap = stopgap
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
@@ -295,7 +295,7 @@ class ServedLexical(IndexRouter[LexicalIndex]):
 class ServedVectors(IndexRouter[VectorIndex]):
     """``VectorIndex`` that searches the serving index, and the canonical vectors for newer changes."""
 
-    def __init__(self, records: RecordVault, outside: ExternalIndex[VectorIndex]) -> None:
+    def __init__(self, records: Vault, outside: ExternalIndex[VectorIndex]) -> None:
         super().__init__(records.vectors, outside)
         self._embeddings = records.embeddings
 

@@ -8,7 +8,7 @@ from threading import Lock
 from clawmem.app.services.documents.listing import pages
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import LexicalEntry, Marker
-from clawmem.ports.vault import RecordVault
+from clawmem.ports.vault import Vault
 
 Entries = Callable[[Sequence[int]], Sequence[LexicalEntry]]
 
@@ -24,7 +24,7 @@ class Stopgap:
         entries: Returns the lexical entries of documents.
     """
 
-    def __init__(self, records: RecordVault, entries: Entries) -> None:
+    def __init__(self, records: Vault, entries: Entries) -> None:
         self._records = records
         self._entries = entries
         self._making = Lock()
@@ -45,7 +45,7 @@ class Stopgap:
             self._drop()
 
     def _filled(self) -> LexicalIndex:
-        index = self._records.scratch_lexical()
+        index = self._records.storage.scratch_lexical()
         with index.committing():
             for page in pages(self._records.documents):
                 index.put(self._entries([document.id for document in page]))

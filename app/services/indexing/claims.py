@@ -14,13 +14,8 @@ from clawmem.domain.retrieval.succession import circles
 from clawmem.ports.links import NamedNote, StoredLink
 from clawmem.ports.records import Document
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import (
-    DocumentRecords,
-    DocumentsWithKnowledge,
-    SearchableDocuments,
-    SearchableKnowledge,
-)
 from clawmem.ports.succession import Claim
+from clawmem.ports.vault import Vault
 
 
 class UnresolvedClaim(NamedTuple):
@@ -54,7 +49,7 @@ class CircularClaims(NamedTuple):
         )
 
 
-def aim_claims(vault: SearchableDocuments) -> list[UnresolvedClaim]:
+def aim_claims(vault: Vault) -> list[UnresolvedClaim]:
     """
     Aim every claim at the note that its address names now; return those that name none or several.
 
@@ -69,25 +64,25 @@ def aim_claims(vault: SearchableDocuments) -> list[UnresolvedClaim]:
         if reference.place is None:
             unresolved.append(UnresolvedClaim(claim, note, reference))
     if moved:
-        with vault.writing():
+        with vault.transactions.writing():
             for claim in moved:
                 vault.successions.aim(claim)
     return unresolved
 
 
-def aimed_claims(vault: SearchableDocuments, collection: str) -> list[str]:
+def aimed_claims(vault: Vault, collection: str) -> list[str]:
     """Aim every claim, and describe those of *collection* that name no note, several, or each other."""
     unresolved = [one for one in aim_claims(vault) if one.note.collection == collection]
     circular = [one for one in circular_claims(vault) if one.notes[0].collection == collection]
     return [*map(str, unresolved), *map(str, circular)]
 
 
-def unresolved_claims(vault: SearchableDocuments) -> list[UnresolvedClaim]:
+def unresolved_claims(vault: Vault) -> list[UnresolvedClaim]:
     """Return the claims that name no note, or several; changes nothing."""
     return [UnresolvedClaim(*one) for one in _references(vault) if one[2].place is None]
 
 
-def circular_claims(vault: DocumentRecords) -> list[CircularClaims]:
+def circular_claims(vault: Vault) -> list[CircularClaims]:
     """Return the notes that supersede each other, each group once; neither of them goes before the other."""
     found = circles(
         successions_from(vault.successions, {claim.document_id for claim in vault.successions.claims()})
@@ -97,7 +92,7 @@ def circular_claims(vault: DocumentRecords) -> list[CircularClaims]:
     return sorted((CircularClaims(tuple(group)) for group in groups), key=str)
 
 
-def _references(vault: SearchableDocuments) -> list[tuple[Claim, Document, Reference]]:
+def _references(vault: Vault) -> list[tuple[Claim, Document, Reference]]:
     claims = vault.successions.claims()
     notes = vault.documents.many({claim.document_id for claim in claims}) if claims else {}
     resolve = ReferenceResolver(vault)
@@ -111,7 +106,7 @@ ORIGIN = "links"  # the writer of these relations
 CHANGED_AT_ONCE = 32  # changed notes of one transaction
 
 
-def aim_links(vault: SearchableKnowledge) -> None:
+def aim_links(vault: Vault) -> None:
     """
     Aim the links that notes which came, moved, changed their names or went may affect. No file is read.
 
@@ -120,7 +115,7 @@ def aim_links(vault: SearchableKnowledge) -> None:
     count, so a hub is not preferred.
     """
     while changed := vault.links.changed(CHANGED_AT_ONCE):
-        with vault.writing():
+        with vault.transactions.writing():
             outdated = vault.links.outdated(changed)
             notes = vault.documents.many({one.document_id for one in outdated})
             named = vault.links.named({one.link.key for one in outdated})
@@ -130,7 +125,7 @@ def aim_links(vault: SearchableKnowledge) -> None:
             vault.links.settle(changed)
 
 
-def relate_links(vault: DocumentsWithKnowledge, sources: Collection[int]) -> None:
+def relate_links(vault: Vault, sources: Collection[int]) -> None:
     """Replace the relations that follow from the links of these documents. To be called inside `Vault.writing`."""
     links: dict[int, dict[int, str]] = defaultdict(dict)
     for one in vault.links.outgoing(sources):

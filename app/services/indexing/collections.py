@@ -17,8 +17,8 @@ from clawmem.domain.security.origin import is_verified, origin_of
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
-from clawmem.ports.stores import LifecycleStores, SearchableDocuments, SearchableKnowledge
 from clawmem.ports.succession import NO_CLAIMS
+from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
@@ -90,7 +90,7 @@ def trust_of(collection: str, trust: Origin) -> Origin:
     return Origin.ASSISTANT if collection == OWN_COLLECTION else trust
 
 
-def record_trust(vault: SearchableKnowledge, documents: Iterable[Document], trust: Origin) -> int:
+def record_trust(vault: Vault, documents: Iterable[Document], trust: Origin) -> int:
     """
     Record *trust* in *documents* of one collection, whose records may be outdated.
 
@@ -113,7 +113,7 @@ def record_trust(vault: SearchableKnowledge, documents: Iterable[Document], trus
         return changed
 
     wrong = [one.id for one in documents if one.origin is not expected(one)]
-    return sum(apply_in_chunks(vault, wrong, record)) if wrong else 0
+    return sum(apply_in_chunks(vault.transactions, wrong, record)) if wrong else 0
 
 
 def leftover_collections(documents: DocumentStore, configured: Collection[str]) -> dict[str, int]:
@@ -137,24 +137,24 @@ def leftover_sentence(name: str, documents: int) -> str:
     )
 
 
-def withdraw_collection(vault: LifecycleStores, name: str) -> int:
+def withdraw_collection(vault: Vault, name: str) -> int:
     """
     Stop serving every document of a collection and return how many were served.
 
     The documents are listed inside a write transaction. A pass checks the configuration inside its own, so
     either its documents are in the list, or it sees that the collection is gone.
     """
-    with vault.writing():
+    with vault.transactions.writing():
         known = vault.documents.sources(name).values()
     served = [document.id for document in known if document.inactive is None]
 
     def remove_one(document_id: int) -> int:
         return withdraw(vault, [document_id], InactiveReason.REMOVED)
 
-    return sum(apply_in_chunks(vault, served, remove_one))
+    return sum(apply_in_chunks(vault.transactions, served, remove_one))
 
 
-def distrust_stamps(vault: SearchableDocuments, name: str) -> None:
+def distrust_stamps(vault: Vault, name: str) -> None:
     """Make the next pass read every file of a collection, even if its size and time are unchanged."""
     known = [document for document in vault.documents.sources(name).values() if document.stamp]
 
@@ -162,7 +162,7 @@ def distrust_stamps(vault: SearchableDocuments, name: str) -> None:
         if document.stamp:
             vault.documents.touch(document.id, SourceStamp(document.stamp.size, UNSETTLED_NS))
 
-    for _ in apply_in_chunks(vault, known, forget_time):
+    for _ in apply_in_chunks(vault.transactions, known, forget_time):
         pass
 
 

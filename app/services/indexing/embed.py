@@ -23,7 +23,7 @@ from clawmem.ports.errors import (
 from clawmem.ports.records import FragmentKey, PendingText, Vector
 from clawmem.ports.sketches import Sketcher, sketcher_of
 from clawmem.ports.status import EmbeddingCounts
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses
 
@@ -38,7 +38,7 @@ OlderModel = Callable[[str], Embedder]
 class SketchPending:
     """Makes missing sketches batch by batch; an interrupted run can be continued at any point."""
 
-    def __init__(self, vault: SearchableDocuments, sketcher: Sketcher) -> None:
+    def __init__(self, vault: Vault, sketcher: Sketcher) -> None:
         self._vault = vault
         self._sketcher = sketcher
 
@@ -63,7 +63,7 @@ class SketchPending:
         # Repeated lines, such as "Thanks!" in chats, are sketched once.
         distinct = list(dict.fromkeys(texts.values()))
         known = dict(zip(distinct, self._sketcher.sketch(distinct, STOP_WORDS), strict=True))
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             made = {key: known[text] for key, text in texts.items()}
             self._vault.sketches.store(self._sketcher.fingerprint, made)
 
@@ -113,7 +113,7 @@ class EmbedPending:
 
     def __init__(
         self,
-        vault: SearchableDocuments,
+        vault: Vault,
         embedder: Embedder,
         older: OlderModel | None = None,
         *,
@@ -193,7 +193,7 @@ class EmbedPending:
         """Return the spaces to fill, the serving one first."""
         # The fingerprint may need a request to a server, so get it outside the transaction.
         asked = self._embedder.fingerprint
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             report.cleaned = self._vault.embeddings.clean()
             self._choose_space(asked, force)
         return [*self._serving(asked), *self._beside()] or [SpaceFiller(self._vault, self._embedder)]
@@ -266,7 +266,7 @@ class EmbedPending:
             report.waiting_for = serving
             report.error = f"{counts.failed} of {counts.stored + counts.failed} texts cannot be embedded"
             return True
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             if not self._vault.embeddings.take_over():
                 return self._vault.embeddings.building() is None
             self._refill_index()
@@ -312,7 +312,7 @@ class SpaceFiller:
     ``stopped`` means that the model failed, not a single text; ``error`` is the last error.
     """
 
-    def __init__(self, vault: SearchableDocuments, embedder: Embedder, *, beside: bool = False) -> None:
+    def __init__(self, vault: Vault, embedder: Embedder, *, beside: bool = False) -> None:
         self._vault = vault
         self._embedder = embedder
         self.beside = beside
@@ -355,7 +355,7 @@ class SpaceFiller:
     def _store(self, vectors: Mapping[str, Vector]) -> None:
         embeddings = self._vault.embeddings
         try:
-            with self._vault.writing():
+            with self._vault.transactions.writing():
                 entries = embeddings.store(self._embedder.fingerprint, vectors, beside=self.beside)
                 self._vault.vectors.put(entries)
         except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
@@ -364,7 +364,7 @@ class SpaceFiller:
             self.embedded += len(vectors)
 
     def _fail(self, text_hashes: Sequence[str], error: str) -> None:
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             self._vault.embeddings.fail(text_hashes, error, beside=self.beside)
         self.failed += len(text_hashes)
         self.error = error

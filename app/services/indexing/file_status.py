@@ -19,7 +19,7 @@ from clawmem.domain.documents.templates import TEMPLATES
 from clawmem.ports.errors import NotFound, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 UPDATE_COMMAND = "clawmem update"
 UPDATE = f"Run: {UPDATE_COMMAND}"
@@ -56,7 +56,7 @@ class ExplainFile:
 
     def __init__(
         self,
-        vault: LifecycleStores | None,
+        vault: Vault | None,
         files: FileSource,
         folders: Sequence[Folder],
         parse_yaml: ParseYaml,

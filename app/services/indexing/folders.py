@@ -18,8 +18,8 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, Scan, Scope
-from clawmem.ports.stores import DocumentRecords
 from clawmem.ports.text_extraction import TextExtractor
+from clawmem.ports.vault import Vault
 
 MOST_FOLDERS = 3_000  # that a count enters, which takes less than a second or two
 LARGEST = 5
@@ -144,7 +144,7 @@ class Survey:
     attachments: int
 
 
-def survey(vault: DocumentRecords, files: FileSource, folder: Folder) -> Survey:
+def survey(vault: Vault, files: FileSource, folder: Folder) -> Survey:
     """Return the survey of *folder*, whose notes are indexed."""
     served = {
         path: one.id for path, one in vault.documents.sources(folder.name).items() if one.inactive is None

@@ -22,7 +22,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
 from clawmem.ports.forget_log import ForgottenTexts
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 
 def is_forgotten_text(documents: DocumentStore, forgotten: ForgottenTexts, hash: str) -> bool:
@@ -206,7 +206,7 @@ class Removal:
     """
 
     def __init__(
-        self, vault: LifecycleStores, files: FileSource, clock: Clock, folder: Folder, *, allow_empty: bool
+        self, vault: Vault, files: FileSource, clock: Clock, folder: Folder, *, allow_empty: bool
     ) -> None:
         self._vault = vault
         self._files = files
@@ -238,7 +238,7 @@ class Removal:
                 f"No longer found, because the pattern {self._folder.pattern} does not match: {_named(unmatched)}."
             )
         missing = self._still_missing(missing, exclusions)
-        removed = apply_in_chunks(self._vault, missing, self._remove)
+        removed = apply_in_chunks(self._vault.transactions, missing, self._remove)
         served = [document for document, was_served in zip(missing, removed, strict=True) if was_served]
         excluded = [(one, found[1]) for one in served if (found := reasons[one.path])]
         problems += excluded_sentences(excluded)

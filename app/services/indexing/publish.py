@@ -17,8 +17,8 @@ from clawmem.ports.errors import InterruptedAfterCommit
 from clawmem.ports.links import Link
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, Fragment, InactiveReason, LexicalEntry
-from clawmem.ports.stores import KnowledgeRecords, LifecycleStores, SearchableKnowledge, Transactions
 from clawmem.ports.succession import NO_CLAIMS, Claims
+from clawmem.ports.vault import Transactions, Vault
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -31,7 +31,7 @@ _TAKEN_BACK = (InactiveReason.REMOVED, InactiveReason.FORGOTTEN)
 
 
 def apply_in_chunks(
-    vault: Transactions,
+    transactions: Transactions,
     items: Iterable[Item],
     apply: Callable[[Item], Result],
     *,
@@ -51,7 +51,7 @@ def apply_in_chunks(
     while waiting:
         results: list[Result] = []
         try:
-            with vault.writing():
+            with transactions.writing():
                 ends = monotonic() + chunk_s
                 while waiting and (not results or monotonic() < ends):
                     results.append(apply(waiting.popleft()))
@@ -81,7 +81,7 @@ class SavedDocument(NamedTuple):
 
 
 def publish(
-    vault: SearchableKnowledge,
+    vault: Vault,
     document: Document,
     body: str,
     fragments: Sequence[Fragment],
@@ -93,7 +93,7 @@ def publish(
     return saved.id
 
 
-def index_words(vault: SearchableKnowledge, saved: Sequence[SavedDocument]) -> None:
+def index_words(vault: Vault, saved: Sequence[SavedDocument]) -> None:
     """Replace the words of documents that were saved in the same transaction."""
     for one in saved:
         vault.lexical.remove(one.id)
@@ -101,7 +101,7 @@ def index_words(vault: SearchableKnowledge, saved: Sequence[SavedDocument]) -> N
 
 
 def save_document(
-    vault: SearchableKnowledge,
+    vault: Vault,
     document: Document,
     body: str,
     fragments: Sequence[Fragment],
@@ -130,14 +130,14 @@ def save_document(
 
 
 def publish_text(
-    vault: SearchableKnowledge, document: Document, body: str, declared: Declarations | None = NO_DECLARATIONS
+    vault: Vault, document: Document, body: str, declared: Declarations | None = NO_DECLARATIONS
 ) -> int:
     """Publish a document without a file, whose *body* is split as a note; see `publish`."""
     parts = fragment(body, title=document.title, date=document.authored_at[:10])
     return publish(vault, document, body, parts, declared)
 
 
-def withdraw(vault: LifecycleStores, document_ids: Sequence[int], reason: InactiveReason) -> int:
+def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) -> int:
     """
     Stop serving documents, and return how many were served. To be called inside `Vault.writing`.
 
@@ -155,7 +155,7 @@ def withdraw(vault: LifecycleStores, document_ids: Sequence[int], reason: Inacti
     return count
 
 
-def drop_knowledge(vault: KnowledgeRecords, document_id: int) -> None:
+def drop_knowledge(vault: Vault, document_id: int) -> None:
     """Delete the relations, facts, entities and notes derived from a document. To be called inside `Vault.writing`."""
     vault.relations.forget(document_id)
     vault.triples.forget(document_id)
@@ -163,7 +163,7 @@ def drop_knowledge(vault: KnowledgeRecords, document_id: int) -> None:
     vault.notes.forget(document_id)
 
 
-def _forget(vault: LifecycleStores, document_ids: Sequence[int]) -> None:
+def _forget(vault: Vault, document_ids: Sequence[int]) -> None:
     for document in vault.documents.many(document_ids).values():
         drop_knowledge(vault, document.id)
         vault.successions.claim(document.id, NO_CLAIMS)

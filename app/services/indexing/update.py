@@ -27,7 +27,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import Document, InactiveReason, SourceFile
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 Progress = Callable[[int, int], None]  # done, total
 
@@ -91,7 +91,7 @@ class UpdateCollection:
 
     def __init__(
         self,
-        vault: LifecycleStores,
+        vault: Vault,
         files: FileSource,
         clock: Clock,
         parse_yaml: ParseYaml,
@@ -306,7 +306,7 @@ class _Pass:
         """Commit the batch. Read and compare a file again if another process changed its record."""
         while self._batch:
             batch, self._batch = self._batch, []
-            done = apply_in_chunks(self._vault, batch, self._apply, finish=self._index_words)
+            done = apply_in_chunks(self._vault.transactions, batch, self._apply, finish=self._index_words)
             for change, outcome in zip(batch, done, strict=True):
                 if outcome is _Outcome.WRITTEN:
                     self._count(change)

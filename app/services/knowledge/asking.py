@@ -16,7 +16,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
 from clawmem.ports.generator import GeneratedText, Generator
 from clawmem.ports.model_records import Cost
-from clawmem.ports.stores import ModelRecords
+from clawmem.ports.vault import Vault
 
 CALLS_A_DAY = 500
 TIMEOUT_S = 60.0  # long, because enrichment runs in the background
@@ -34,7 +34,7 @@ class Ask:
     """Asks a model for JSON of a given shape. To be called outside `Vault.writing`: an answer takes seconds."""
 
     def __init__(
-        self, vault: ModelRecords, generator: Generator, clock: Clock, *, calls_a_day: int = CALLS_A_DAY
+        self, vault: Vault, generator: Generator, clock: Clock, *, calls_a_day: int = CALLS_A_DAY
     ) -> None:
         self._vault = vault
         self._generator = generator

@@ -33,8 +33,8 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.notes import RULES, Note
 from clawmem.ports.records import Grain, Term
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import KnowledgeWithModels, SearchableKnowledge
 from clawmem.ports.triples import Triple
+from clawmem.ports.vault import Vault
 
 BY_VECTORS, BY_NAMES, BY_MODEL = "vectors", "names", "model"
 DOCUMENTS_EACH = 20  # relations per document and entity
@@ -43,7 +43,7 @@ DOCUMENTS_EACH = 20  # relations per document and entity
 class RelationBuilder:
     """Recomputes the outgoing relations of one document, separately by origin. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: SearchableKnowledge) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def by_rules(self, document_id: int, at: str) -> int:
@@ -134,7 +134,7 @@ class Enrich:
         ask: Asks a model; ``None`` without one.
     """
 
-    def __init__(self, vault: SearchableKnowledge, clock: Clock, ask: Ask | None = None) -> None:
+    def __init__(self, vault: Vault, clock: Clock, ask: Ask | None = None) -> None:
         self._vault = vault
         self._clock = clock
         self._ask = ask
@@ -225,7 +225,7 @@ class Enrich:
         document = reading.document
         told = keywords(reading.title, reading.body, self._rarity())
         mentioned = resolve.all(_names(reading, resolve))
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
             before = self._vault.notes.get(document.id)
@@ -255,7 +255,7 @@ class Enrich:
 
     def _fail(self, reading: Reading, why: str, tell: Told) -> EnrichReport:
         report = EnrichReport(failed=1)
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             self._vault.notes.fail(reading.document.id, reading.document.source_hash, why)
             tell(report)
         return report
@@ -265,7 +265,7 @@ class Enrich:
     ) -> EnrichReport:
         document = reading.document
         names = [*made.names, *_names(reading, resolve)][: cap_of(document.content_type)]
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             if not self._is_unchanged(reading):
                 return EnrichReport()
             noted = self._noted(Note(document.id, *made.content, origin=model))
@@ -351,7 +351,7 @@ def _names(reading: Reading, resolve: Resolve) -> list[Name]:
 
 
 def enriching(
-    vault: KnowledgeWithModels, clock: Clock, generator: Generator | None, *, calls_a_day: int = CALLS_A_DAY
+    vault: Vault, clock: Clock, generator: Generator | None, *, calls_a_day: int = CALLS_A_DAY
 ) -> Enrich:
     """Return an `Enrich` that asks *generator*, if there is one, at most *calls_a_day* times a day."""
     ask = Ask(vault, generator, clock, calls_a_day=calls_a_day) if generator else None

@@ -14,8 +14,8 @@ from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.errors import Ambiguous, NotFound
 from clawmem.ports.notes import Note
 from clawmem.ports.records import Document
-from clawmem.ports.stores import DocumentsWithKnowledge
 from clawmem.ports.triples import Direction, Triple, TripleStore, check_day
+from clawmem.ports.vault import Vault
 
 SUGGESTIONS = 5
 LOOKED_AT = 100_000  # entities whose names are compared
@@ -39,7 +39,7 @@ class EntityFacts:
 
 
 def entity_facts(
-    vault: DocumentsWithKnowledge,
+    vault: Vault,
     name: str,
     limit: int,
     direction: Direction = Direction.BOTH,
@@ -105,7 +105,7 @@ class Version:
     cause: Document | None
 
 
-def versions(vault: DocumentsWithKnowledge, document_id: int, limit: int) -> list[Version]:
+def versions(vault: Vault, document_id: int, limit: int) -> list[Version]:
     """Return the last *limit* versions of the note about a served document, newest first."""
     history = vault.notes.history(document_id)
     causes = vault.documents.many({note.cause for note in history if note.cause is not None})
@@ -118,7 +118,7 @@ def versions(vault: DocumentsWithKnowledge, document_id: int, limit: int) -> lis
 MOST_HELD = 1000  # facts per entity that are checked
 
 
-def end_replaced_facts(vault: DocumentsWithKnowledge, new: Sequence[Triple]) -> int:
+def end_replaced_facts(vault: Vault, new: Sequence[Triple]) -> int:
     """
     End the facts that *new*, the stored facts of one document, replace; return the number of ended facts.
 
@@ -131,24 +131,24 @@ def end_replaced_facts(vault: DocumentsWithKnowledge, new: Sequence[Triple]) -> 
     return sum([vault.triples.end(held, last.valid_from, last.document_id) for held, last in over])
 
 
-def reopen_ended_facts(vault: DocumentsWithKnowledge, document_id: int) -> None:
+def reopen_ended_facts(vault: Vault, document_id: int) -> None:
     """Reopen the facts that a withdrawn document ended, unless a remaining document ends them as well."""
     end_reopened_facts(vault, vault.triples.reopen(document_id))
 
 
-def end_reopened_facts(vault: DocumentsWithKnowledge, reopened: Sequence[Triple]) -> None:
+def end_reopened_facts(vault: Vault, reopened: Sequence[Triple]) -> None:
     """End the *reopened* facts again if another document still contradicts them."""
     for number in {one.document_id for one in reopened}:
         end_replaced_facts(vault, [one for one in reopened if one.document_id == number])
 
 
-def reapply_facts(vault: DocumentsWithKnowledge, document_id: int) -> None:
+def reapply_facts(vault: Vault, document_id: int) -> None:
     """Apply the facts of a document that is served again: end those they replace, and those of them that ended."""
     if said := vault.triples.of_document(document_id):
         end_replaced_facts(vault, said)
 
 
-def _over_since(vault: DocumentsWithKnowledge, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
+def _over_since(vault: Vault, said: Sequence[Triple]) -> Iterator[tuple[Triple, Triple]]:
     """
     Yield each fact that *said*, the facts of one document, ends, with the fact that ends it.
 

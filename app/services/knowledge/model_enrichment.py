@@ -18,7 +18,7 @@ from clawmem.domain.knowledge.triples import Statement
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.errors import ModelAnswerInvalid
 from clawmem.ports.notes import RULES, Note
-from clawmem.ports.stores import SearchableKnowledge
+from clawmem.ports.vault import Vault
 
 NOTE = ModelTask(notes.PURPOSE, notes.SCHEMA, notes.TEMPERATURE, notes.MAX_TOKENS)
 BRIEF = 200  # characters shown of a document that has no description yet
@@ -38,7 +38,7 @@ class ModelEnrichment:
 class ModelEnricher:
     """Asks a model all questions about one document; stores nothing."""
 
-    def __init__(self, vault: SearchableKnowledge, ask: Ask) -> None:
+    def __init__(self, vault: Vault, ask: Ask) -> None:
         self._vault = vault
         self._ask = ask
 

@@ -13,7 +13,7 @@ from clawmem.domain.knowledge.names import PERSON, Name, full_name, is_same, peo
 from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.entities import Entity, EntityStore
 from clawmem.ports.records import Document, EmbedState, FragmentKind
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 _CARDS = "entities/"  # pages of the own collection that declare their mentions
 
@@ -38,7 +38,7 @@ class Reading:
         return self.document.collection == OWN_COLLECTION
 
 
-def read(vault: SearchableDocuments, document_id: int) -> Reading | None:
+def read(vault: Vault, document_id: int) -> Reading | None:
     """Return a document that can be enriched now; ``None`` if it is deleted or waits for vectors."""
     document = vault.documents.get(document_id)
     if document is None or document.inactive or waits_for_vectors(vault.embeddings, document):

@@ -29,8 +29,8 @@ from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.telemetry import Telemetry
+from clawmem.ports.vault import Vault
 
 
 def last_accesses(telemetry: Telemetry) -> dict[int, str]:
@@ -140,7 +140,7 @@ MOST_SUGGESTED = 5
 class Archiving:
     """Archives and restores documents. An archived document keeps its body, path and metadata."""
 
-    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
@@ -167,7 +167,7 @@ class Archiving:
 
     def archive(self, documents: Sequence[Document], by: str, why: Callable[[Document], str]) -> None:
         """Archive served documents, and record who did it and why."""
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             self._vault.acts.add(
                 ActEntry(one.id, Act.ARCHIVE, by, self._now(), why(one)) for one in documents
             )
@@ -199,7 +199,7 @@ class Archiving:
         archived = sorted(
             (one for one in found if one.inactive is InactiveReason.ARCHIVED), key=attrgetter("id")
         )
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             self._vault.acts.add(ActEntry(one.id, Act.RESTORE, by, self._now(), why) for one in archived)
             for document in archived:
                 body = self._vault.documents.body(document.id) or ""

@@ -31,13 +31,13 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.journal import Journal, Replacement
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import RelationKind, RelationStore
-from clawmem.ports.stores import DocumentsWithSessions, LifecycleStores
+from clawmem.ports.vault import Vault
 
 MOST_RELATIONS = 1000
 _CONCLUSION = re.compile(rf"{FOLDER}/\d{{4}}-\d\d-\d\d-(?P<ids>(?:\d+-)+)[0-9a-f]+\.md")
 
 
-def derived_documents(vault: LifecycleStores, document_ids: Iterable[int]) -> list[Document]:
+def derived_documents(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
     """
     Return every document that was derived from these, over any number of steps, by collection and path.
 
@@ -94,7 +94,7 @@ def _merged(documents: DocumentStore, journal: Journal, source: int) -> Iterator
     yield from (one.id for one in merged if CONSOLIDATED in one.tags)
 
 
-def _handed_over(vault: DocumentsWithSessions, source: int) -> Iterator[int]:
+def _handed_over(vault: Vault, source: int) -> Iterator[int]:
     """Return the handoffs of the sessions in which *source* was captured, where they repeat its quote."""
     for sighting in vault.captures.sightings(source):
         session = vault.sessions.get(sighting.session_id)
@@ -137,7 +137,7 @@ class DerivedPlan(NamedTuple):
 class DerivedMemories:
     """Finds, and rebuilds, memories that were derived from forgotten documents."""
 
-    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
         self._memories = Memories(vault, clock)

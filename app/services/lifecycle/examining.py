@@ -20,7 +20,6 @@ from clawmem.domain.retrieval.bm25 import lexical_score
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document, Grain, Scope
-from clawmem.ports.stores import SearchableDocuments
 from clawmem.ports.vault import Vault
 
 MOST = 50  # notes to examine, those with the lowest confidence first
@@ -38,7 +37,7 @@ class Duplicate(NamedTuple):
 class Duplicates:
     """Finds duplicates by words alone. Duplicates are archived with the reason, and can be restored."""
 
-    def __init__(self, vault: SearchableDocuments, archiving: Archiving) -> None:
+    def __init__(self, vault: Vault, archiving: Archiving) -> None:
         self._vault = vault
         self._archiving = archiving
 
@@ -180,7 +179,7 @@ def recommended(found: Examination) -> Iterator[str]:
         yield f"{found.never_accessed_share:.0%} of the notes were never of use: clawmem report shows which."
 
 
-def _top_score(vault: SearchableDocuments) -> float:
+def _top_score(vault: Vault) -> float:
     """Return the best score for the words of the latest title, in [0, 1); 0 in an empty vault."""
     for document in vault.documents.latest(limit=1):
         hits = vault.lexical.search(query_forms(document.title).relaxed, Grain.DOCUMENT, 1)

@@ -26,7 +26,6 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
-from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.vault import Vault
 
 Note = Callable[[Sequence[Document], str], object]
@@ -130,7 +129,7 @@ class Forgetting:
         ids = [one.id for one in every]
         traces = self._traces(every, [*plan.rebuilt, *([plan.page] if plan.page else [])])
         because = f"derived from {documents[0].display_path}"
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             self._profile.drop([*ids, *(one.id for one in plan.rebuilt)])
             self._derived.apply(plan)
             self._vault.forgotten_texts.add(hash for hash, body in bodies.items() if is_recognisable(body))
@@ -148,7 +147,7 @@ class Forgetting:
     def scrub(self) -> str:
         """Erase the bytes of documents forgotten earlier; return why that failed, empty on success."""
         try:
-            self._vault.scrub()
+            self._vault.storage.scrub()
         except ClawmemError as error:
             return str(error)
         return ""
@@ -323,7 +322,7 @@ def already_forgotten(lookup: Lookup, address: str) -> Document | None:
     return None
 
 
-def preview_forget(vault: LifecycleStores, clock: Clock, document: Document) -> ForgetPreview:
+def preview_forget(vault: Vault, clock: Clock, document: Document) -> ForgetPreview:
     """Describe *document* and the memories derived from it; nothing is changed."""
     now = clock.now_ms()
     written = parse_iso(document.authored_at)

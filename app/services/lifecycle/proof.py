@@ -19,7 +19,6 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.forget_log import ForgetLog, ForgetRecord, ForgottenPlace
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import LifecycleStores
 from clawmem.ports.triples import Direction
 from clawmem.ports.vault import Vault
 
@@ -33,7 +32,7 @@ class ForgottenPlaces:
     A path is written to the log after its transaction. If the process ends in between, the next `agree` writes it.
     """
 
-    def __init__(self, vault: LifecycleStores, log: ForgetLog) -> None:
+    def __init__(self, vault: Vault, log: ForgetLog) -> None:
         self._vault = vault
         self._log = log
 
@@ -67,7 +66,7 @@ class ForgottenPlaces:
         away = self._vault.documents.latest(active=False)
         is_new = not away and not self._vault.documents.following(0, 1)
         if waiting:
-            with self._vault.writing():
+            with self._vault.transactions.writing():
                 for place in waiting:
                     self._forget(place)
         if record.is_damaged and (lost_records or waiting or is_new):
@@ -106,7 +105,7 @@ class ForgottenPlaces:
             self._add([*record.places, *missing])
 
     def _add(self, places: Sequence[ForgottenPlace]) -> None:
-        with self._vault.writing():  # so that one process writes the file at a time
+        with self._vault.transactions.writing():  # so that one process writes the file at a time
             every: dict[tuple[str, str], ForgottenPlace] = {}
             for place in (*self._log.read().places, *places):
                 every.setdefault((place.collection, place.path), place)

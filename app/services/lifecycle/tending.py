@@ -10,7 +10,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document
-from clawmem.ports.stores import LifecycleStores
+from clawmem.ports.vault import Vault
 
 _DAYS = re.compile(r"(\d{1,5})d")
 FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
@@ -19,7 +19,7 @@ FOR_GOOD = frozenset({Act.FORGET, Act.PURGE})
 class LifecycleActions:
     """Changes the state of documents, never their text. A change to the current state is ignored."""
 
-    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 
@@ -106,7 +106,7 @@ class LifecycleActions:
     def _pinned(self, document: Document, pinned: bool, by: str, why: str) -> bool:
         if document.pinned is pinned:
             return False
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             self._vault.documents.pin(document.id, pinned)
             act = Act.PIN if pinned else Act.UNPIN
             self._vault.acts.add([ActEntry(document.id, act, by, self._now(), why)])
@@ -114,7 +114,7 @@ class LifecycleActions:
 
     def _snoozed(self, document: Document, act: Act, until: str | None, by: str, why: str) -> None:
         before = document.snoozed_until or ""
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             self._vault.documents.snooze(document.id, until)
             self._vault.acts.add([ActEntry(document.id, act, by, self._now(), why, before)])
 

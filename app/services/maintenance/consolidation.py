@@ -46,7 +46,6 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.journal import Act, ActEntry, Replacement
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.stores import KnowledgeRecords, LifecycleStores
 from clawmem.ports.vault import Vault
 
 ORIGIN = "consolidation"
@@ -66,7 +65,7 @@ class ContradictionFinder:
 
     def __init__(
         self,
-        vault: LifecycleStores,
+        vault: Vault,
         clock: Clock,
         decisions: Decisions,
         tell: Tell,
@@ -126,7 +125,7 @@ class ContradictionFinder:
         at, (newer, older) = iso_utc(self._clock.now_ms()), ends
         reasoning = {"reasoning": told.reason}
         edge = Relation(newer, older, RelationKind.CONTRADICTS, told.confidence, ORIGIN, at, reasoning)
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             fence()
             served = self._vault.documents.many(ends).values()
             if any(one.inactive is not None for one in served):
@@ -282,7 +281,7 @@ class Consolidation:
             one for one in self._vault.journal.replacements(document_id) if one.document_id == document_id
         ]
         restored = []
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             for replacement in held:
                 restored += serve_again(self._vault, replacement.replaced)
                 self._vault.journal.undo(replacement.id, self._now())
@@ -303,7 +302,7 @@ class Consolidation:
     def _merge(self, group: Group, decisions: Decisions, fence: Fence, tell: Tell) -> int:
         """Write the document that replaces *group* and return its id; 0 if a member changed or was forgotten."""
         ids = [one.id for one in group.members]
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             fence()
             served = self._vault.documents.many(ids).values()
             if any(one.inactive is not None for one in served) or self._is_forgotten(group):
@@ -342,7 +341,7 @@ def _path(group: Group) -> str:
     return patterns.consolidated_path(group.members[0].document.authored_at[:10], name)
 
 
-def transfer_facts(vault: KnowledgeRecords, document_ids: Sequence[int], to: int) -> None:
+def transfer_facts(vault: Vault, document_ids: Sequence[int], to: int) -> None:
     """
     Copy the facts and causal relations of the served documents *document_ids* to the document *to*.
 

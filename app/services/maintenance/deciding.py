@@ -26,7 +26,7 @@ from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError, ModelUnavailable
 from clawmem.ports.generator import Generator
 from clawmem.ports.records import Document, Scope, Vector
-from clawmem.ports.stores import DocumentsWithAnswerLog, ModelRecords
+from clawmem.ports.vault import Vault
 
 MOST_REFUSALS = 50  # refusals stored per run; the others are only counted
 
@@ -140,7 +140,7 @@ class CarefulAsk:
 
 
 def careful(
-    vault: ModelRecords,
+    vault: Vault,
     clock: Clock,
     generator: Generator | None,
     fence: Fence,
@@ -173,7 +173,7 @@ class ObservationSelection(NamedTuple):
 class ObservationSelector:
     """Selects among the served observations of the collection that machines write."""
 
-    def __init__(self, vault: DocumentsWithAnswerLog) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def newest(self, limit: int) -> ObservationSelection:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from clawmem.app.environment.private_files import draft_path
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.documents.references import broken_links, notes_with_omitted_links
-from clawmem.app.services.indexes.vault import ServedVault
+from clawmem.app.services.indexes.external import ExternalIndexes
 from clawmem.app.services.indexing.claims import circular_claims, unresolved_claims
 from clawmem.app.services.indexing.collections import leftover_sentence
 from clawmem.app.services.indexing.exclusions import Exclusions
@@ -125,9 +125,9 @@ class Doctor:
     # -- storage, files, words ----------------------------------------------------------------------
 
     def _storage(self) -> CheckResult:
-        if faults := self._vault.check():
+        if faults := self._vault.storage.check():
             return CheckResult(STORAGE, False, "; ".join(faults), REPAIR)
-        info = self._vault.info()
+        info = self._vault.storage.info()
         detail = f"{info.location}: integrity check and ranking self-test passed (schema {info.schema})"
         return CheckResult(STORAGE, True, detail)
 
@@ -292,10 +292,10 @@ class Repair:
         return salvaged, kept
 
 
-def split_again(vault: ServedVault) -> None:
+def split_again(vault: Vault) -> None:
     """Split every text that comes from no file into fragments again; an index run restores those of files."""
     for page in pages(vault.documents):
-        with vault.writing():
+        with vault.transactions.writing():
             for document in page:
                 body = vault.documents.body(document.id)
                 if document.stamp is None and body is not None:
@@ -303,8 +303,8 @@ def split_again(vault: ServedVault) -> None:
                     publish(vault, document, body, parts, declared=None)
 
 
-def rebuild_all(vault: ServedVault) -> None:
+def rebuild_all(indexes: ExternalIndexes) -> None:
     """Rebuild every index from the records."""
     for role in Role:
-        vault.rebuild(role)
-    vault.keep_up()
+        indexes.rebuild(role)
+    indexes.keep_up()

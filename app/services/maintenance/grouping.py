@@ -22,7 +22,7 @@ from clawmem.domain.maintenance.merge_gate import (
 from clawmem.ports.clock import Clock
 from clawmem.ports.journal import Journal
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import DocumentsWithKnowledge, LifecycleStores, SearchableKnowledge
+from clawmem.ports.vault import Vault
 
 
 class Observation(NamedTuple):
@@ -49,7 +49,7 @@ class Observations:
     There may be tens of thousands of consolidated documents: to find similar ones, their titles are enough.
     """
 
-    def __init__(self, vault: DocumentsWithKnowledge, documents: Sequence[Document]) -> None:
+    def __init__(self, vault: Vault, documents: Sequence[Document]) -> None:
         self._vault = vault
         self._documents = {one.id: one for one in documents if is_free(one)}
         self._read: dict[int, Observation] = {}
@@ -195,7 +195,7 @@ def _batches(every: Sequence[Observation], size: int) -> Iterator[Sequence[Obser
 class MergedObservations:
     """Writes the document of a group of observations. To be called inside `Vault.writing`."""
 
-    def __init__(self, vault: LifecycleStores, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._memories = Memories(vault, clock)
 
@@ -223,7 +223,7 @@ class MergedObservations:
         return patterns.occurrences_of(one.document, body, [seen.seen_at for seen in sightings[1:]])
 
 
-def serve_again(vault: SearchableKnowledge, document_ids: Iterable[int]) -> list[Document]:
+def serve_again(vault: Vault, document_ids: Iterable[int]) -> list[Document]:
     """Serve superseded documents again and return them ordered by id. To be called inside `Vault.writing`."""
     found = vault.documents.many(document_ids).values()
     back = sorted((one for one in found if one.inactive is InactiveReason.SUPERSEDED), key=lambda one: one.id)

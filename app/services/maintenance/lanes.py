@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.app.services.knowledge.asking import CALLS_A_DAY
 from clawmem.app.settings.sections import LaneSettings
@@ -25,7 +25,7 @@ from clawmem.domain.maintenance.selection import HEAVY_LIMIT, LIGHT_LIMIT
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ClawmemError, LeaseLost, VaultError
 from clawmem.ports.journal import Journal, Run, RunStatus
-from clawmem.ports.stores import AnswerLog, Journals
+from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.maintenance.deciding import Fence
@@ -123,10 +123,6 @@ def read_plan(section: LaneSettings | None) -> Plan:
     return Plan(window=window, contradictions=policy, hosted=hosted, **fields)
 
 
-class Workload(AnswerLog, Journals, Protocol):
-    """Journal of the lanes, and the log of questions that shows how busy the vault is."""
-
-
 class Lanes:
     """
     Runs the lanes of a vault; any process may call it.
@@ -138,7 +134,7 @@ class Lanes:
 
     def __init__(
         self,
-        vault: Workload,
+        vault: Vault,
         clock: Clock,
         lane_of: Callable[..., Lane],
         phases: Phases,

@@ -20,7 +20,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.model_records import ModelRole
 from clawmem.ports.records import Document, EmbedState, Vector, embedding_text
 from clawmem.ports.reranker import Reranker
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above
 NAMED = 3  # names listed in a message
@@ -210,7 +210,7 @@ class Models(NamedTuple):
 class ModelChecks:
     """Checks that query the models. They change nothing and read a sample of the stored vectors."""
 
-    def __init__(self, vault: SearchableDocuments, models: Models) -> None:
+    def __init__(self, vault: Vault, models: Models) -> None:
         self._vault = vault
         self._models = models
 

@@ -23,7 +23,7 @@ from clawmem.domain.maintenance.selection import stale_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document
-from clawmem.ports.stores import DocumentsWithAnswerLog
+from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
@@ -183,7 +183,7 @@ class Phases:
 
     def __init__(
         self,
-        vault: DocumentsWithAnswerLog,
+        vault: Vault,
         clock: Clock,
         plan: Plan,
         consolidation: Consolidation,

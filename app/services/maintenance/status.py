@@ -19,7 +19,6 @@ from clawmem.ports.notes import NoteCounts
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session
 from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts, VaultInfo
-from clawmem.ports.stores import DocumentsWithSessions
 from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vault import Vault
 
@@ -75,7 +74,7 @@ class Status:
         served = [(one.content_type, one.authored_at) for one in every_served(self._vault.documents)]
         collections = dict(self._vault.documents.collections())
         return StatusReport(
-            info=self._vault.info(),
+            info=self._vault.storage.info(),
             collections=collections,
             documents=sum(collections.values()),
             embeddings=self._vault.embeddings.counts(),
@@ -109,7 +108,7 @@ class VaultStatistics:
     sessions: list[Session]
 
 
-def numbers(vault: DocumentsWithSessions, clock: Clock, status: Status) -> VaultStatistics:
+def numbers(vault: Vault, clock: Clock, status: Status) -> VaultStatistics:
     """Return the current statistics. Raises `VaultError` if the vault cannot be read."""
     told, today = status(), iso_utc(clock.now_ms())[:DAY]
     served = [(one.review_by, one.access_count) for one in every_served(vault.documents)]

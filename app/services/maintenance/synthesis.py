@@ -141,7 +141,7 @@ class Synthesis:
         ids = sorted(one.document_id for one in cited)
         name = sha256(draft.conclusion.encode("utf-8", "surrogatepass")).hexdigest()[:_NAME_CHARS]
         path = f"{FOLDER}/{now[:10]}-{'-'.join(map(str, ids))}-{name}.md"
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             run.fence()
             served = [one for one in self._vault.documents.many(ids).values() if one.inactive is None]
             there = self._vault.documents.at(COLLECTION, path)

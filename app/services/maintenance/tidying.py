@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from itertools import islice
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from clawmem.app.services.lifecycle.archiving import surfaced_stats
 from clawmem.app.services.maintenance.deciding import Fence
@@ -14,16 +14,12 @@ from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidat
 from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultLocked
-from clawmem.ports.stores import AnswerLog, Journals, ModelRecords, SessionRecords, Transactions
+from clawmem.ports.vault import Vault
 
 AT_ONCE = 200  # records per transaction
 ROUNDS = 50  # transactions per kind of record and run
 
 Trim = Callable[..., int]
-
-
-class ExpiringLogs(SessionRecords, AnswerLog, Journals, ModelRecords, Transactions, Protocol):
-    """Logs of which old entries are deleted."""
 
 
 class CleanupReport(NamedTuple):
@@ -60,7 +56,7 @@ class Cleanup:
 
     def __init__(
         self,
-        vault: ExpiringLogs,
+        vault: Vault,
         clock: Clock,
         recall_days: int = 90,
         receipt_days: int = 30,
@@ -89,7 +85,7 @@ class Cleanup:
         pins, snoozes = (sum(map(of, after.values())) for of in (is_pin_candidate, is_snooze_candidate))
         tidied = CleanupReport(len(after), pin_candidates=pins, snooze_candidates=snoozes)
         for some in _chunks(changed, AT_ONCE):
-            with self._vault.writing():
+            with self._vault.transactions.writing():
                 fence()
                 self._vault.usage.put_recall_stats(some)
                 tidied = tidied._replace(changed=tidied.changed + len(some))
@@ -100,7 +96,7 @@ class Cleanup:
         """Delete old records, reporting the cut-off times first: recalls and answers use connections of their own."""
         recalls, receipts = (self._before(days) for days in (self._recall_days, self._receipt_days))
         tidied = tidied._replace(recalls_before=recalls, receipts_before=receipts)
-        with self._vault.writing():
+        with self._vault.transactions.writing():
             fence()
             tell(tidied)
         for counter, trim, before in (

@@ -119,7 +119,7 @@ class Verify:
         indexes = (self._vault.lexical, self._vault.vectors)
         faults = [without_remedy(fault) for index in indexes for fault in index.faults()]
         return [
-            *(f"{fault}. {REPAIR}" for fault in self._vault.check()),
+            *(f"{fault}. {REPAIR}" for fault in self._vault.storage.check()),
             *(f"{fault}. {REBUILD}" for fault in faults),
         ]
 
@@ -214,7 +214,7 @@ class Verify:
 
     def _words(self, documents: Sequence[Document]) -> list[str]:
         """Compare every word of the lexical index; when one differs, look for the cause in all fragments first."""
-        if not (differences := self._vault.check_words(self._entries())):
+        if not (differences := self._vault.storage.check_words(self._entries())):
             return []
         sentences = [*(f"{difference}." for difference in differences), _DIFFERENT]
         return list(self._fragmented_otherwise(self._from_files(documents))) or sentences

@@ -28,7 +28,7 @@ from clawmem.ports.bundle import (
 )
 from clawmem.ports.errors import VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.stores import DocumentRecords, DocumentsWithAnswerLog, DocumentsWithKnowledge
+from clawmem.ports.vault import Vault
 
 FORMAT, VERSION = "clawmem-bundle", 1
 CONTENT = "content"
@@ -64,7 +64,7 @@ class BundleReport(NamedTuple):
 
 def write_bundle(
     writer: BundleWriter,
-    vault: DocumentsWithKnowledge,
+    vault: Vault,
     records: VaultRecords,
     selection: Selection,
     *,
@@ -145,7 +145,7 @@ def tables_in(reader: BundleReader) -> Iterator[RecordTable]:
             yield RecordTable(table, columns, map(_whole_body, rows) if table == CONTENT else rows)
 
 
-def _kept(vault: DocumentsWithKnowledge, selection: Selection) -> list[int]:
+def _kept(vault: Vault, selection: Selection) -> list[int]:
     served = (one.id for one in vault.documents.latest() if selection.holds(one))
     return [*served, *(one.id for one in vault.documents.latest(active=False) if selection.holds_place(one))]
 
@@ -225,7 +225,7 @@ _PLACE = attrgetter("collection", "path")
 Ask = Callable[[RetrievalRequest], Answer]
 
 
-def recorded_questions(vault: DocumentsWithAnswerLog, *, receipts: bool) -> list[str]:
+def recorded_questions(vault: Vault, *, receipts: bool) -> list[str]:
     """
     Return up to `QUESTIONS` questions: those of receipts, newest first, then the titles of notes.
 
@@ -235,7 +235,7 @@ def recorded_questions(vault: DocumentsWithAnswerLog, *, receipts: bool) -> list
     return [*dict.fromkeys(one for one in found if one.strip() and len(one) <= MAX_QUERY)][:QUESTIONS]
 
 
-def newest_moment(vault: DocumentRecords) -> str:
+def newest_moment(vault: Vault) -> str:
     """Return the time of the last change of a document, so that a later export asks the same questions."""
     return max((max(one.indexed_at, one.modified_at) for one in vault.documents.latest()), default="")
 
@@ -252,11 +252,11 @@ def asked(ask: Ask, questions: Sequence[str], at: str) -> list[AskedQuestion]:
     ]
 
 
-def _of_receipts(vault: DocumentsWithAnswerLog) -> Iterator[str]:
+def _of_receipts(vault: Vault) -> Iterator[str]:
     for stored in vault.receipts.latest(_RECEIPTS):
         if receipt := unpack_if_readable(stored.content):
             yield receipt.question
 
 
-def _titles(vault: DocumentRecords) -> list[str]:
+def _titles(vault: Vault) -> list[str]:
     return [one.title for one in spread(sorted(vault.documents.latest(), key=_PLACE), QUESTIONS)]

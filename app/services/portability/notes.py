@@ -11,7 +11,7 @@ from clawmem.domain.portability.note_files import NoteFile, note_file
 from clawmem.ports.entities import Entity
 from clawmem.ports.imports import ForeignFact, ForeignMemory, ForeignRelation
 from clawmem.ports.records import Document
-from clawmem.ports.stores import DocumentRecords, DocumentsWithKnowledge
+from clawmem.ports.vault import Vault
 
 _EVERY_RELATION = 1_000_000
 _ORIGIN = "origin:"
@@ -45,14 +45,14 @@ class Selection(NamedTuple):
         return not self.collections or document.collection in self.collections
 
 
-def selected(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, str]]:
+def selected(vault: Vault, selection: Selection) -> Iterator[tuple[Document, str]]:
     """Yield the served documents of *selection* with their bodies, by id."""
     for document in every_served(vault.documents):
         if selection.holds(document):
             yield document, vault.documents.body(document.id) or ""
 
 
-def selected_files(vault: DocumentRecords, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
+def selected_files(vault: Vault, selection: Selection) -> Iterator[tuple[Document, NoteFile]]:
     """Yield the served documents of *selection* as Markdown files with different names."""
     taken: set[str] = set()
     for document, body in selected(vault, selection):
@@ -61,7 +61,7 @@ def selected_files(vault: DocumentRecords, selection: Selection) -> Iterator[tup
         yield document, file
 
 
-def memory_lines(vault: DocumentsWithKnowledge, selection: Selection) -> Iterator[str]:
+def memory_lines(vault: Vault, selection: Selection) -> Iterator[str]:
     """Yield each document as the JSON object of a memory, with its facts and relations; ``import jsonl`` reads them."""
     for document, body in selected(vault, selection):
         if not body.strip():

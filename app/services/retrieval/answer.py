@@ -37,7 +37,7 @@ from clawmem.domain.retrieval.snippets import (
 from clawmem.domain.security.origin import is_verified
 from clawmem.domain.security.quoting import LEFT_OUT
 from clawmem.ports.records import Document, FragmentKind, Span
-from clawmem.ports.stores import DocumentRecords
+from clawmem.ports.vault import Vault
 
 CONVERSATION = "conversation"  # content type
 
@@ -253,9 +253,7 @@ class Answer:
         self.answered = answered
 
 
-def describe(
-    vault: DocumentRecords, request: RetrievalRequest, candidates: Sequence[Candidate]
-) -> tuple[Result, ...]:
+def describe(vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]) -> tuple[Result, ...]:
     """Return the results with location and text of each candidate; ages are relative to the time of the request."""
     request = rewind_request(request)
     spans = vault.documents.spans(c.best for c in candidates)

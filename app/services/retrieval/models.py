@@ -12,7 +12,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
 from clawmem.ports.model_records import ModelAnswers
-from clawmem.ports.stores import KnowledgeWithModels, SearchableDocuments, SearchIndexes
+from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -118,7 +118,7 @@ NO_MODELS = Models()
 
 
 def comparison_stage(
-    vault: SearchableDocuments, late: LateInteraction | None, embedder: Embedder | None
+    vault: Vault, late: LateInteraction | None, embedder: Embedder | None
 ) -> dict[str, Stage]:
     """Return the stage after fusion that compares the best candidates with the question word by word."""
     if late is None:
@@ -128,7 +128,7 @@ def comparison_stage(
     return {"compare": compare(vault, late, embedder)}
 
 
-def expansion_stage(vault: KnowledgeWithModels, models: Models) -> dict[str, Stage]:
+def expansion_stage(vault: Vault, models: Models) -> dict[str, Stage]:
     """Return the stage before retrieval that reformulates the question."""
     if models.generator is None or models.clock is None:
         return {}
@@ -137,9 +137,7 @@ def expansion_stage(vault: KnowledgeWithModels, models: Models) -> dict[str, Sta
     return {"expand": expand(vault.lexical, models.generator, vault.answers, models.clock)}
 
 
-def reformulation_retrievers(
-    vault: SearchIndexes, embedder: Embedder, models: Models
-) -> dict[str, Retriever]:
+def reformulation_retrievers(vault: Vault, embedder: Embedder, models: Models) -> dict[str, Retriever]:
     """Return the additional retrievers for reformulations of the question."""
     if models.generator is None:
         return {}
@@ -148,7 +146,7 @@ def reformulation_retrievers(
     return variant_retrievers(vault, embedder)
 
 
-def reranking_stages(vault: KnowledgeWithModels, models: Models) -> dict[str, Stage]:
+def reranking_stages(vault: Vault, models: Models) -> dict[str, Stage]:
     """Return the stages between fusion and scoring in which a reranker reads the best candidates."""
     if models.reranker is None or models.clock is None:
         return {}

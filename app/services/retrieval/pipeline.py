@@ -21,7 +21,7 @@ from clawmem.domain.retrieval.spelling import (
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.lexical_index import LexicalIndex, UnknownWord, unknown_words
 from clawmem.ports.records import Grain, Term
-from clawmem.ports.stores import DocumentRecords, SearchableDocuments
+from clawmem.ports.vault import Vault
 
 NOTHING = Work()
 COUNTED = 200  # latest undated documents that are checked; above, "or more" is reported
@@ -36,9 +36,7 @@ class Pipeline:
             the vault, because others would wait for the end of that.
     """
 
-    def __init__(
-        self, vault: SearchableDocuments, stages: Mapping[str, Stage], *, asks_models: bool = False
-    ) -> None:
+    def __init__(self, vault: Vault, stages: Mapping[str, Stage], *, asks_models: bool = False) -> None:
         self._vault = vault
         self._stages = stages
         self._asks_models = asks_models
@@ -79,7 +77,7 @@ class Pipeline:
 
     def answer(self, request: RetrievalRequest) -> tuple[Answer, Work]:
         """Return the answer and the final state of the pipeline."""
-        with nullcontext() if self._asks_models else self._vault.reading():
+        with nullcontext() if self._asks_models else self._vault.transactions.reading():
             work, trace = self.rank(request)
             if missing := changed_since(self._vault, request):
                 trace.degraded["as of"] = missing
@@ -92,7 +90,7 @@ def _as_read(request: RetrievalRequest, corrected: Mapping[str, str]) -> Retriev
     return request.asking(with_corrections(request.question.text, corrected)) if corrected else request
 
 
-def _narrowed(vault: DocumentRecords, request: RetrievalRequest) -> RetrievalRequest:
+def _narrowed(vault: Vault, request: RetrievalRequest) -> RetrievalRequest:
     """Replace content types, tags and properties with the documents that have them: every index can filter by these."""
     if not (request.content_types or request.tags or request.where):
         return request
@@ -101,7 +99,7 @@ def _narrowed(vault: DocumentRecords, request: RetrievalRequest) -> RetrievalReq
     return request._replace(scope=request.scope._replace(documents=matching_documents(vault, request)))
 
 
-def changed_since(vault: DocumentRecords, request: RetrievalRequest) -> str:
+def changed_since(vault: Vault, request: RetrievalRequest) -> str:
     """
     Return a sentence about undated notes that may be missing; empty if there are none or ``as_of`` is not set.
 

@@ -13,7 +13,7 @@ from clawmem.app.services.retrieval.work import StageTrace
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.retrieval.analysis import QueryAnalysis
 from clawmem.ports.records import FragmentKey, Hit, Scope, Span
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 FORMAT = 1
 LEVEL = 4  # compression level; level 9 is 3 % smaller and takes 50 % longer
@@ -206,7 +206,7 @@ class AnswerContext(NamedTuple):
 class Explain:
     """Creates receipts. To be called after the answer was sent, so that it causes no delay."""
 
-    def __init__(self, vault: SearchableDocuments) -> None:
+    def __init__(self, vault: Vault) -> None:
         self._vault = vault
 
     def __call__(self, answer: Answer, request: RetrievalRequest, occasion: AnswerContext) -> Receipt:

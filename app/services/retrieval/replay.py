@@ -21,7 +21,7 @@ from clawmem.domain.documents.identity import DOCID_LENGTH
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.records import Document, InactiveReason
-from clawmem.ports.stores import DocumentsWithAnswerLog
+from clawmem.ports.vault import Vault
 
 CHANGED = "changed since"
 ADDED = "indexed since"
@@ -187,7 +187,7 @@ class ReceiptEntry(NamedTuple):
 class ReceiptReader:
     """Reads receipts; changes nothing."""
 
-    def __init__(self, vault: DocumentsWithAnswerLog, clock: Clock) -> None:
+    def __init__(self, vault: Vault, clock: Clock) -> None:
         self._vault = vault
         self._clock = clock
 

@@ -17,7 +17,7 @@ from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Scope
-from clawmem.ports.stores import SearchIndexes
+from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.answer import Answer
@@ -78,7 +78,7 @@ def _lines_of_many(lexical: LexicalIndex, query: LexicalQuery, scope: Scope) -> 
     return kept[:depth]
 
 
-def vector_retriever(vault: SearchIndexes, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Retriever:
+def vector_retriever(vault: Vault, embedder: Embedder, depth: int = VECTOR_DEPTH) -> Retriever:
     """
     Return a retriever for the fragments nearest to the question.
 
@@ -182,7 +182,7 @@ def in_named_time(leg: Retriever) -> Retriever:
     return search
 
 
-def local_retrievers(vault: SearchIndexes, embedder: Embedder | None) -> set[str]:
+def local_retrievers(vault: Vault, embedder: Embedder | None) -> set[str]:
     """Return the retrievers that currently wait for nothing outside this process."""
     found = {"temporal"}
     if is_in_process(vault.lexical):

@@ -17,7 +17,7 @@ from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import Document
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 READ = 1000  # characters of the body that represent a document
 SNIPPET = 200  # characters
@@ -36,7 +36,7 @@ class Similar:
 class FindSimilar:
     """Searches vectors with the text of a document instead of a question."""
 
-    def __init__(self, vault: SearchableDocuments, embedder: Embedder) -> None:
+    def __init__(self, vault: Vault, embedder: Embedder) -> None:
         self._vault = vault
         self._search = RunRetrievers({"vector": vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)})
 

@@ -29,13 +29,13 @@ from clawmem.domain.surfacing.prompt_form import (
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 SHARE = 0.8  # of the best relevance: a named file matters, but the prompt also asks about something else
 MOST_LOOKED_UP = 4  # identifiers, and as many names, of a prompt: the first ones of a pasted page are enough
 
 
-def about_named_files(vault: SearchableDocuments) -> Stage:
+def about_named_files(vault: Vault) -> Stage:
     """Return a stage that adds lines mentioning a file named in the prompt, even if they hold no other query word."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
@@ -61,7 +61,7 @@ def _lines_about(lexical: LexicalIndex, request: RetrievalRequest) -> list[Fragm
     return list(dict.fromkeys(hit.key for found in hits for hit in found))
 
 
-def first_notes(vault: SearchableDocuments, comparison: Mapping[str, Stage]) -> Stage:
+def first_notes(vault: Vault, comparison: Mapping[str, Stage]) -> Stage:
     """
     Return a stage that raises the best line of each note that the command `query` would rank first.
 
@@ -100,7 +100,7 @@ def _raised(documents: DocumentStore, work: Work, notes: Sequence[Candidate]) ->
     return raised
 
 
-def answering(vault: SearchableDocuments, prompt: str = "") -> Stage:
+def answering(vault: Vault, prompt: str = "") -> Stage:
     """
     Return a stage that gives each candidate a confidence and drops all candidates below the answerability floor.
 
@@ -122,7 +122,7 @@ def _form(request: RetrievalRequest, prompt: str) -> PromptForm:
 
 
 def likelihood(
-    vault: SearchableDocuments,
+    vault: Vault,
     request: RetrievalRequest,
     work: Work,
     words: QuestionStatistics,

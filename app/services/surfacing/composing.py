@@ -28,7 +28,7 @@ from clawmem.domain.surfacing.packing import (
 )
 from clawmem.domain.surfacing.properties import asked_properties
 from clawmem.ports.records import EVERYTHING, Document, Scope, Span
-from clawmem.ports.stores import DocumentsWithKnowledge
+from clawmem.ports.vault import Vault
 
 DAY = len("2026-03-31")
 LEAST_MORE = 10  # characters that a whole note has more than the lines that were found
@@ -83,9 +83,7 @@ class Composer:
         is_refused: Whether a text must not be shown; the texts of the candidates were checked before.
     """
 
-    def __init__(
-        self, vault: DocumentsWithKnowledge, clean: Clean, redact: RedactPart, is_refused: IsRefused
-    ) -> None:
+    def __init__(self, vault: Vault, clean: Clean, redact: RedactPart, is_refused: IsRefused) -> None:
         self._vault = vault
         self._clean = clean
         self._redact = redact

@@ -13,7 +13,7 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.domain.surfacing import deepening as policy
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import FragmentKey, Grain, Hit
-from clawmem.ports.stores import KnowledgeWithModels
+from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from clawmem.app.services.retrieval.models import Models
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 OTHER_WORDS = "other words"
 
 
-def deepening(vault: KnowledgeWithModels, models: Models, watch: Watch) -> dict[str, Stage]:
+def deepening(vault: Vault, models: Models, watch: Watch) -> dict[str, Stage]:
     """Return the stages that the available *models* allow; no stages without models."""
     stages: dict[str, Stage] = {}
     if models.clock and models.generator:
@@ -37,9 +37,7 @@ def deepening(vault: KnowledgeWithModels, models: Models, watch: Watch) -> dict[
     return stages
 
 
-def in_other_words(
-    vault: KnowledgeWithModels, generator: Generator, clock: Clock, patience: Callable[[], float]
-) -> Stage:
+def in_other_words(vault: Vault, generator: Generator, clock: Clock, patience: Callable[[], float]) -> Stage:
     """
     Return a stage that adds the candidates of reformulated queries, weighted lower than those of the prompt itself.
 
@@ -75,7 +73,7 @@ def _joined(documents: DocumentStore, work: Work, found: Iterable[Sequence[Hit]]
     return work.with_candidates(_best_first([*work.candidates, *added]))
 
 
-def read_again(vault: KnowledgeWithModels, reranker: Reranker, clock: Clock, watch: Watch) -> Stage:
+def read_again(vault: Vault, reranker: Reranker, clock: Clock, watch: Watch) -> Stage:
     """
     Return a stage that reorders the first results by a blend of index relevance and *reranker* score.
 

@@ -11,7 +11,7 @@ from clawmem.domain.security.origin import is_verified
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import MOST_ENTITIES, TRIPLES_EACH, Seeds, seeds_of, triple_line
 from clawmem.domain.surfacing.packing import pack_lines
-from clawmem.ports.stores import DocumentsWithKnowledge
+from clawmem.ports.vault import Vault
 
 
 class FactsAbout:
@@ -24,9 +24,7 @@ class FactsAbout:
             because a stated preference reads as an instruction without its subject.
     """
 
-    def __init__(
-        self, vault: DocumentsWithKnowledge, clean: Callable[[str], str], is_refused: Callable[[str], bool]
-    ) -> None:
+    def __init__(self, vault: Vault, clean: Callable[[str], str], is_refused: Callable[[str], bool]) -> None:
         self._vault = vault
         self._clean = clean
         self._is_refused = is_refused

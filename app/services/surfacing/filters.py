@@ -27,7 +27,7 @@ from clawmem.domain.surfacing.visible import is_hidden, is_noise
 from clawmem.ports.captures import CaptureStore, UsageStore
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, Span
-from clawmem.ports.stores import DocumentsWithSessions
+from clawmem.ports.vault import Vault
 
 # Number of top candidates that are processed: no budget holds more, and each one costs reading its text.
 # Stated preferences are promoted from among them.
@@ -50,7 +50,7 @@ def confident(request: RetrievalRequest, work: Work, trace: Trace) -> Work:
     return work.with_candidates([c._replace(score=likely * min(1.0, max(0.0, c.score))) for c in head])
 
 
-def visible(vault: DocumentsWithSessions, choices: Choices = USUAL) -> Stage:
+def visible(vault: Vault, choices: Choices = USUAL) -> Stage:
     """Return a stage that drops candidates that are hidden, snoozed, already in the conversation or without content."""
 
     def why(candidate: Candidate, now: str) -> str:

@@ -23,7 +23,7 @@ from clawmem.ports.documents import DocumentStore
 from clawmem.ports.lexical_index import K1, B, LexicalIndex
 from clawmem.ports.origin import VERIFIED
 from clawmem.ports.records import FragmentKind, Grain, LexicalQuery, Scope, Term
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 
 class SeparateResults(NamedTuple):
@@ -81,9 +81,7 @@ class WordRarity(NamedTuple):
     own: float
 
 
-def own_evidence(
-    vault: SearchableDocuments, request: RetrievalRequest, work: Work, evidence: Evidence
-) -> Evidence:
+def own_evidence(vault: Vault, request: RetrievalRequest, work: Work, evidence: Evidence) -> Evidence:
     """
     Return *evidence* with the statistics of only the documents in scope.
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from clawmem.app.services.retrieval.models import NO_MODELS, Models, comparison_stage
 from clawmem.app.services.retrieval.request import RetrievalRequest
@@ -40,7 +40,7 @@ from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.stores import DocumentsWithSessions, SearchableDocuments
+from clawmem.ports.vault import Vault
 
 
 class RetrievalDependencies(NamedTuple):
@@ -64,7 +64,7 @@ class RetrievalDependencies(NamedTuple):
     threads: NamedThreads | None = None
 
 
-def finding(vault: SearchableDocuments, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
+def finding(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """
     Return the stages of candidate generation, ending with the answerability check.
 
@@ -88,7 +88,7 @@ def finding(vault: SearchableDocuments, means: RetrievalDependencies, choices: C
     }
 
 
-def _notes_of_time(vault: SearchableDocuments) -> Stage:
+def _notes_of_time(vault: Vault) -> Stage:
     """
     Return `newest_of_kind` and `records_of_time`, one after the other, for prompts that ask for them.
 
@@ -105,11 +105,7 @@ def _notes_of_time(vault: SearchableDocuments) -> Stage:
     return stage
 
 
-class SettledStores(SearchableDocuments, DocumentsWithSessions, Protocol):
-    """Stores that the filters of a block read."""
-
-
-def settling(vault: SettledStores, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
+def settling(vault: Vault, means: RetrievalDependencies, choices: Choices) -> dict[str, Stage]:
     """Return the stages that filter and order the candidates for the block."""
     return {
         "score": score(vault.documents),
@@ -130,9 +126,7 @@ def settling(vault: SettledStores, means: RetrievalDependencies, choices: Choice
     }
 
 
-def _asking(
-    vault: SearchableDocuments, means: RetrievalDependencies, embedder: Embedder | None, profile: Profile
-) -> Stage:
+def _asking(vault: Vault, means: RetrievalDependencies, embedder: Embedder | None, profile: Profile) -> Stage:
     legs = {"lexical": lexical_retriever(vault.lexical)}
     if embedder is not None:
         legs |= {"vector": vector_retriever(vault, embedder), "temporal": temporal_retriever(vault.documents)}

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from clawmem.app.services.surfacing.turns import CONTEXT_SURFACING, receipt_of
-from clawmem.ports.stores import AnswerLog
 from clawmem.ports.telemetry import Recall, Receipts
+from clawmem.ports.vault import Vault
 
 
 class SurfacingUse(NamedTuple):
@@ -38,13 +38,13 @@ class SurfacingUse(NamedTuple):
         return self.referenced / self.given if self.given else 0.0
 
 
-def spent_by(vault: AnswerLog, session_id: str) -> SurfacingUse | None:
+def spent_by(vault: Vault, session_id: str) -> SurfacingUse | None:
     """Return the statistics of one session; ``None`` if none are recorded."""
     rows = _surfacings(vault.telemetry.of_session(session_id))
     return _spent(session_id, rows, vault.receipts) if rows else None
 
 
-def spent_lately(vault: AnswerLog, since: str, sessions: int) -> list[SurfacingUse]:
+def spent_lately(vault: Vault, since: str, sessions: int) -> list[SurfacingUse]:
     """Return the statistics of the latest *sessions* with prompts since *since*, newest first."""
     by_session: dict[str, list[Recall]] = {}
     for row in _surfacings(vault.telemetry.recalls(since)):

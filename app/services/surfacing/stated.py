@@ -7,7 +7,7 @@ from clawmem.app.services.retrieval.shortfalls import shortfalls
 from clawmem.app.services.retrieval.stages.judge import WORDS_LOOKED_UP, words_of
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.app.services.surfacing.filters import is_wish
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 # Shares of the weight of the question's words: the most that a complete note lacks, and the most that a note lacks which
 # shares more than a part of the topic.
@@ -18,7 +18,7 @@ FEW = 4  # words of a question of which each matters
 MOST_ABOUT_TOPIC = 2
 
 
-def stated(vault: SearchableDocuments) -> Stage:
+def stated(vault: Vault) -> Stage:
     """
     Return a stage that drops notes without the value, name or number that the prompt asks for.
 

@@ -110,7 +110,7 @@ class SurfaceContext:
             receive: Called with each block as soon as it is complete, before models are asked and before the turn
                 is recorded. The last block is the valid one.
         """
-        with self._vault.reading():
+        with self._vault.transactions.reading():
             asked = self._asked(prompt, turns, choices)
             found = self._separated(asked, turns)
             said = self._said(asked, found)

@@ -7,47 +7,57 @@ from contextlib import contextmanager
 
 import pytest
 
-from clawmem.adapters.sqlite.vault import SqliteVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.publish import apply_in_chunks
 from clawmem.contracts.samples import save
-from clawmem.ports.vault import DelegatingVault
+from clawmem.ports.vault import Vault
 
 
-class Counted(DelegatingVault):
-    """A vault that counts its transactions."""
+class CountedTransactions:
+    """Transactions of a vault, counted."""
 
     committed = 0
 
+    def __init__(self, vault: Vault) -> None:
+        self._vault = vault
+
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with super().writing():
+        with self._vault.transactions.writing():
             yield
         self.committed += 1
 
 
 @pytest.fixture
-def vault() -> Counted:
-    return Counted(SqliteVault(":memory:"))
+def vault() -> Vault:
+    return open_vault(":memory:")
 
 
-def saving(vault: Counted) -> Callable[[int], int]:
+@pytest.fixture
+def transactions(vault: Vault) -> CountedTransactions:
+    return CountedTransactions(vault)
+
+
+def saving(vault: Vault) -> Callable[[int], int]:
     return lambda number: save(vault, f"{number}.md")
 
 
-@pytest.mark.parametrize(("chunk_s", "transactions"), [(0.0, 5), (60.0, 1)])
-def test_a_transaction_ends_when_its_time_is_over(vault: Counted, chunk_s: float, transactions: int) -> None:
+@pytest.mark.parametrize(("chunk_s", "expected"), [(0.0, 5), (60.0, 1)])
+def test_a_transaction_ends_when_its_time_is_over(
+    vault: Vault, transactions: CountedTransactions, chunk_s: float, expected: int
+) -> None:
     """It holds one item at least, however little time there is."""
-    assert len(set(apply_in_chunks(vault, range(5), saving(vault), chunk_s=chunk_s))) == 5
-    assert vault.committed == transactions
+    assert len(set(apply_in_chunks(transactions, range(5), saving(vault), chunk_s=chunk_s))) == 5
+    assert transactions.committed == expected
 
 
-def test_nothing_to_do(vault: Counted) -> None:
+def test_nothing_to_do(vault: Vault, transactions: CountedTransactions) -> None:
     """No transaction is begun."""
-    assert list(apply_in_chunks(vault, [], saving(vault))) == []
-    assert vault.committed == 0
+    assert list(apply_in_chunks(transactions, [], saving(vault))) == []
+    assert transactions.committed == 0
 
 
-def test_results_are_committed(vault: Counted) -> None:
+def test_results_are_committed(vault: Vault, transactions: CountedTransactions) -> None:
     """A result is given when its transaction is over; of a transaction that fails nothing is left."""
 
     def apply(number: int) -> int:
@@ -58,8 +68,8 @@ def test_results_are_committed(vault: Counted) -> None:
 
     seen = []
     with pytest.raises(ZeroDivisionError):
-        for _ in apply_in_chunks(vault, range(4), apply, chunk_s=0.0):
-            seen.append(vault.committed)
+        for _ in apply_in_chunks(transactions, range(4), apply, chunk_s=0.0):
+            seen.append(transactions.committed)
 
     assert seen == [1, 2]
     assert [one.path for one in vault.documents.latest()] == ["0.md", "1.md"]

@@ -37,7 +37,7 @@ from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Span
 from clawmem.ports.sessions import Session
-from clawmem.ports.stores import DocumentsWithSessions, KnowledgeWithModels
+from clawmem.ports.vault import Vault
 
 NO_STAGES: Mapping[str, Stage] = MappingProxyType({})
 
@@ -64,7 +64,7 @@ class IntentSearch(Pipeline):
 
 
 def intent_search(
-    vault: KnowledgeWithModels,
+    vault: Vault,
     embedder: Embedder,
     *,
     intent: Intent | None = None,
@@ -185,7 +185,7 @@ class RoutedAnswer(Answer):
 class MemoryRetrieve:
     """Routes a question by its words, or by the mode that the caller chooses."""
 
-    def __init__(self, vault: DocumentsWithSessions, ways: Mapping[str, Callable[[], Ask]]) -> None:
+    def __init__(self, vault: Vault, ways: Mapping[str, Callable[[], Ask]]) -> None:
         """
         Args:
             ways: Factories of ``search``, ``vsearch``, ``query``, ``intent_search`` and ``query_plan``, each called

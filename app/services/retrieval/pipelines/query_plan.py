@@ -47,7 +47,7 @@ from clawmem.ports.errors import ClawmemError
 from clawmem.ports.generator import Generator
 from clawmem.ports.records import Hit
 from clawmem.ports.sessions import SessionStore
-from clawmem.ports.stores import SearchableDocuments, SearchableKnowledge
+from clawmem.ports.vault import Vault
 
 PLANNING_DEADLINE_S = 8.0  # for planning by a model, including a second attempt
 
@@ -223,9 +223,7 @@ class PlanAnswer(Answer):
 class QueryPlan:
     """Splits the question, searches for the clauses concurrently with one deadline, and fuses the hits by rank."""
 
-    def __init__(
-        self, vault: SearchableDocuments, clauses: AskClauses, parts: Stage, planner: Planner = by_rules
-    ) -> None:
+    def __init__(self, vault: Vault, clauses: AskClauses, parts: Stage, planner: Planner = by_rules) -> None:
         """
         Args:
             parts: Searches words and vectors for each part of a question, to judge whether it is answered.
@@ -265,7 +263,7 @@ class QueryPlan:
 
 
 def query_plan(
-    vault: SearchableKnowledge,
+    vault: Vault,
     embedder: Embedder,
     planner: Planner = by_rules,
     deadline_s: float = DEADLINE_S,
@@ -281,7 +279,7 @@ def query_plan(
     return QueryPlan(vault, AskClauses(by_kind, deadline_s), parts, planner)
 
 
-def _by_words(vault: SearchableDocuments) -> Pipeline:
+def _by_words(vault: Vault) -> Pipeline:
     return Pipeline(
         vault,
         {
@@ -294,14 +292,14 @@ def _by_words(vault: SearchableDocuments) -> Pipeline:
     )
 
 
-def _by_meaning(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
+def _by_meaning(vault: Vault, embedder: Embedder) -> Pipeline:
     leg = vector_retriever(vault, embedder, VECTOR_ALONE_DEPTH)
     return Pipeline(
         vault, {"search": RunRetrievers({"vector": leg}), "nearest": nearest(vault.documents), "cut": cut}
     )
 
 
-def _along_the_graph(vault: SearchableKnowledge, embedder: Embedder) -> Pipeline:
+def _along_the_graph(vault: Vault, embedder: Embedder) -> Pipeline:
     return Pipeline(
         vault,
         {

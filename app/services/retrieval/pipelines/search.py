@@ -33,10 +33,10 @@ from clawmem.app.services.retrieval.stages.vector_weight import weigh_vectors
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.stores import KnowledgeWithModels, SearchableDocuments
+from clawmem.ports.vault import Vault
 
 
-def search(vault: SearchableDocuments) -> Pipeline:
+def search(vault: Vault) -> Pipeline:
     """Return a pipeline that searches words at every granularity and adds up the scores; it uses no model."""
     return Pipeline(
         vault,
@@ -55,7 +55,7 @@ def search(vault: SearchableDocuments) -> Pipeline:
     )
 
 
-def vsearch(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
+def vsearch(vault: Vault, embedder: Embedder) -> Pipeline:
     """Return a pipeline for the nearest fragment per document. It computes no confidence, and refuses a floor."""
     return Pipeline(
         vault,
@@ -73,7 +73,7 @@ def vsearch(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
     )
 
 
-def openclaw(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
+def openclaw(vault: Vault, embedder: Embedder) -> Pipeline:
     """Return a pipeline that ranks passages as OpenClaw does: by cosine, and by the rank among those with every word."""
     from clawmem.app.services.retrieval.stages.openclaw import (
         every_word_retriever,
@@ -92,7 +92,7 @@ def openclaw(vault: SearchableDocuments, embedder: Embedder) -> Pipeline:
 
 
 def query(
-    vault: KnowledgeWithModels,
+    vault: Vault,
     embedder: Embedder,
     late: LateInteraction | None = None,
     models: Models = NO_MODELS,

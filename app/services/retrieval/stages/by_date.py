@@ -43,7 +43,7 @@ from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
-from clawmem.ports.stores import DocumentRecords, SearchableDocuments
+from clawmem.ports.vault import Vault
 
 NEWEST = "newest"  # name of the term in the score
 COMPARABLE = 0.5  # share of the best relevance; less relevant notes are not ordered by date
@@ -60,7 +60,7 @@ class _Pool(NamedTuple):
     is_kind: bool
 
 
-def newest_matching_first(vault: SearchableDocuments) -> Stage:
+def newest_matching_first(vault: Vault) -> Stage:
     """
     Return a stage that moves matching notes to the front, newest first, if the question asks for the newest.
 
@@ -91,7 +91,7 @@ def newest_matching_first(vault: SearchableDocuments) -> Stage:
 
 
 def newest_order(
-    vault: DocumentRecords, request: RetrievalRequest, matched: Mapping[int, Document]
+    vault: Vault, request: RetrievalRequest, matched: Mapping[int, Document]
 ) -> tuple[list[int], set[int]]:
     """Return *matched* with the newest first, and those of them that are drafts, copies or overviews."""
     aside = _set_aside(request, matched.values())
@@ -101,7 +101,7 @@ def newest_order(
 
 
 def matching_pool(
-    vault: SearchableDocuments, request: RetrievalRequest, work: Work, asked: NewestQuestion
+    vault: Vault, request: RetrievalRequest, work: Work, asked: NewestQuestion
 ) -> tuple[_Pool, dict[int, Document]]:
     """Return the first pool that covers the topic: notes of the kind, of a folder or tag, or the candidates."""
     pools = [
@@ -183,7 +183,7 @@ def has_time_of_file(document: Document) -> bool:
     return document.authored_at == document.modified_at and document.collection != OWN_COLLECTION
 
 
-def _superseded(vault: DocumentRecords, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
+def _superseded(vault: Vault, request: RetrievalRequest, documents: Collection[int]) -> set[int]:
     """Return the documents that an active note supersedes, ignoring notes later than ``as_of``."""
     pairs = known_by(vault.documents, successions_from(vault.successions, documents), request.as_of)
     return {older for older, newer in successors(pairs).items() if newer}
@@ -236,7 +236,7 @@ def _at(candidate: Candidate, score: float) -> Candidate:
     return candidate._replace(score=score, terms=terms)
 
 
-def named_time_first(vault: SearchableDocuments) -> Stage:
+def named_time_first(vault: Vault) -> Stage:
     """
     Return a stage for questions about a time.
 
@@ -304,7 +304,7 @@ def written_in(
 
 
 def _listed(
-    vault: SearchableDocuments, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
+    vault: Vault, request: RetrievalRequest, work: Work, trace: Trace, named: TimeRange | None
 ) -> Work:
     """Return *work* with all notes of the time first."""
     own = written_in(vault.documents, request, named)
@@ -324,7 +324,7 @@ def _listed(
 
 
 def _records_first(
-    vault: SearchableDocuments,
+    vault: Vault,
     request: RetrievalRequest,
     work: Work,
     trace: Trace,
@@ -350,7 +350,7 @@ def _judged_by_time(candidate: Candidate, is_of_time: bool, is_undated: bool) ->
     return candidate._replace(confidence=min(candidate.confidence or 0.0, most))
 
 
-def _likelier(vault: SearchableDocuments, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
+def _likelier(vault: Vault, request: RetrievalRequest, work: Work, named: TimeRange) -> Work:
     """Return *work* with a higher confidence for notes written in the named time."""
     own = written_in(vault.documents, request, named)
     written = with_entries(vault, request, named, own)

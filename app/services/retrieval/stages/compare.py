@@ -30,7 +30,7 @@ from clawmem.ports.errors import ModelMismatch
 from clawmem.ports.late_interaction import LateInteraction
 from clawmem.ports.records import FragmentKey, FragmentKind
 from clawmem.ports.sketches import Sketcher, SketchStore, sketcher_of
-from clawmem.ports.stores import SearchableDocuments, SearchIndexes
+from clawmem.ports.vault import Vault
 
 Names = Mapping[int, tuple[str, ...]]
 
@@ -58,7 +58,7 @@ def lent_words(question: Iterable[str], names: Names) -> dict[int, list[float]]:
     return name_contributions(tuple(question), held)
 
 
-def serving_sketcher(vault: SearchIndexes, embedder: Embedder | None) -> Sketcher | None:
+def serving_sketcher(vault: Vault, embedder: Embedder | None) -> Sketcher | None:
     """Return the model of the vault's sketches and vectors; ``None`` if the embedder is another model or unavailable."""
     stored = vault.sketches.fingerprint()
     if stored is None or stored != vault.embeddings.fingerprint():
@@ -71,7 +71,7 @@ def serving_sketcher(vault: SearchIndexes, embedder: Embedder | None) -> Sketche
 
 
 def by_sketches(
-    vault: SearchableDocuments, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
+    vault: Vault, sketcher: Sketcher, request: RetrievalRequest, keys: Sequence[FragmentKey]
 ) -> Seen:
     """
     Return for each line how well it covers the words of the question, and its similarity as a whole.
@@ -144,7 +144,7 @@ class LineComparison(NamedTuple):
     at: Callable[[RetrievalRequest, Work, Sequence[FragmentKey]], Seen]
 
 
-def compare(vault: SearchableDocuments, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
+def compare(vault: Vault, late: LateInteraction, embedder: Embedder | None = None) -> Stage:
     """
     Return the late-interaction stage: it compares the best candidates with the question word by word.
 
@@ -170,7 +170,7 @@ def compare(vault: SearchableDocuments, late: LateInteraction, embedder: Embedde
     return stage
 
 
-def _look(vault: SearchableDocuments, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
+def _look(vault: Vault, late: LateInteraction, embedder: Embedder | None) -> LineComparison:
     def by_words(request: RetrievalRequest, work: Work, keys: Sequence[FragmentKey]) -> Seen:
         return _by_words(vault.documents, late, request, work, keys)
 

@@ -10,14 +10,14 @@ from clawmem.domain.retrieval.by_date import content_words, kinds_in, names_the_
 from clawmem.domain.retrieval.excerpts import entry_of
 from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.records import Document, Grain, LexicalQuery, Term
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 MOST_ENTRIES = 100  # lines with the date of the day
 DAY = len("2026-03-31")
 
 
 def with_entries(
-    vault: SearchableDocuments,
+    vault: Vault,
     request: RetrievalRequest,
     named: TimeRange | None,
     written: Mapping[int, Document],

@@ -35,7 +35,7 @@ from clawmem.ports.generator import Generator
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.records import Grain, Hit, LexicalQuery
-from clawmem.ports.stores import SearchIndexes
+from clawmem.ports.vault import Vault
 from clawmem.ports.vector_index import VectorIndex
 
 EXPANSION = "expansion"
@@ -120,7 +120,7 @@ def variant_name(leg: str, number: int) -> str:
     return f"{leg}{VARIANT_MARK}{number}"
 
 
-def variant_retrievers(vault: SearchIndexes, embedder: Embedder) -> dict[str, Retriever]:
+def variant_retrievers(vault: Vault, embedder: Embedder) -> dict[str, Retriever]:
     """Return both retrievers by their names in ``trace.degraded``."""
     return {
         "lexical variants": lexical_variants(vault.lexical),
@@ -144,7 +144,7 @@ def lexical_variants(lexical: LexicalIndex) -> Retriever:
     return search
 
 
-def vector_variants(vault: SearchIndexes, embedder: Embedder) -> Retriever:
+def vector_variants(vault: Vault, embedder: Embedder) -> Retriever:
     """
     Return a retriever for the fragments nearest to each rephrasing and to the hypothetical answer.
 

@@ -21,7 +21,7 @@ from clawmem.ports.entities import EntityStore
 from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import FragmentKey, Scope, Vector
 from clawmem.ports.relations import Relation, RelationKind, RelationStore
-from clawmem.ports.stores import SearchableKnowledge
+from clawmem.ports.vault import Vault
 
 ANCHORS = 10
 PUSH_BUDGET = 20
@@ -110,7 +110,7 @@ class SeenEdges:
 
 
 def graph(
-    vault: SearchableKnowledge,
+    vault: Vault,
     embedder: Embedder,
     *,
     anchors: int = ANCHORS,

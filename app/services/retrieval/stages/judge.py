@@ -21,7 +21,7 @@ from clawmem.domain.retrieval.requested import Shortfall, least_unmet
 from clawmem.ports.errors import ClawmemError, InvalidInput
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import Grain
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 MOST_PASSAGES = 3  # best candidates whose texts are compared with what the question asks for
 WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page add no information
@@ -30,7 +30,7 @@ WORDS_LOOKED_UP = 16  # first words of the question; more words of a pasted page
 Likelihood = Callable[[RetrievalRequest, Work, "QuestionStatistics"], float]
 
 
-def judge(vault: SearchableDocuments, likely: Likelihood | None = None) -> Stage:
+def judge(vault: Vault, likely: Likelihood | None = None) -> Stage:
     """
     Return a stage that gives every candidate the probability that it answers; the ranking does not change.
 
@@ -56,7 +56,7 @@ def judge(vault: SearchableDocuments, likely: Likelihood | None = None) -> Stage
     return _judging(judged)
 
 
-def judge_parts(vault: SearchableDocuments, search: Stage, parts: Collection[str]) -> Stage:
+def judge_parts(vault: Vault, search: Stage, parts: Collection[str]) -> Stage:
     """
     Return a stage that sets the probability of an answer to that of the most likely part, searched by *search*.
 
@@ -118,9 +118,7 @@ def above_the_floor(request: RetrievalRequest, work: Work, trace: Trace) -> Work
     return work.with_candidates(())
 
 
-def likelihood(
-    vault: SearchableDocuments, request: RetrievalRequest, work: Work, words: QuestionStatistics
-) -> float:
+def likelihood(vault: Vault, request: RetrievalRequest, work: Work, words: QuestionStatistics) -> float:
     """Return the probability, in (0, 1), that any candidate answers, from lexical and vector hits."""
     fingerprint = vault.embeddings.fingerprint() if work.legs.get(VECTOR) else None
     return answer_probability(evidence_of(vault.lexical, work, words), fingerprint)
@@ -156,7 +154,7 @@ class QuestionStatistics(NamedTuple):
     lacks: Mapping[int, Shortfall] = MappingProxyType({})
 
 
-def statistics_of(vault: SearchableDocuments, request: RetrievalRequest, work: Work) -> QuestionStatistics:
+def statistics_of(vault: Vault, request: RetrievalRequest, work: Work) -> QuestionStatistics:
     """Return the statistics of the question's words, and what the best candidates of *work* lack."""
     found = words_of(vault.lexical, request)
     best = work.candidates[:MOST_PASSAGES]

@@ -14,13 +14,13 @@ from clawmem.app.services.retrieval.stages.by_date import (
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.by_date import IN_ITS_TIME, OF_ITS_KIND
 from clawmem.domain.retrieval.relevance import POSSIBLE
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 APART = 0.15  # difference in relevance between records: more than metadata can change
 MOST_RECORDS = 3  # notes of a time in a context block
 
 
-def newest_of_kind(vault: SearchableDocuments) -> Stage:
+def newest_of_kind(vault: Vault) -> Stage:
     """
     Return a stage for lines that puts the newest note of a kind or folder first, if the question asks for it.
 
@@ -45,7 +45,7 @@ def newest_of_kind(vault: SearchableDocuments) -> Stage:
     return stage
 
 
-def records_of_time(vault: SearchableDocuments) -> Stage:
+def records_of_time(vault: Vault) -> Stage:
     """
     Return a stage for lines that puts a few notes of the named time first, if the question asks for records of it.
 

@@ -12,10 +12,10 @@ from clawmem.domain.retrieval.grains import PASSAGE
 from clawmem.domain.retrieval.query_forms import MAX_TERMS
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.records import FragmentKey, FragmentKind, Grain, Hit, LexicalQuery, Span, Term
-from clawmem.ports.stores import SearchableDocuments
+from clawmem.ports.vault import Vault
 
 
-def every_word_retriever(vault: SearchableDocuments) -> Retriever:
+def every_word_retriever(vault: Vault) -> Retriever:
     """Return a retriever for the passages that contain every word of the question, function words included."""
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
@@ -27,7 +27,7 @@ def every_word_retriever(vault: SearchableDocuments) -> Retriever:
     return search
 
 
-def nearest_passages_retriever(vault: SearchableDocuments, embedder: Embedder) -> Retriever:
+def nearest_passages_retriever(vault: Vault, embedder: Embedder) -> Retriever:
     """Return a retriever for the fragments nearest to the question, four for each result."""
 
     def search(request: RetrievalRequest, work: Work) -> RetrieverResult:
@@ -36,7 +36,7 @@ def nearest_passages_retriever(vault: SearchableDocuments, embedder: Embedder) -
     return search
 
 
-def merge_passages(vault: SearchableDocuments) -> Stage:
+def merge_passages(vault: Vault) -> Stage:
     """Return a stage that makes candidates from passages by `ranked`; of documents, each has its best passage."""
 
     def stage(request: RetrievalRequest, work: Work, trace: Trace) -> Work:

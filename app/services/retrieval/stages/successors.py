@@ -12,8 +12,8 @@ from clawmem.domain.retrieval.intent import TimeIntent
 from clawmem.domain.retrieval.succession import current_first, successors
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, FragmentKey, Scope
-from clawmem.ports.stores import DocumentRecords
 from clawmem.ports.succession import Succession
+from clawmem.ports.vault import Vault
 
 SUCCESSION = "succession"  # name of the term in the score
 MOST_NAMED = 5
@@ -22,7 +22,7 @@ MOST_PRECEDED = 5  # first candidates whose predecessors are looked up
 Arrange = Callable[[Sequence[Candidate], set[Succession]], list[Candidate]]
 
 
-def successors_first(vault: DocumentRecords, *, of_lines: bool = False) -> Stage:
+def successors_first(vault: Vault, *, of_lines: bool = False) -> Stage:
     """
     Return a stage that puts superseded notes below their successors, and adds successors that were not found.
 
@@ -129,7 +129,7 @@ def _brought(
 
 
 def with_predecessors(
-    vault: DocumentRecords, request: RetrievalRequest, candidates: Sequence[Candidate]
+    vault: Vault, request: RetrievalRequest, candidates: Sequence[Candidate]
 ) -> Iterator[Candidate]:
     """Yield *candidates*, and after each of the first those that it has superseded and that were not found."""
     first = {c.document_id: c.document for c in candidates[:MOST_PRECEDED] if c.document}
@@ -178,7 +178,7 @@ def _said(arranged: Sequence[Candidate], pairs: set[Succession]) -> list[str]:
     return [*behind[:MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
-def successors_above(vault: DocumentRecords) -> Stage:
+def successors_above(vault: Vault) -> Stage:
     """
     Return a stage that moves candidates of superseded notes below the first candidate of each successor.
 

@@ -10,10 +10,10 @@ from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
 from clawmem.domain.retrieval.grains import DOCUMENT, VECTOR
 from clawmem.domain.retrieval.meaning import by_meaning, meaning_share
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.stores import SearchIndexes
+from clawmem.ports.vault import Vault
 
 
-def weigh_vectors(vault: SearchIndexes) -> Stage:
+def weigh_vectors(vault: Vault) -> Stage:
     """
     Return a stage that ranks by vectors the more, the less of the question its best match by words covers.
 

@@ -23,13 +23,13 @@ from clawmem.domain.retrieval.versions import (
     subject_name,
 )
 from clawmem.ports.records import Document
-from clawmem.ports.stores import DocumentRecords
+from clawmem.ports.vault import Vault
 
 DECISION = "decision"  # content type
 VERSION = "version"  # name of the term in the score
 
 
-def versions_in_order(vault: DocumentRecords, *, of_lines: bool = False) -> Stage:
+def versions_in_order(vault: Vault, *, of_lines: bool = False) -> Stage:
     """
     Return a stage that orders versions of a subject among their places in the list.
 

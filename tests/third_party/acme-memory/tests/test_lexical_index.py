@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 import pytest
 from acme_memory.lexical_index import JsonLexicalIndex
 
-from clawmem.adapters.sqlite.vault import SqliteVault
-from clawmem.contracts.assembled import AssembledVault
+from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.derived_index import LexicalCommitContract
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
@@ -30,8 +30,8 @@ class TestJsonLexicalIndex(
 
     @pytest.fixture
     def reopen(self, tmp_path: Path) -> Callable[[], Vault]:
-        records = SqliteVault(":memory:")
-        return lambda: AssembledVault(records, lexical=JsonLexicalIndex(tmp_path))
+        records = open_vault(":memory:")
+        return lambda: replace(records, lexical=JsonLexicalIndex(tmp_path))
 
     @pytest.fixture
     def vault(self, reopen: Callable[[], Vault]) -> Vault:
