@@ -200,21 +200,6 @@ def opencode(one: Talk) -> dict[str, str]:
     return files
 
 
-def gemini_takeout(talks: Iterable[Talk]) -> list[dict[str, Any]]:
-    """Return ``MyActivity.json`` of Gemini in Google Takeout, the newest exchange first."""
-    return [
-        {
-            "header": "Gemini Apps",
-            "title": f"Prompted {asked.text}",
-            "time": iso(asked.at),
-            "products": ["Gemini Apps"],
-            "safeHtmlItem": [{"html": f"<p>{answered.text}</p>"}],
-        }
-        for one in talks
-        for asked, answered in reversed([*zip(one.turns[::2], one.turns[1::2], strict=False)])
-    ]
-
-
 def slack(talks: Iterable[Talk]) -> dict[str, str]:
     """Return the files of a Slack export: each talk is a channel, and its speakers are users."""
     kept = list(talks)
@@ -285,7 +270,6 @@ FORMATS: Mapping[str, Callable[[Sequence[Talk]], Files]] = {
     "gemini-cli": lambda talks: {f"chats/session-{one.id}.jsonl": gemini_cli(one) for one in talks},
     "openclaw": lambda talks: {f"sessions/{one.id}.jsonl": openclaw(one) for one in talks},
     "opencode": lambda talks: {name: text for one in talks for name, text in opencode(one).items()},
-    "gemini": lambda talks: {"My Activity/Gemini Apps/MyActivity.json": json.dumps(gemini_takeout(talks))},
     "slack": slack,
     "text": lambda talks: {f"{one.id}.md": markdown(one) for one in talks},
 }

@@ -6,76 +6,53 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
-from clawmem.adapters.conversations.agents import (
-    openclaw_session,
-    opencode_message,
-    opencode_session,
-    project_labels,
-    said_in,
-)
-from clawmem.adapters.conversations.format import Format
-from clawmem.adapters.conversations.members import UNKNOWN, Member, NotAConversation, Tree, Unreadable
-from clawmem.adapters.conversations.shapes import Kind, dicts_in, object_in, text_in, time_in
+import apsw
+
+from clawmem.adapters.conversations.json_values import dicts_in, object_in, text_in, time_in
+from clawmem.adapters.conversations.members import Member, NotAConversation, Tree, Unreadable
+from clawmem.adapters.conversations.opencode import opencode_session
+from clawmem.adapters.conversations.sessions import openclaw_session, project_labels, text_of_parts
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker
 
-if TYPE_CHECKING:
-    from apsw import Connection
-
 BUSY_MS = 2_000  # an agent writes for milliseconds
-Said = Iterator[ImportedConversation | ReadFault]
+Conversations = Iterator[ImportedConversation | ReadFault]
 
 
-def _read(members: Sequence[Member], tree: Tree) -> Said:
-    import apsw
-
+def read(members: Sequence[Member], tree: Tree) -> Conversations:
+    """Yield the sessions in the database of an agent, also while the agent has it open."""
     for member in members:
-        if member.archive:
-            raise Unreadable("it is a database in a ZIP file; unpack it first")
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         try:
-            with closing(apsw.Connection(f"file:{quote(os.fsencode(member.place))}?mode=ro", flags)) as found:
-                found.set_busy_timeout(BUSY_MS)
-                yield from _reader_of(found)(found, member)
+            address = f"file:{quote(os.fsencode(member.place))}?mode=ro"
+            with closing(apsw.Connection(address, flags)) as database:
+                database.set_busy_timeout(BUSY_MS)
+                yield from _reader_of(database)(database, member)
         except (apsw.Error, UnicodeError) as error:
             raise Unreadable(f"its database cannot be read ({error})") from error
 
 
-def _reader_of(database: Connection) -> Callable[[Connection, Member], Said]:
-    """
-    Return the reader for the tables of *database*.
-
-    Raises:
-        NotAConversation: It is of no agent that is known.
-    """
-    for tables, read in _READERS.items():
+def _reader_of(database: apsw.Connection) -> Callable[[apsw.Connection, Member], Conversations]:
+    for tables, reader in _READERS.items():
         if all(_columns(database, table) for table in tables):
-            return read
-    raise NotAConversation(UNKNOWN)
+            return reader
+    raise NotAConversation("it is the database of a program that is not known")
 
 
-def _rows(database: Connection, query: str, *bindings: str) -> Iterator[tuple[Any, ...]]:
-    yield from database.execute(query, bindings)
-
-
-def _columns(database: Connection, table: str) -> frozenset[str]:
+def _columns(database: apsw.Connection, table: str) -> frozenset[str]:
     return frozenset(name for (name,) in database.execute("select name from pragma_table_info(?)", (table,)))
 
 
-# -- OpenClaw -----------------------------------------------------------------------------------------
-
-
-def _openclaw(database: Connection, member: Member) -> Said:
+def _openclaw(database: apsw.Connection, member: Member) -> Conversations:
     has_compressed = "event_zstd" in _columns(database, "transcript_events")
     event = "coalesce(event_json, event_zstd)" if has_compressed else "event_json"
-    for (name,) in _rows(database, "select distinct session_id from transcript_events order by 1"):
-        events = _rows(
-            database, f"select {event} from transcript_events where session_id = ? order by seq", name
-        )
-        yield from openclaw_session(name, (_event(one) for (one,) in events), member)
+    query = f"select {event} from transcript_events where session_id = ? order by seq"
+    for (name,) in database.execute("select distinct session_id from transcript_events order by 1"):
+        events = database.execute(query, (name,))
+        yield from openclaw_session(name, (_event(stored) for (stored,) in events), member)
 
 
 def _event(stored: str | bytes) -> bytes:
@@ -89,23 +66,21 @@ def _event(stored: str | bytes) -> bytes:
     return stored.encode() + b"\n"
 
 
-# -- OpenCode -----------------------------------------------------------------------------------------
-
-
-def _opencode(database: Connection, member: Member) -> Said:
+def _opencode(database: apsw.Connection, member: Member) -> Conversations:
     """Yield the sessions, without those of subagents."""
     sessions = "select id, title, directory, time_created from session where parent_id is null order by id"
-    for name, title, directory, created in _rows(database, sessions):
-        parts: dict[str, list[Mapping[str, Any]]] = {}
+    for name, title, directory, created in database.execute(sessions):
+        parts: dict[str, list[dict[str, Any]]] = {}
         of_session = "select message_id, data from part where session_id = ? order by id"
-        for message, data in _rows(database, of_session, name):
+        for message, data in database.execute(of_session, (name,)):
             parts.setdefault(message, []).append(_object(data))
-        messages = _rows(
-            database, "select id, data from message where session_id = ? order by time_created, id", name
+        rows = database.execute(
+            "select id, data from message where session_id = ? order by time_created, id", (name,)
         )
-        said = (opencode_message({**_object(data), "id": id}, parts.get(id, [])) for id, data in messages)
         info = {"id": name, "title": title, "directory": directory, "time": {"created": created}}
-        yield opencode_session(info, filter(None, said))
+        yield opencode_session(
+            info, (({**_object(data), "id": key}, parts.get(key, [])) for key, data in rows)
+        )
 
 
 def _object(data: str) -> dict[str, Any]:
@@ -114,38 +89,36 @@ def _object(data: str) -> dict[str, Any]:
     return {}
 
 
-# -- Hermes -------------------------------------------------------------------------------------------
-
 _STRUCTURED = "\0json:"  # before content that is a list of parts
 _SUMMARIES = ("[CONTEXT COMPACTION", "[CONTEXT SUMMARY]")  # of earlier messages, which are kept
 _SUBAGENT = '%"_delegate_from"%'
 
 
-def _hermes(database: Connection, member: Member) -> Said:
+def _hermes(database: apsw.Connection, member: Member) -> Conversations:
     """
     Yield the sessions, without those of subagents.
 
-    A compaction copies the last messages behind a summary; neither is a message. Messages that the user took back are left
-    out.
+    A compaction copies the last messages behind a summary; neither is a message. Messages that the user took back are
+    left out.
     """
     columns = _columns(database, "sessions")
     title, folder = (name if name in columns else "''" for name in ("title", "cwd"))
-    marked = {"active", "compacted"} <= _columns(database, "messages")
+    has_flags = {"active", "compacted"} <= _columns(database, "messages")
     sessions = (
         f"select id, {title}, {folder}, started_at from sessions "
         "where coalesce(model_config, '') not like ? order by id"
     )
-    said = (
-        f"select id, role, content, timestamp, {'active, compacted' if marked else '1, 0'} from messages "
+    query = (
+        f"select id, role, content, timestamp, {'active, compacted' if has_flags else '1, 0'} from messages "
         "where session_id = ? and role in ('user', 'assistant') order by id"
     )
-    for name, heading, directory, started in _rows(database, sessions, _SUBAGENT):
-        rows = list(_rows(database, said, name))
-        kept = {(role, content) for _, role, content, _, _, is_old in rows if is_old}
+    for name, heading, directory, started in database.execute(sessions, (_SUBAGENT,)):
+        rows = list(database.execute(query, (name,)))
+        compacted = {(role, content) for _, role, content, _, _, is_compacted in rows if is_compacted}
         messages = [
-            ImportedMessage(str(id), text, time_in(at), Speaker(role))
-            for id, role, content, at, is_active, is_old in rows
-            if is_old or (is_active and (role, content) not in kept)
+            ImportedMessage(str(key), text, time_in(at), Speaker(role))
+            for key, role, content, at, is_active, is_compacted in rows
+            if is_compacted or (is_active and (role, content) not in compacted)
             if (text := _hermes_text(content)) and not text.startswith(_SUMMARIES)
         ]
         labels = project_labels(text_in(directory))
@@ -157,15 +130,13 @@ def _hermes_text(content: object) -> str:
     if not text.startswith(_STRUCTURED):
         return text
     with suppress(ValueError, RecursionError):
-        return said_in(dicts_in(json.loads(text.removeprefix(_STRUCTURED))))
+        return text_of_parts(dicts_in(json.loads(text.removeprefix(_STRUCTURED))))
     return ""
 
 
-_READERS: Mapping[tuple[str, ...], Callable[[Connection, Member], Said]] = {
+_READERS: Mapping[tuple[str, ...], Callable[[apsw.Connection, Member], Conversations]] = {
     ("transcript_events",): _openclaw,
     ("session", "message", "part"): _opencode,
     ("sessions", "messages"): _hermes,
 }
 """Reader by the tables that it needs."""
-
-FORMATS = (Format("agent", lambda shape: shape.kind is Kind.DATABASE, _read),)

@@ -11,8 +11,7 @@ from clawmem.ports.conversations import ExportFile, ReadFault
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.records import SourceStamp
 
-PAGE = ".html"
-EXTENSIONS = (PAGE, ".json", ".jsonl", ".markdown", ".md", ".txt")
+EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
 ZIP = ".zip"
 PACKED = (".tgz", ".gz", ".tar", ".bz2", ".xz", ".7z", ".rar")
 DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes

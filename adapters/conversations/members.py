@@ -1,23 +1,23 @@
-"""Files that an export consists of, in a folder or in a ZIP file, which is read in place."""
+"""Files of an export, on the disk or in a ZIP file that is read in place."""
 
 from __future__ import annotations
 
 import codecs
 import io
 import os
+import re
 import stat
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import PurePosixPath
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from clawmem.adapters.conversations.listing import EXTENSIONS
+from clawmem.ports.conversations import ExportFile, ImportedConversation, ReadFault
 
-SAMPLE = 1 << 18  # bytes from the start of a file that show its format
 MAX_LINE = 64 << 20  # bytes of one line of a session
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
 MAX_MEMBERS = 500_000
@@ -25,10 +25,18 @@ MAX_EXPANSION = 200  # text shrinks to a tenth, rarely to a fiftieth; a bomb to 
 SMALL = 32 << 20  # bytes that may expand as they like
 MAX_DEPTH = 2_000  # levels of JSON
 BYTES_OF_OPEN_BRACKET = 10_000  # of text for each bracket that is never closed
+# The parser reads a text from its start again with each buffer: with 64 kB, one of 100 MB takes over a minute.
+READ_AT_ONCE = 1 << 21
 
-UNKNOWN = "it has no known format of conversations"
-
-_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+# Half a character: the first half without a second one, or the second without a first one. An escaped backslash
+# begins no escape.
+_HALF = re.compile(
+    r"(?<!\\)((?:\\\\)*)\\u(?:[dD][89abAB]HH(?!\\u[dD][c-fC-F]HH)|(?<!\\u[dD][89abAB]HH\\u)[dD][c-fC-F]HH)".replace(
+        "HH", "[0-9a-fA-F]{2}"
+    )
+)
+_OUTSIDE_OF_ESCAPES = (" ", ",", ":", "\n")
 
 
 class Unreadable(Exception):
@@ -46,9 +54,18 @@ class Member:
     """One file: its name relative to the export, and the absolute path that identifies it."""
 
     name: str
-    place: str
-    mtime_s: float
+    file: ExportFile
     archive: zipfile.ZipFile | None = None
+
+    @property
+    def place(self) -> str:
+        """The absolute path; that of a file in a ZIP file follows the path of the ZIP file."""
+        return self.file.path
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without folders and ending."""
+        return self.name.rpartition("/")[2].rpartition(".")[0]
 
     @contextmanager
     def open(self) -> Iterator[BinaryIO]:
@@ -59,27 +76,26 @@ class Member:
             Unreadable: also for an error while the caller reads.
         """
         try:
-            with self._decompressed() as file:
+            with self._opened() as file:
                 yield file
         except Unreadable as error:
             error.place = self.place
             raise
-
-    @contextmanager
-    def _decompressed(self) -> Iterator[BinaryIO]:
-        try:
-            with self._opened() as file:
-                yield file
+        except OSError as error:
+            raise self._unreadable((error.strerror or str(error)).lower()) from error
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
-            raise Unreadable(f"its data is damaged ({error})") from error
+            raise self._unreadable(f"its data is damaged ({error})") from error
         except NotImplementedError as error:
-            raise Unreadable("it is compressed in a way that cannot be read") from error
+            raise self._unreadable("it is compressed in a way that cannot be read") from error
         except RuntimeError as error:
             if "password" not in str(error) and "encrypted" not in str(error):
                 raise
-            raise Unreadable("it is encrypted; unpack it first") from error
-        except OSError as error:
-            raise Unreadable((error.strerror or str(error)).lower()) from error
+            raise self._unreadable("it is encrypted; unpack it first") from error
+
+    def _unreadable(self, reason: str) -> Unreadable:
+        error = Unreadable(reason)
+        error.place = self.place
+        return error
 
     def _opened(self) -> BinaryIO:
         if self.archive is None:
@@ -91,16 +107,21 @@ class Member:
             )
         return self.archive.open(info)  # type: ignore[return-value]
 
-    @cached_property
-    def head(self) -> bytes:
-        """The first bytes in UTF-8."""
+    def head(self, size: int) -> tuple[bytes, bool]:
+        """Return about the first *size* bytes in UTF-8, and whether they are the whole file."""
+        data = b""
         with self.open() as file:
-            return Utf8Stream(file).read(SAMPLE)
+            stream = Utf8Stream(file)
+            while len(data) < size:
+                if not (more := stream.read(max(size - len(data), 1 << 16))):
+                    return data, True
+                data += more
+        return data, False
 
     def lines(self) -> Iterator[bytes]:
         """Yield the complete lines, in UTF-8; a line above `MAX_LINE` is skipped."""
         with self.open() as file:
-            is_wide = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+            is_wide = file.read(2) in _UTF_16
         with self.open() as file:
             if is_wide:
                 wide = io.TextIOWrapper(file, "utf-16", "replace", newline="\n")
@@ -124,34 +145,41 @@ class Member:
 
 class Utf8Stream:
     """
-    Byte stream in UTF-8 over a file in UTF-8 or UTF-16; damaged characters are replaced.
+    Byte stream in UTF-8 over JSON in UTF-8 or UTF-16.
 
-    JSON that is nested deeper than `MAX_DEPTH` raises `Unreadable`: a parser takes memory for every level. Brackets in
-    texts are counted as well, which is no harm, because most of them are closed.
+    Damaged characters, and escaped halves of characters, which the parser does not accept, become ``U+FFFD``. JSON that
+    is nested deeper than `MAX_DEPTH` raises `Unreadable`: a parser takes memory for every level. Brackets in texts are
+    counted as well, which is no harm, because most of them are closed.
     """
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._depth, self._length = 0, 0
-        start = file.read(3)
-        mark, encoding = next(
-            ((mark, name) for mark, name in _MARKS if start.startswith(mark)), (b"", "utf-8")
-        )
+        start = file.read(4)
+        encoding = "utf-16" if start[:2] in _UTF_16 else "utf-8-sig"
         self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._waiting = self._decoder.decode(start[len(mark) :]).encode("utf-8", "replace")
+        self._check_depth(start)
+        self._rest = self._decoder.decode(start)  # ends in an escape, perhaps
 
     def read(self, size: int = -1) -> bytes:
         """Return about *size* bytes; empty at the end."""
-        waiting, self._waiting = self._waiting, b""
         if size == 0:
-            self._waiting = waiting
             return b""
-        while data := self._file.read(size):
+        text, end = self._rest, 0
+        while not end and (data := self._file.read(size)):
             self._check_depth(data)
-            found = waiting + self._decoder.decode(data).encode("utf-8", "replace")
-            if found:
-                return found
-        return waiting + self._decoder.decode(b"", final=True).encode("utf-8", "replace")
+            text += self._decoder.decode(data)
+            end = max(map(text.rfind, _OUTSIDE_OF_ESCAPES)) + 1
+            if not end and len(text) > READ_AT_ONCE:
+                end = len(text)
+        if not end:
+            text += self._decoder.decode(b"", final=True)
+            end = len(text)
+        self._rest = text[end:]
+        text = text[:end]
+        if "\\ud" in text or "\\uD" in text:
+            text = _HALF.sub(r"\1\\ufffd", text)
+        return text.encode("utf-8", "replace")
 
     def _check_depth(self, data: bytes) -> None:
         self._length += len(data)
@@ -164,7 +192,7 @@ Tree = Mapping[str, Member]
 """The files of an export by name, with forward slashes."""
 
 
-def zip_tree(archive: zipfile.ZipFile, path: str, mtime_s: float) -> tuple[Tree, list[str]]:
+def zip_tree(archive: zipfile.ZipFile, file: ExportFile) -> tuple[Tree, list[str]]:
     """
     Return the text files in a ZIP file, and the names that are refused: links, and paths out of the archive.
 
@@ -179,21 +207,40 @@ def zip_tree(archive: zipfile.ZipFile, path: str, mtime_s: float) -> tuple[Tree,
     for info in entries:
         if info.is_dir() or not info.filename.lower().endswith(EXTENSIONS):
             continue
-        if _leads_out(info):
+        name = info.orig_filename.replace("\\", "/")
+        is_absolute = name.startswith("/") or name[1:2] == ":"
+        if (
+            is_absolute
+            or ".." in PurePosixPath(name).parts
+            or "\0" in name
+            or stat.S_ISLNK(info.external_attr >> 16)
+        ):
             refused.append(info.filename)
         else:
-            tree[info.filename] = Member(info.filename, f"{path}/{info.filename}", mtime_s, archive)
+            place = f"{file.path}/{info.filename}"
+            tree[info.filename] = Member(info.filename, ExportFile(place, file.stamp), archive)
     return tree, refused
 
 
-def _leads_out(info: zipfile.ZipInfo) -> bool:
-    name = info.orig_filename.replace("\\", "/")
-    parts = PurePosixPath(name).parts
-    is_absolute = name.startswith("/") or (len(name) > 1 and name[1] == ":")
-    return is_absolute or ".." in parts or "\0" in name or stat.S_ISLNK(info.external_attr >> 16)
+def folder_tree(files: Iterable[ExportFile]) -> Tree:
+    """Return *files* as the tree below the folder that they share."""
+    listed = list(files)
+    root = os.path.commonpath([os.path.dirname(file.path) for file in listed])  # noqa: PTH120
+    names = (os.path.relpath(file.path, root).replace(os.sep, "/") for file in listed)
+    return {name: Member(name, file) for name, file in zip(names, listed, strict=True)}
 
 
-def folder_tree(root: str, places: Mapping[str, float]) -> Tree:
-    """Return the files at *places*, absolute paths with their times, as the tree below *root*."""
-    names = {place: os.path.relpath(place, root).replace(os.sep, "/") for place in places}
-    return {name: Member(name, place, places[place]) for place, name in names.items()}
+Read = Callable[[Sequence[Member], Tree], Iterator[ImportedConversation | ReadFault]]
+
+
+class Reader(NamedTuple):
+    """
+    Reader of the files of one format.
+
+    ``group`` maps the name of a file to a key: the files of one key are read together; without it, each file alone. A
+    reader without a ``source`` is for files of an export that hold no conversation.
+    """
+
+    source: str
+    read: Read
+    group: Callable[[str], str] | None = None

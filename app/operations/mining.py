@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.settings.model import Settings
 
-PARTLY_READ = 1  # exit code
+NOTHING_READ = 1  # exit code
 CHAT_NEEDS = (
     "A chat in text needs four turns marked as 'User:' and 'Assistant:' or with times, or six marked with names; "
     "a chat in JSON, objects with role and content."
@@ -125,16 +125,16 @@ class Mined(Upkeep):
     @property
     def exit_code(self) -> int:
         """
-        Return 1 where a file was not read completely, no file holds a conversation, a model failed or bytes remain.
+        Return 1 where no conversation could be read, a model failed or bytes remain; 7 where a probe found a trace.
 
-        7 where a probe found a trace.
+        A file that cannot be read, such as one of many in a ZIP file, is reported and does not change the code.
         """
         if self.forgotten:
             found = any(self.forgotten.probes.values())
             return TRACE_FOUND if found else BYTES_REMAIN if self.forgotten.left else 0
-        is_foreign = bool(self.foreign) and not (self.sources or self.skipped)
+        is_empty = bool(self.foreign or self.faults) and not (self.sources or self.skipped)
         failed = model_failed(self.embed) or bool(self.synthesis and self.synthesis.llmFailures)
-        return PARTLY_READ if self.faults or is_foreign or failed else 0
+        return NOTHING_READ if is_empty or failed else 0
 
 
 class Sources(Result):

@@ -124,3 +124,13 @@ def test_a_handoff_does_not_repeat_what_was_injected(world: World) -> None:
     body = world.vault.documents.body(handed.document_id) or ""
     assert "- Fixed it." in body
     assert told not in body
+
+
+def test_a_handoff_has_the_time_of_its_session(world: World) -> None:
+    """It is written later, and found by the time of the last message."""
+    session = world.session("s1", *SAID)
+    world.clock.advance(3 * 86_400_000)
+
+    handed = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)(session)
+
+    assert fetch(world.vault, handed.document_id).authored_at.startswith("2023-11-14T22:00:00")

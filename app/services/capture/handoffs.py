@@ -18,7 +18,7 @@ from clawmem.domain.capture import handoff, observations
 from clawmem.domain.capture.compaction import MESSAGES, state_of, summary_part
 from clawmem.domain.capture.next_steps import remaining_steps
 from clawmem.domain.capture.notes import COLLECTION, handoff_path, summary_path
-from clawmem.domain.documents.times import iso_utc
+from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.ports import sessions
@@ -147,8 +147,11 @@ class HandoffGenerator:
         self, sections: Mapping[str, Sequence[str]], session: Session, messages: Sequence[TranscriptMessage]
     ) -> int:
         known = self._vault.sessions.get(session.id)
-        now = iso_utc(self._clock.now_ms())
+        now_ms = self._clock.now_ms()
+        now = iso_utc(now_ms)
         started = known.started_at if known else messages[0].at or now
+        moments = [at for message in messages if (at := parse_iso(message.at)) is not None]
+        said_at = iso_utc(min(max(moments, default=now_ms), now_ms))
         path = _path(known) or handoff_path(started, session.id)
         body = handoff.text_of(sections, session.id)
         before = self._vault.documents.at(COLLECTION, path)
@@ -156,7 +159,9 @@ class HandoffGenerator:
             document_id = before.id
         else:
             title = f"Handoff of session {session.id[:8]}"
-            document_id = self._memories.write(path, title, body, CONTENT_TYPE, baseline(CONTENT_TYPE), now)
+            document_id = self._memories.write(
+                path, title, body, CONTENT_TYPE, baseline(CONTENT_TYPE), said_at
+            )
         self._vault.sessions.save(
             replace(
                 known or sessions.Session(session.id, started),

@@ -1,0 +1,128 @@
+"""Sessions that Claude Code, Codex, Gemini CLI and OpenClaw record as lines of JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Any
+
+from clawmem.adapters.conversations.json_values import (
+    dicts_in,
+    first_text,
+    object_in,
+    objects_in,
+    paragraphs,
+    text_in,
+    time_in,
+)
+from clawmem.adapters.conversations.members import Member, Read, Tree
+from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
+from clawmem.ports.transcripts import Speaker, TranscriptMessage
+
+ReadMessages = Callable[[Iterable[bytes]], tuple[Sequence[TranscriptMessage], int]]
+"""Parses the lines of a session of Claude Code, Codex or Gemini CLI; the number is that of unreadable lines."""
+
+TITLES = {"custom-title": "customTitle", "ai-title": "aiTitle", "summary": "summary"}
+"""Member with a title by the type of its line, best first."""
+
+
+def reader_of(source: str, read_messages: ReadMessages) -> Read:
+    """Return the reader of the sessions of *source*."""
+
+    def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
+        for member in members:
+            facts: dict[str, str] = {}
+            lines = _gemini_lines(member) if member.name.endswith(".json") else member.lines()
+            messages, unreadable = read_messages(_with_facts(lines, facts))
+            yield ImportedConversation(
+                source,
+                member.stem,
+                first_text(facts, *TITLES),
+                [
+                    ImportedMessage(one.id, one.text, one.at or None, one.speaker)
+                    for one in messages
+                    if one.text
+                ],
+                facts.get("timestamp"),
+                project_labels(facts.get("cwd", "")),
+            )
+            yield from unreadable_lines(member, unreadable)
+
+    return read
+
+
+def _with_facts(lines: Iterable[bytes], facts: dict[str, str]) -> Iterator[bytes]:
+    """Yield *lines*, and note the title, the working folder and the first time of the session."""
+    for line in lines:
+        has_title = b"title" in line[:200] or b'"summary"' in line[:200]
+        if has_title or ("cwd" not in facts and b'"cwd"' in line) or "timestamp" not in facts:
+            with suppress(ValueError, RecursionError):
+                record = object_in(json.loads(line))
+                kind, payload = text_in(record.get("type")), object_in(record.get("payload"))
+                found = {
+                    "cwd": first_text(record, "cwd") or first_text(payload, "cwd"),
+                    "timestamp": first_text(record, "timestamp", "startTime"),
+                }
+                facts |= {name: value for name, value in found.items() if value and name not in facts}
+                if title := text_in(record.get(TITLES.get(kind, ""))):
+                    facts[kind] = title
+        yield line
+
+
+def _gemini_lines(member: Member) -> Iterator[bytes]:
+    """Yield the messages of a session that is one JSON object, each as a line."""
+    for session in objects_in(member):
+        for message in dicts_in(session.get("messages")):
+            yield json.dumps(message).encode() + b"\n"
+
+
+def read_openclaw(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
+    """Yield the sessions of OpenClaw, one in each file."""
+    for member in members:
+        yield from openclaw_session(member.stem, member.lines(), member)
+
+
+def openclaw_session(
+    name: str, lines: Iterable[bytes], member: Member
+) -> Iterator[ImportedConversation | ReadFault]:
+    """Yield the session in *lines* of *member*, and a fault if some could not be read."""
+    started, unreadable = None, 0
+    messages: list[ImportedMessage] = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            record = object_in(json.loads(line))
+        except (ValueError, RecursionError):
+            unreadable += bool(line.strip()) and line.endswith(b"\n")
+            continue
+        message = object_in(record.get("message"))
+        if record.get("type") == "session":
+            name, started = text_in(record.get("id")) or name, time_in(record.get("timestamp"))
+        elif record.get("type") == "message" and message.get("role") in ("user", "assistant"):
+            at = time_in(record.get("timestamp")) or time_in(message.get("timestamp"))
+            text = text_in(message.get("content")) or text_of_parts(message.get("content"))
+            key = text_in(record.get("id")) or f"line-{number}"
+            messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
+    yield ImportedConversation("openclaw", name, "", messages, started)
+    yield from unreadable_lines(member, unreadable)
+
+
+def text_of_parts(parts: object) -> str:
+    """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
+    return paragraphs(*(text_in(part.get("text")) for part in dicts_in(parts) if _is_text(part)))
+
+
+def _is_text(part: dict[str, Any]) -> bool:
+    return part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored")
+
+
+def project_labels(folder: str) -> tuple[tuple[str, str], ...]:
+    """Return the label of a session in the working *folder*."""
+    project = folder.replace("\\", "/").rstrip("/").rpartition("/")[2]
+    return (("project", project),) if project else ()
+
+
+def unreadable_lines(member: Member, count: int) -> Iterator[ReadFault]:
+    """Yield a fault if *count* lines of a session could not be read."""
+    if count:
+        yield ReadFault(member.place, f"{count} {'line' if count == 1 else 'lines'} could not be read")
