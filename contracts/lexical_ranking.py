@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from clawmem.contracts.base import VaultContract
+from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import (
     DAYS,
     FILLER_WORDS,
@@ -19,6 +19,7 @@ from clawmem.contracts.samples import (
     hits_of,
     save,
 )
+from clawmem.ports.backend import Capability
 from clawmem.ports.lexical_index import K1, B
 from clawmem.ports.records import EVERYTHING, FragmentKey, Scope
 from clawmem.ports.vault import Vault
@@ -135,6 +136,7 @@ class LexicalRankingContract(VaultContract):
 
         assert found_by(vault, "budget", limit=4) == [1, 2, 3, 4]
 
+    @needs(Capability.BM25)
     def test_scores_are_bm25(self, vault: Vault) -> None:
         """
         Scores equal the port's formula, computed by hand, for words in text and title, together and separately.
@@ -229,6 +231,7 @@ class LexicalScopeContract(VaultContract):
 
         assert found_by(vault, "harbour") == []
 
+    @needs(Capability.BM25)
     def test_scope_does_not_change_scores(self, vault: Vault) -> None:
         """
         An entry has the same score with and without a scope: statistics cover all entries of a granularity.

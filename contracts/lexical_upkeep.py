@@ -38,6 +38,7 @@ class LexicalUpkeepContract(VaultContract):
         assert (found_by(vault, "spring"), found_by(vault, "autumn")) == ([], [1])
         assert vault.lexical.count(Grain.PASSAGE) == 1
 
+    @needs(Capability.BM25)
     def test_replacing_leaves_no_trace_in_the_scores(self, vault: Vault) -> None:
         """
         An index that was rewritten many times ranks like one that was written once.
@@ -107,6 +108,7 @@ class LexicalUpkeepContract(VaultContract):
 
         assert found_by(vault, "budget") == [1]
 
+    @needs(Capability.BM25)
     def test_removing_restores_rarity(self, vault: Vault) -> None:
         """
         Once the other entries with a word are removed, the scores are as if they had never existed.

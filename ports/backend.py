@@ -51,6 +51,7 @@ class Capability(StrEnum):
 
     PREFIX = "prefix"  # a term can match every word that begins with it
     PHRASE = "phrase"  # a term with spaces matches only adjacent words
+    BM25 = "bm25"  # scores are the formula of `clawmem.ports.lexical_index` over the present entries
     STEMMING = "stemming"  # inflections of an English word match each other
     EXACT = "exact"  # vector search is exact at any number of vectors
     TRANSACTIONS = "transactions"  # records and indexes change atomically

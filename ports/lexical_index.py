@@ -28,7 +28,8 @@ class LexicalIndex(DerivedIndex, Protocol):
         """
         Return the best *limit* entries of one granularity.
 
-        Scores are positive, larger is better. A score is the sum, over the terms that an entry contains, of
+        Scores are positive, larger is better: rare words count more than common ones, titles more than texts,
+        short entries more than long ones, several of the terms more than one. With `Capability.BM25` a score is the sum, over the terms that an entry contains, of
         ``rarity * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average length))``, with ``rarity`` as in
         `clawmem.domain.retrieval.bm25`; an occurrence in the title counts `TITLE_WEIGHT` times. An engine may
         round lengths. Ordered by score, highest first, then by key. The scope is applied before the limit, so

@@ -2,26 +2,30 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, ClassVar
 
-from clawmem.adapters.lancedb.checksums import Checksums
-from clawmem.adapters.lancedb.store import store_of
-from clawmem.adapters.lancedb.table import faults_of_keys, marker_in, marker_row, merge
-from clawmem.adapters.lancedb.translation import Changes, Row, is_absence, translated
+from clawmem.adapters.lancedb.store import is_absence, store_at, translated
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexDamaged, VaultError, VaultReadOnly
-from clawmem.ports.records import Marker
+from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalEntry, Marker, Scope, VectorEntry
 
-# Every commit adds a fragment and a version. Many fragments slow down reading, and many versions enlarge the
-# folder; a version is kept as long as a reader may still use it.
+Row = Mapping[str, Any]
+
+MARKER_KEY = -1  # of the row that holds the marker; keys of fragments are not negative
+# Every commit adds a fragment and a version. Many fragments slow down reading, many versions enlarge the
+# folder, and every search scans the rows that LanceDB's indexes lack.
 MOST_FRAGMENTS = 32
-KEPT = timedelta(minutes=10)
-SMALL = 2000  # rows; maintenance of so few takes some hundredths of a second
-MOST_UNINDEXED = 1000  # rows that every search scans one by one
-_REST = 9  # the pause is nine times the duration, so maintenance takes at most a tenth of the time
+MOST_UNINDEXED = 1000  # rows
+REST = 9  # the pause after an optimization, as a multiple of its duration
+KEEP_VERSIONS = timedelta(minutes=10)  # for readers that still use them
+SCALAR_INDEX_FROM = 10_000  # rows
+_SEQ_BITS = 20
+_GRAINS = tuple(Grain)
+_BEYOND = 64  # hits requested beyond the limit, because LanceDB cuts equal scores arbitrarily
 
 
 class LanceIndex(ABC):
@@ -36,234 +40,239 @@ class LanceIndex(ABC):
     table_name: ClassVar[str]
 
     def __init__(self, place: IndexPlace) -> None:
-        self._store = store_of(place)
-        # An object store verifies its data itself.
-        self._checksums = None if self._store.is_remote else Checksums(self._store.uri, self.table_name)
+        self._store = store_at(place)
         self._read_only = place.read_only
-        self._changes: Changes | None = None
-        # version and marker: the marker of a version never changes
-        self._read: tuple[int, Marker | None] | None = None
-        self._throttle = MaintenanceThrottle()
-        self._connection: Any = None
-        self._table: Any = None
-        self._open()
+        self._is_committing = False
+        self._rows: dict[int, dict[int, Row]] = {}  # of the open block, by document and key
+        self._removed: set[int] = set()
+        self._rest_until = 0.0
+        if place.read_only and not self._store.is_remote and not Path(self._store.uri).is_dir():
+            raise IndexDamaged(self._store.uri, "it does not exist")
+        self._connection = self._store.connect()
+        try:
+            self._table = self._store.ask(lambda: self._connection.open_table(self.table_name))
+        except IndexDamaged as error:
+            if place.read_only or not is_absence(error):
+                raise
+            with translated(self._store.uri):
+                self._table = self._connection.create_table(
+                    self.table_name, schema=self._schema(), exist_ok=True
+                )
+        with translated(self._store.uri):
+            if missing := set(self._schema().names) - set(self._table.schema.names):
+                raise IndexDamaged(
+                    self._store.uri, f"its table lacks the columns {', '.join(sorted(missing))}"
+                )
+            if not place.read_only:
+                self._create_indexes(self._table)
+
+    # -- methods of the concrete indexes ----------------------------------------------------------------
+
+    @abstractmethod
+    def _schema(self) -> Any:
+        """Return the columns of an empty table."""
+
+    @abstractmethod
+    def _to_arrow(self, rows: Sequence[Row]) -> Any:
+        """Return *rows*, at least one, as an Arrow table."""
+
+    @abstractmethod
+    def _create_indexes(self, table: Any, *, renew: bool = False) -> None:
+        """
+        Create the missing ones of the indexes that a table of this size needs.
+
+        With *renew* replace those that are rebuilt faster than LanceDB merges changes into them.
+        """
+
+    @abstractmethod
+    def _probe(self, table: Any) -> None:
+        """Search with each of LanceDB's indexes, which raises an error for a damaged one."""
+
+    # -- reading ----------------------------------------------------------------------------------------
 
     def marker(self) -> Marker | None:
-        return self._marker_of(self._latest())
-
-    @contextmanager
-    def committing(self, marker: Marker | None = None) -> Iterator[None]:
-        if self._changes is not None:
-            raise RuntimeError("A commit is open already; committing() is not reentrant.")
-        self._refuse_read_only()
-        self._changes = changes = Changes()
-        try:
-            yield
-        finally:
-            self._changes = None
-        self._commit(changes, marker)
-
-    def remove(self, document_id: int) -> None:
-        with self._changing() as changes:
-            changes.remove(document_id)
-
-    def clear(self) -> None:
-        self._refuse_read_only()
-        self._latest()
-        with translated(self._store.uri):
-            self._overwrite(schema=self._blank_schema())
-            self._prepare(self._table)
-            self._renew_checksums()
-
-    def optimize(self) -> None:
-        self._refuse_read_only()
         table = self._latest()
-        with translated(self._store.uri), self._throttle.measured():
-            self._renew_indexes(table, all_of_them=True)
-            self._compact(table)
-            self._renew_checksums()
+        with translated(self._store.uri):
+            return _marker_in(table)
 
     def faults(self) -> list[str]:
         try:
             table = self._latest()
             with translated(self._store.uri):
-                if self._checksums and (spoilt := self._checksums.faults()):
-                    return spoilt
-                return [*faults_of_keys(table), *self._faults_of_search(table)]
+                everything = table.search().limit(table.count_rows() + 1)
+                keys: list[int] = []
+                for batch in everything.to_batches():  # every column of every row, so every data file is read
+                    keys += (key for key in batch["key"].to_pylist() if key >= 0)
+                if surplus := len(keys) - len(set(keys)):
+                    return [f"{surplus} entries of the LanceDB table are there more than once."]
+                self._probe(table)
+                return []
         except VaultError as error:
             return [str(error)]
 
     def close(self) -> None:
         self._table = self._connection = None
 
-    # -- methods of the concrete indexes ----------------------------------------------------------------
-
-    @abstractmethod
-    def _blank_schema(self) -> Any:
-        """Return the columns of an empty table."""
-
-    @abstractmethod
-    def _rows(self, rows: Sequence[Row]) -> Any:
-        """Return *rows*, at least one, as an Arrow table."""
-
-    @abstractmethod
-    def _prepare(self, table: Any) -> None:
-        """Create the missing parts of a table other than its columns, such as full-text indexes."""
-
-    @abstractmethod
-    def _renew_indexes(self, table: Any, *, all_of_them: bool = False) -> None:
-        """Update LanceDB's indexes to all rows; those known to be current only if *all_of_them* is true."""
-
-    @abstractmethod
-    def _unindexed(self, table: Any) -> int:
-        """Return the number of rows that LanceDB's indexes lack; 0 if the table needs no index yet."""
-
-    @abstractmethod
-    def _faults_of_search(self, table: Any) -> list[str]:
-        """Return the faults that a test search finds."""
-
-    # -- the table --------------------------------------------------------------------------------------
-
-    def _open(self) -> None:
-        if self._read_only:
-            self._open_to_read()
-            return
-        self._connection = self._store.connect()
-        try:
-            self._table = self._store.reached(lambda: self._connection.open_table(self.table_name))
-        except IndexDamaged as error:
-            if not is_absence(error):
-                raise
-            self._make()
-        with translated(self._store.uri):
-            self._refuse_foreign()
-            self._prepare(self._table)
-            if self._checksums and not self._checksums.exist():
-                self._checksums.renew()
-
-    def _open_to_read(self) -> None:
-        if not self._store.exists():
-            raise IndexDamaged(self._store.uri, "it does not exist")
-        self._table = self._store.table_to_read(self.table_name)
-        with translated(self._store.uri):
-            self._refuse_foreign()
-
-    def _make(self) -> None:
-        with translated(self._store.uri):
-            # Another process may be creating the table at the same time.
-            self._table = self._connection.create_table(
-                self.table_name, schema=self._blank_schema(), exist_ok=True
-            )
-
-    def _overwrite(self, **content: Any) -> None:
-        """Replace all rows and columns in one version; handles of other processes see it like any other commit."""
-        self._table = self._connection.create_table(self.table_name, mode="overwrite", **content)
-
     def _latest(self) -> Any:
         """Return the table at its latest version; a handle stays at its version otherwise."""
-        self._store.reached(self._table.checkout_latest)
+        self._store.ask(self._table.checkout_latest)
         return self._table
-
-    def _refuse_foreign(self) -> None:
-        missing = set(self._blank_schema().names) - set(self._table.schema.names)
-        if missing:
-            raise IndexDamaged(self._store.uri, f"its table lacks the columns {', '.join(sorted(missing))}")
-
-    def _refuse_read_only(self) -> None:
-        if self._read_only:
-            raise VaultReadOnly(self._store.uri)
 
     # -- commits ----------------------------------------------------------------------------------------
 
     @contextmanager
-    def _changing(self) -> Iterator[Changes]:
-        """Collect changes in the open block, or commit them at once if there is none."""
-        if self._changes is not None:
-            yield self._changes
-            return
-        with self.committing():
-            assert self._changes is not None
-            yield self._changes
+    def committing(self, marker: Marker | None = None) -> Iterator[None]:
+        if self._is_committing:
+            raise RuntimeError("A commit is open already; committing() is not reentrant.")
+        self._refuse_reader()
+        self._is_committing = True
+        try:
+            yield
+            rows = [row for document in self._rows.values() for row in document.values()]
+            if not rows and not self._removed and marker is None:
+                return
+            table = self._latest()
+            with translated(self._store.uri):
+                self._apply(table, self._removed, rows, marker)
+        finally:
+            self._is_committing, self._rows, self._removed = False, {}, set()
+        with suppress(VaultError):  # the commit is complete; optimization is repeated after a later one
+            self._optimize_if_due()
 
-    def _commit(self, changes: Changes, marker: Marker | None) -> None:
-        rows = list(changes.rows())
-        if not rows and not changes.removed and marker is None:
-            return
-        table = self._latest()
+    def remove(self, document_id: int) -> None:
+        with self._change():
+            self._rows.pop(document_id, None)
+            self._removed.add(document_id)
+
+    def _put(self, rows: Iterable[Row]) -> None:
+        with self._change():
+            for row in rows:
+                self._rows.setdefault(row["document_id"], {})[row["key"]] = row
+
+    def _change(self) -> AbstractContextManager[None]:
+        """Return the open block, or a new one for a single change."""
+        return nullcontext() if self._is_committing else self.committing()
+
+    def clear(self) -> None:
+        self._refuse_reader()
+        self._latest()
         with translated(self._store.uri):
-            self._apply(table, changes.removed, rows, marker)
-        # The commit is complete; maintenance that fails now is repeated after a later commit.
-        with suppress(VaultError):
-            self._maintain()
-        with suppress(VaultError), translated(self._store.uri):
-            self._renew_checksums()
+            self._overwrite(schema=self._schema())
+            self._create_indexes(self._table)
 
     def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:
-        merge(table, removed, self._parts(rows, marker, table.schema))
+        """Write one version of *table* without the removed documents, and with *rows* and *marker*."""
+        doomed = f"document_id in ({', '.join(map(str, sorted(removed)))})" if removed else ""
+        if not rows and marker is None:
+            table.delete(doomed)
+            return
+        merge = table.merge_insert("key").when_matched_update_all().when_not_matched_insert_all()
+        if doomed:
+            merge = merge.when_not_matched_by_source_delete(doomed)
+        merge.execute(self._content(rows, marker, table.schema), on_bad_vectors="null")
 
-    def _parts(self, rows: Sequence[Row], marker: Marker | None, schema: Any) -> list[Any]:
-        """Return rows and marker as Arrow tables with the same schema, that of the rows if there are any."""
-        parts = [self._rows(rows)] if rows else []
+    def _content(self, rows: Sequence[Row], marker: Marker | None, schema: Any) -> Any:
+        """Return rows and marker as one Arrow table. The marker's other columns, and its vector, are null."""
+        import pyarrow as pa
+
+        parts = [self._to_arrow(rows)] if rows else []
         if marker is not None:
-            parts.append(marker_row(marker, parts[0].schema if parts else schema))
-        return parts
+            values = {"key": MARKER_KEY, **{f"marker_{name}": v for name, v in marker._asdict().items()}}
+            parts.append(pa.Table.from_pylist([values], schema=parts[0].schema if parts else schema))
+        return pa.concat_tables(parts)
 
-    def _marker_of(self, table: Any) -> Marker | None:
-        with translated(self._store.uri):
-            version = table.version
-            if self._read is None or self._read[0] != version:
-                self._read = version, marker_in(table)
-        return self._read[1]
+    def _overwrite(self, **content: Any) -> None:
+        """Replace all rows and columns in one version; other handles see it like any other commit."""
+        self._table = self._connection.create_table(self.table_name, mode="overwrite", **content)
 
-    def _held(self, table: Any) -> int:
-        """Return the number of rows without the marker, from the metadata of the table."""
-        with translated(self._store.uri):
-            return int(table.count_rows()) - (self._marker_of(table) is not None)
+    def _refuse_reader(self) -> None:
+        if self._read_only:
+            raise VaultReadOnly(self._store.uri)
 
     # -- maintenance ------------------------------------------------------------------------------------
 
-    def _maintain(self) -> None:
-        """Run maintenance after a commit if later searches need it, in a limited share of the time."""
-        table = self._table
+    def optimize(self) -> None:
+        self._refuse_reader()
+        table = self._latest()
         with translated(self._store.uri):
-            is_scattered = table.stats()["fragment_stats"]["num_fragments"] > MOST_FRAGMENTS
-            is_cheap = table.count_rows() <= SMALL
-            is_due = is_scattered or self._unindexed(table) > MOST_UNINDEXED
-            if not is_due or not (is_cheap or self._throttle.allows()):
-                return
-            with self._throttle.measured():
-                self._renew_indexes(table)
-                if is_scattered:
-                    self._compact(table)
+            self._optimize(table)
 
-    def _compact(self, table: Any) -> None:
-        # Indexes are updated first; otherwise compaction would merge changes into indexes that are rebuilt
-        # anyway.
-        if self._checksums:
-            self._checksums.withdraw()
-        table.optimize(cleanup_older_than=KEPT)
+    def _optimize_if_due(self) -> None:
+        """Optimize if later searches need it, in at most a tenth of the time of this process."""
+        if time.monotonic() < self._rest_until:
+            return
+        with translated(self._store.uri):
+            table = self._table
+            fragments = table.stats()["fragment_stats"]["num_fragments"]
+            statistics = [table.index_stats(index.name) for index in table.list_indices()]
+            unindexed = max((index.num_unindexed_rows for index in statistics if index), default=0)
+            if fragments > MOST_FRAGMENTS or unindexed > MOST_UNINDEXED:
+                self._optimize(table)
 
-    def _renew_checksums(self) -> None:
-        if self._checksums:
-            self._checksums.renew()
+    def _optimize(self, table: Any) -> None:
+        """Join small fragments, bring all indexes up to date, and delete old versions."""
+        from lancedb.index import Bitmap, BTree
 
-
-class MaintenanceThrottle:
-    """Throttle for maintenance in this process, based on the duration of its last run."""
-
-    def __init__(self) -> None:
-        self._not_before = 0.0
-
-    def allows(self) -> bool:
-        """Whether the pause is over."""
-        return time.monotonic() >= self._not_before
-
-    @contextmanager
-    def measured(self) -> Iterator[None]:
-        """Measure the maintenance that runs in the block."""
         began = time.monotonic()
-        try:
-            yield
-        finally:
-            now = time.monotonic()
-            self._not_before = now + _REST * (now - began)
+        self._create_indexes(table, renew=True)
+        if table.count_rows() >= SCALAR_INDEX_FROM:
+            columns = {column for index in table.list_indices() for column in index.columns}
+            for column, config in {"key": BTree(), "authored_at": BTree(), "collection": Bitmap()}.items():
+                if column not in columns:
+                    table.create_index(column, config=config)
+        table.optimize(cleanup_older_than=KEEP_VERSIONS)
+        now = time.monotonic()
+        self._rest_until = now + REST * (now - began)
+
+
+def common_fields() -> list[Any]:
+    """Return the columns of both tables: key and scope of a fragment, and the columns of the marker row."""
+    import pyarrow as pa
+
+    numbers = ("key", "document_id", "seq", "marker_seq")
+    texts = ("collection", "authored_at", "marker_vault", "marker_epoch")
+    return [pa.field(n, pa.int64()) for n in numbers] + [pa.field(n, pa.string()) for n in texts]
+
+
+def scope_columns(entry: LexicalEntry | VectorEntry, grain: Grain = Grain.LINE) -> Row:
+    """Return the values of the common columns for an entry; its key is unique in a table."""
+    document_id, seq = entry.key
+    return {
+        "key": (document_id << _SEQ_BITS | seq) * len(_GRAINS) + _GRAINS.index(grain),
+        "document_id": document_id,
+        "seq": seq,
+        "collection": entry.collection,
+        "authored_at": entry.authored_at,
+    }
+
+
+def condition(scope: Scope) -> str | None:
+    """Return the filter for *scope*, which LanceDB applies before the limit; ``None`` for an unlimited scope."""
+    parts = []
+    if scope.collections:
+        parts.append(f"collection in ({', '.join(map(_quoted, sorted(scope.collections)))})")
+    if scope.authored_from is not None:
+        parts.append(f"authored_at >= {_quoted(scope.authored_from)}")
+    if scope.authored_until is not None:
+        parts.append(f"authored_at < {_quoted(scope.authored_until)}")
+    if scope.documents is not None:
+        ids = sorted(scope.documents) or [MARKER_KEY]  # LanceDB accepts no empty list
+        parts.append(f"document_id in ({', '.join(map(str, ids))})")
+    return " and ".join(parts) or None
+
+
+def best(search: Any, limit: int, score: Callable[[Row], float]) -> list[Hit]:
+    """Run *search*, and return the first *limit* hits by the *score* of a row, then key."""
+    rows = search.limit(limit + _BEYOND).to_arrow().to_pylist()
+    hits = [Hit(FragmentKey(row["document_id"], row["seq"]), score(row)) for row in rows]
+    return sorted(hits, key=lambda hit: (-hit.score, hit.key))[:limit]
+
+
+def _marker_in(table: Any) -> Marker | None:
+    columns = [f"marker_{name}" for name in Marker._fields]
+    rows = table.search().where(f"key = {MARKER_KEY}").select(columns).limit(1).to_arrow().to_pylist()
+    return Marker(*(rows[0][column] for column in columns)) if rows else None
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"

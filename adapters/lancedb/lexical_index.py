@@ -1,70 +1,63 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from functools import partial
+from functools import cache
 from typing import Any, ClassVar
 
-from clawmem.adapters.lancedb import vocabulary
-from clawmem.adapters.lancedb.derived_index import LanceIndex
-from clawmem.adapters.lancedb.exact import StemmedTerm, rescored, scored, stemmed_term
-from clawmem.adapters.lancedb.table import common_fields
-from clawmem.adapters.lancedb.term_queries import Memo, TermQueries
-from clawmem.adapters.lancedb.translation import Row, best, condition, pack, translated
-from clawmem.adapters.lancedb.vocabulary import BOUNDARY, stems, written
-from clawmem.ports.backend import IndexPlace
+from clawmem.adapters.lancedb.derived_index import (
+    LanceIndex,
+    Row,
+    best,
+    common_fields,
+    condition,
+    scope_columns,
+)
+from clawmem.adapters.lancedb.store import translated
+from clawmem.ports.folding import surfaces
+from clawmem.ports.lexical_index import TITLE_WEIGHT
 from clawmem.ports.records import (
     EVERYTHING,
-    FragmentKey,
     Grain,
     Hit,
     LexicalEntry,
     LexicalQuery,
-    Marker,
     Scope,
     Term,
 )
 
-# Entries of a granularity; below this number all entries with a query term are scored here, without LanceDB's
-# index. Measured on 4500 whole notes: 110 ms per query.
-EXACT_BELOW = 3_000
-FEWEST_CANDIDATES = 100
-_SCALAR_FROM = 10_000  # rows from which scalar indexes on scope columns pay off
+# Separates the parts of an entry. A letter that occurs in a single manuscript; it is removed from texts.
+BOUNDARY = "ꙮ"
+LONGEST_BEGINNING = 16  # letters; a longer prefix is cut, as it hardly ever begins two different words
+_SHORTEST_STEMMED = 3  # letters; FTS5's stemmer leaves shorter words unchanged, too
 
 
 class LanceLexicalIndex(LanceIndex):
     """
-    ``LexicalIndex`` in one table with a text column for each granularity.
+    ``LexicalIndex`` by LanceDB's full-text search, in one table with two text columns for each granularity.
 
-    A row fills the column of its granularity and leaves the others null. LanceDB keeps BM25 statistics per
-    column and ignores nulls, so every granularity has its own statistics. LanceDB receives folded and stemmed
-    words. Each distinct word also has a row of its own, for the lookup of prefixes.
-
-    A granularity with few entries is scored here exactly. In a larger one LanceDB finds the candidates that
-    are scored.
+    A row fills the columns of its granularity and leaves the others null. LanceDB has BM25 statistics for
+    each column and ignores nulls, so every granularity has its own statistics. The first column holds the
+    words, folded and stemmed here and split by LanceDB at spaces. The second holds the beginnings of these words,
+    because LanceDB has no prefix queries.
     """
 
     method = "lancedb"
-    table_name: ClassVar[str] = "stems"
-
-    def __init__(self, place: IndexPlace, *, exact_below: int = EXACT_BELOW) -> None:
-        self._exact_below = exact_below
-        self._outdated = set(Grain)  # granularities whose statistics may be outdated; at first unknown
-        self._known: tuple[int, Memo] = (-1, {})  # version of the table, and numbers about it
-        super().__init__(place)
+    table_name: ClassVar[str] = "words"
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
-        with self._changing() as changes:
-            for entry in entries:
-                changes.put(entry.key.document_id, pack(entry.key, entry.grain), _row(entry))
+        self._put(map(_row, entries))
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        if limit < 1:
-            return []
         table = self._latest()
         with translated(self._store.uri):
-            if table.count_rows(f"grain = '{grain.value}'") < self._exact_below:
-                return scored(table, query, grain, limit, condition(scope))
-            return self._found(table, query, grain, limit, scope)
+            question = self._question(table, query, grain)
+            if limit < 1 or question is None:
+                return []
+            search = table.search(question, query_type="fts").select(["document_id", "seq", "_score"])
+            if where := condition(scope):
+                search = search.where(where)
+            return best(search, limit, lambda row: float(row["_score"]))
 
     def count(self, grain: Grain) -> int:
         table = self._latest()
@@ -72,117 +65,130 @@ class LanceLexicalIndex(LanceIndex):
             return int(table.count_rows(f"grain = '{grain.value}'"))
 
     def holding(self, term: Term, grain: Grain) -> int:
-        looked_for = stemmed_term(term)
-        if looked_for is None:
-            return 0
         table = self._latest()
         with translated(self._store.uri):
-            return self._queries(table, grain).held(looked_for)
+            question = self._question(table, LexicalQuery((term,)), grain)
+            if question is None:
+                return 0
+            search = table.search(question, query_type="fts").select(["_score"])
+            return int(search.limit(table.count_rows() + 1).to_arrow().num_rows)
 
-    def _found(self, table: Any, query: LexicalQuery, grain: Grain, limit: int, scope: Scope) -> list[Hit]:
-        """Return LanceDB's candidates, more than *limit*, rescored and ordered by the formula."""
-        queries = self._queries(table, grain)
-        terms = queries.asked(query)
-        if not terms:
-            return []
-        question = queries.query(terms, every=query.every)
-        candidates = best(partial(_hits, table, question, condition(scope)), _wider(limit, terms))
-        if not candidates:
-            return []
-        idfs = {term: queries.idf(term) for term in terms}
-        return rescored(table, candidates, grain, idfs, queries.mean_size())[:limit]
-
-    def _queries(self, table: Any, grain: Grain) -> TermQueries:
-        if self._known[0] != table.version:
-            self._known = table.version, {}
-        return TermQueries(table, grain, self._known[1])
-
-    def _blank_schema(self) -> Any:
-        import pyarrow as pa
-
-        texts = [pa.field(str(name), pa.string()) for name in (*Grain, vocabulary.COLUMN)]
-        return pa.schema(
-            [*common_fields(), pa.field("grain", pa.string()), pa.field("size", pa.int64()), *texts]
+    def _question(self, table: Any, query: LexicalQuery, grain: Grain) -> Any | None:
+        """Return LanceDB's query for all terms or any of them; ``None`` if it can match nothing."""
+        fts = _query_module()
+        occur = fts.Occur.MUST if query.every else fts.Occur.SHOULD
+        operator = fts.FullTextOperator.AND if query.every else fts.FullTextOperator.OR
+        terms = sorted(
+            {(tuple(stemmed), term.prefix) for term in query.terms if (stemmed := stems(term.text))}
         )
+        # All words go into one match; LanceDB scores separate matches in full before it adds them.
+        words = {words[0] for words, prefix in terms if len(words) == 1 and not prefix}
+        beginnings = {words[0][:LONGEST_BEGINNING] for words, prefix in terms if len(words) == 1 and prefix}
+        parts = [
+            fts.MatchQuery(" ".join(sorted(texts)), column, operator=operator)
+            for texts, column in ((words, grain.value), (beginnings, _beginnings(grain)))
+            if texts
+        ]
+        for phrase, prefix in terms:
+            if len(phrase) > 1:
+                phrases = self._completions(table, phrase, grain) if prefix else [" ".join(phrase)]
+                if query.every and not phrases:
+                    return None
+                either = [(fts.Occur.SHOULD, fts.PhraseQuery(text, grain.value)) for text in phrases]
+                parts += [fts.BooleanQuery(either)] if either else []
+        return fts.BooleanQuery([(occur, part) for part in parts]) if parts else None
 
-    def _rows(self, rows: Sequence[Row]) -> Any:
+    def _completions(self, table: Any, words: tuple[str, ...], grain: Grain) -> list[str]:
+        """Return the phrases of entries that begin with *words*, of which the last one is a prefix."""
+        fts = _query_module()
+        first = fts.MatchQuery(
+            " ".join(sorted(set(words[:-1]))), grain.value, operator=fts.FullTextOperator.AND
+        )
+        last = fts.MatchQuery(words[-1][:LONGEST_BEGINNING], _beginnings(grain))
+        both = fts.BooleanQuery([(fts.Occur.MUST, first), (fts.Occur.MUST, last)])
+        search = table.search(both, query_type="fts").select([grain.value, "_score"])
+        texts = search.limit(table.count_rows() + 1).to_arrow()[grain.value].to_pylist()
+        phrase = re.compile(rf"(?<!\S){' '.join(words)}\S*")
+        return sorted({completion for text in texts for completion in phrase.findall(text)})
+
+    def _schema(self) -> Any:
         import pyarrow as pa
 
-        return pa.Table.from_pylist(rows, schema=self._blank_schema())
+        texts = [name for grain in Grain for name in (grain.value, _beginnings(grain))]
+        return pa.schema([*common_fields(), *(pa.field(name, pa.string()) for name in ("grain", *texts))])
 
-    def _prepare(self, table: Any) -> None:
-        indexed = {column for index in table.list_indices() for column in index.columns}
+    def _to_arrow(self, rows: Sequence[Row]) -> Any:
+        import pyarrow as pa
+
+        return pa.Table.from_pylist(rows, schema=self._schema())
+
+    def _create_indexes(self, table: Any, *, renew: bool = False) -> None:
+        from lancedb.index import FTS
+
+        # Rebuilding takes half the time of merging, and forgets the removed entries in the statistics.
+        present = set() if renew else {name for index in table.list_indices() for name in index.columns}
         for grain in Grain:
-            if grain.value not in indexed:
-                table.create_index(grain.value, config=_words_of_a_grain())
+            for column in {grain.value, _beginnings(grain)} - present:
+                config = FTS(
+                    with_position=column == grain.value,
+                    base_tokenizer="whitespace",
+                    max_token_length=None,
+                    lower_case=False,
+                    stem=False,
+                    ascii_folding=False,
+                    # The only stop word. Its position remains, so no phrase matches across it.
+                    remove_stop_words=True,
+                    custom_stop_words=[BOUNDARY],
+                )
+                table.create_index(column, config=config, replace=True)
 
-    def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:
-        self._outdated |= set(Grain) if removed else {Grain(row["grain"]) for row in rows}
-        words = vocabulary.unlisted(table, (row[row["grain"]] for row in rows))
-        super()._apply(table, removed, [*rows, *words], marker)
-
-    def _renew_indexes(self, table: Any, *, all_of_them: bool = False) -> None:
-        from lancedb.index import Bitmap, BTree
-
-        # Rebuilding takes half the time of merging the changes, and also removes deleted entries.
-        for grain in Grain if all_of_them else sorted(self._outdated):
-            table.create_index(grain.value, config=_words_of_a_grain(), replace=True)
-        self._outdated.clear()
-        if table.count_rows() >= _SCALAR_FROM:
-            table.create_index("collection", config=Bitmap(), replace=True)
-            table.create_index("authored_at", config=BTree(), replace=True)
-
-    def _unindexed(self, table: Any) -> int:
-        indexes = [table.index_stats(f"{grain.value}_idx") for grain in self._outdated]
-        return max((int(index.num_unindexed_rows) for index in indexes), default=0)
-
-    def _faults_of_search(self, table: Any) -> list[str]:
+    def _probe(self, table: Any) -> None:
         for grain in Grain:
-            self._found(table, LexicalQuery((Term("a"), Term("the"))), grain, 1, EVERYTHING)
-        return []
+            for term in (Term("a"), Term("a", prefix=True), Term("a the")):
+                question = self._question(table, LexicalQuery((term,)), grain)
+                table.search(question, query_type="fts").select(["_score"]).limit(1).to_arrow()
 
 
-def _wider(limit: int, terms: Sequence[StemmedTerm]) -> int:
-    """Return the number of candidates to rescore; LanceDB sums the words of a prefix differently."""
-    has_prefix = any(term.prefix for term in terms)
-    return max(FEWEST_CANDIDATES, 4 * limit if has_prefix else limit + limit // 2)
+def stems(text: str) -> list[str]:
+    """Return the words of *text* in order, folded and stemmed like those of the vault's own index."""
+    return [
+        word if len(word) < _SHORTEST_STEMMED else _stem(word)
+        for word in surfaces(text.replace(BOUNDARY, " "))
+    ]
 
 
 def _row(entry: LexicalEntry) -> Row:
+    title, text = stems(entry.title), stems(entry.text)
+    parts = [title] * (TITLE_WEIGHT if title else 0) + [text]
+    words = {word[:LONGEST_BEGINNING] for word in (*title, *text)}
     return {
-        "key": pack(entry.key, entry.grain),
-        "document_id": entry.key.document_id,
-        "seq": entry.key.seq,
-        "collection": entry.collection,
-        "authored_at": entry.authored_at,
+        **scope_columns(entry, entry.grain),
         "grain": entry.grain.value,
-        "size": len(stems(entry.title)) + len(stems(entry.text)),
-        entry.grain.value: written(entry.title, entry.text),
+        entry.grain.value: f" {BOUNDARY} ".join(" ".join(part) for part in parts),
+        _beginnings(entry.grain): " ".join(
+            sorted({word[:length] for word in words for length in range(1, len(word) + 1)})
+        ),
     }
 
 
-def _words_of_a_grain() -> Any:
-    from lancedb.index import FTS
-
-    return FTS(
-        with_position=True,
-        base_tokenizer="whitespace",
-        language="English",
-        max_token_length=None,
-        lower_case=False,
-        stem=False,
-        ascii_folding=False,
-        # The only stop word. Its position remains, so no phrase matches across it.
-        remove_stop_words=True,
-        custom_stop_words=[BOUNDARY],
-    )
+def _beginnings(grain: Grain) -> str:
+    """Return the column with the beginnings of the words of a granularity."""
+    return f"{grain.value}_beginnings"
 
 
-def _hits(table: Any, question: Any, where: str | None, limit: int) -> list[Hit]:
-    query = table.search(question, query_type="fts").select(["document_id", "seq", "_score"]).limit(limit)
-    if where:
-        query = query.where(where)
-    found = query.to_arrow()
-    columns = (found[name].to_pylist() for name in ("document_id", "seq", "_score"))
-    hits = [Hit(FragmentKey(number, seq), score) for number, seq, score in zip(*columns, strict=True)]
-    return sorted(hits, key=lambda hit: -hit.score)
+def _query_module() -> Any:
+    import lancedb.query
+
+    return lancedb.query  # untyped, because mypy takes optional fields of its classes for required ones
+
+
+@cache
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@cache
+def _stemmer() -> Any:
+    from snowballstemmer import stemmer
+
+    return stemmer("porter")

@@ -1,35 +1,53 @@
+"""The place of LanceDB tables, and the translation of LanceDB's errors."""
+
 from __future__ import annotations
 
+import os
+import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Thread
 from typing import Any, TypeVar
 
-from clawmem.adapters.lancedb.quick_table import quick_table
-from clawmem.adapters.lancedb.translation import translated
 from clawmem.ports.backend import IndexPlace
-from clawmem.ports.errors import BackendUnavailable, IndexUnavailable
+from clawmem.ports.errors import (
+    BackendUnavailable,
+    IndexBusy,
+    IndexDamaged,
+    IndexUnavailable,
+    VaultError,
+    VaultFull,
+)
 
-# seconds within which an object store must answer the first request, or it counts as unreachable
-ANSWER_WITHIN = 3.0
-_PASSED_ON = ("endpoint", "region", "access_key_id", "secret_access_key", "session_token", "allow_http")
-# After the first answer, failed requests are retried, but not for LanceDB's default of three minutes.
-_PATIENCE = {
+ANSWER_WITHIN = 3.0  # seconds in which an object store must answer the first request
+# Limits of later requests; LanceDB's default is three minutes.
+_TIMEOUTS = {
     "connect_timeout": "2s",
     "timeout": "10s",
     "client_max_retries": "2",
     "client_retry_timeout": "5s",
 }
+# LanceDB raises RuntimeError, ValueError or OSError for everything; only the message tells the cause.
+_ABSENT = re.compile(r"^Table '.*' was not found")
+_CONFLICT = re.compile(r"conflict|concurrent(ly)? (writer|modif)", re.IGNORECASE)
+_FULL = re.compile(r"no space left|storage full|quota exceeded", re.IGNORECASE)
+_UNAVAILABLE = re.compile(
+    r"RetryError|HttpError|error sending request|timed out|permission ?denied|unauthenticated|forbidden"
+    r"|status code: 5\d\d|\bstatus: (5\d\d|403|401)|connection (refused|reset)|too many open files",
+    re.IGNORECASE,
+)
+_SOURCE_LINE = re.compile(r",? ?/\S{1,300}?\.rs:\d+(:\d+)?")
+_LONGEST_REASON = 200  # characters of LanceDB's message
 
 Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class TableStore:
-    """Location of the tables of one generation of an index, with the options to open it."""
+    """A folder or an object store with the tables of one generation of an index."""
 
     uri: str
     options: Mapping[str, str] = field(default_factory=dict)
@@ -45,88 +63,97 @@ class TableStore:
         Return a connection of LanceDB.
 
         Raises:
-            BackendUnavailable, IndexUnavailable, IndexDamaged.
+            BackendUnavailable: the package `lancedb` is not installed.
+            IndexUnavailable: the store does not answer.
         """
-        engine = _engine()
-        return self.reached(lambda: engine.connect(self.uri, storage_options=dict(self.options) or None))
+        # LanceDB logs to standard error by default, which belongs to the user; errors are raised as exceptions.
+        os.environ.setdefault("LANCEDB_LOG", "error")
+        try:
+            import lancedb
+        except ModuleNotFoundError as error:
+            raise BackendUnavailable("lancedb", extra="lancedb") from error
+        return self.ask(lambda: lancedb.connect(self.uri, storage_options=dict(self.options) or None))
 
-    def reached(self, call: Callable[[], Answer]) -> Answer:
+    def ask(self, request: Callable[[], Answer]) -> Answer:
         """
-        Return the result of *call*, a short request that comes before longer ones and must answer in time.
+        Return the answer to *request*, a short one that comes before longer ones and writes nothing.
 
-        LanceDB retries a hanging store for half a minute, so the caller waits only `answer_within` seconds.
-        Such a request writes nothing, and a later result is discarded.
+        LanceDB repeats requests to a hanging store for half a minute; the caller waits `answer_within` seconds.
         """
         with translated(self.uri):
             if not self.is_remote:
-                return call()
+                return request()
+            answer: Future[Answer] = Future()
+
+            def run() -> None:
+                try:
+                    answer.set_result(request())
+                except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
+                    answer.set_exception(error)
+
+            # A daemon thread, unlike one of a pool, does not keep the process alive while the store hangs.
+            Thread(target=run, name="lancedb-request", daemon=True).start()
             try:
-                return _run_in_thread(call).result(self.answer_within)
+                return answer.result(self.answer_within)
             except TimeoutError as error:
                 reason = f"no good answer within {self.answer_within:g} seconds"
                 raise IndexUnavailable(self.uri, reason) from error
 
-    def table(self, name: str) -> Any:
-        """Open the table of that name at its latest version; raise `IndexDamaged` if there is no usable one."""
-        connection = self.connect()
-        return self.reached(lambda: connection.open_table(name))
-
-    def table_to_read(self, name: str) -> Any:
-        """Open the table for reading, without LanceDB's package if possible."""
-        if self.is_remote:
-            return self.table(name)
-        with translated(self.uri):
-            return quick_table(self.uri, name) or self.table(name)
-
-    def exists(self) -> bool:
-        """Whether the tables may exist; for an object store this is always true, because only a request can tell."""
-        return self.is_remote or Path(self.uri).is_dir()
-
-    def discard(self, names: tuple[str, ...]) -> None:
-        """Delete the tables of these names permanently, even if they are damaged."""
+    def discard(self, *tables: str) -> None:
+        """Delete these tables permanently, even if they are damaged."""
         if not self.is_remote:
             shutil.rmtree(self.uri, ignore_errors=True)
             return
         connection = self.connect()
-        for name in names:
+        for name in tables:
             with translated(self.uri):
                 connection.drop_table(name, ignore_missing=True)
 
 
-def store_of(place: IndexPlace) -> TableStore:
-    """Return the store of *place*: its folder, or its name below the ``uri`` of its options."""
+def store_at(place: IndexPlace) -> TableStore:
+    """
+    Return the store of *place*: its folder, or its name below the ``uri`` of its options.
+
+    ``timeout`` is `TableStore.answer_within`; all other options are passed to LanceDB.
+    """
     options = place.options
     if not options.get("uri"):
         return TableStore(place.folder)
     uri = f"{options['uri'].rstrip('/')}/{place.name}"
-    passed_on = {name: options[name] for name in _PASSED_ON if options.get(name)}
-    if passed_on.get("endpoint", "").startswith("http://"):
-        passed_on.setdefault("allow_http", "true")
-    within = float(options.get("timeout") or ANSWER_WITHIN)
-    return TableStore(uri, {**_PATIENCE, **passed_on} if "://" in uri else {}, within)
+    if "://" not in uri:
+        return TableStore(uri)
+    storage = _TIMEOUTS | {name: value for name, value in options.items() if name not in ("uri", "timeout")}
+    if storage.get("endpoint", "").startswith("http://"):
+        storage.setdefault("allow_http", "true")
+    return TableStore(uri, storage, float(options.get("timeout") or ANSWER_WITHIN))
 
 
-def _engine() -> Any:
-    import os
+def is_absence(error: BaseException) -> bool:
+    """Whether *error* says that the table does not exist, as opposed to a damaged table."""
+    return bool(_ABSENT.search(str(error.__cause__ or error)))
 
-    # LanceDB logs to standard error by default, which belongs to the user; errors are raised as exceptions.
-    os.environ.setdefault("LANCEDB_LOG", "error")
+
+@contextmanager
+def translated(uri: str) -> Iterator[None]:
+    """Raise LanceDB's errors inside the block as errors of the ports, for the tables at *uri*."""
     try:
-        import lancedb
-    except ModuleNotFoundError as error:
-        raise BackendUnavailable("lancedb", extra="lancedb") from error
-    return lancedb
+        yield
+    except VaultError:
+        raise
+    except (RuntimeError, ValueError, OSError) as error:
+        raise _port_error(uri, str(error)) from error
+    except BaseException as error:
+        # LanceDB panics on invalid bytes; one of the two exceptions does not derive from Exception.
+        if type(error).__name__ not in ("RustPanic", "PanicException"):
+            raise
+        raise IndexDamaged(uri, "its files are damaged") from error
 
 
-def _run_in_thread(call: Callable[[], Answer]) -> Future[Answer]:
-    # Unlike the threads of a pool, a daemon thread does not keep the process alive while the store hangs.
-    future: Future[Answer] = Future()
-
-    def ask() -> None:
-        try:
-            future.set_result(call())
-        except BaseException as error:  # noqa: BLE001 - raised again in the waiting thread
-            future.set_exception(error)
-
-    Thread(target=ask, name="lancedb-reach", daemon=True).start()
-    return future
+def _port_error(uri: str, message: str) -> VaultError:
+    if _CONFLICT.search(message):
+        return IndexBusy(uri)
+    if _FULL.search(message):
+        return VaultFull(uri)
+    reason = " ".join(_SOURCE_LINE.sub("", message).split())
+    reason = reason if len(reason) <= _LONGEST_REASON else reason[:_LONGEST_REASON] + "…"
+    return (IndexUnavailable if _UNAVAILABLE.search(message) else IndexDamaged)(uri, reason)

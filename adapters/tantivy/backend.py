@@ -16,10 +16,10 @@ def open_lexical(place: IndexPlace) -> LexicalIndex:
     """
     try:
         from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
-    except ModuleNotFoundError as missing:
-        if missing.name != "tantivy":
+    except ModuleNotFoundError as error:
+        if error.name != "tantivy":
             raise
-        raise BackendUnavailable("tantivy", extra="tantivy") from missing
+        raise BackendUnavailable("tantivy", extra="tantivy") from error
     return TantivyLexicalIndex(place.folder, read_only=place.read_only)
 
 

@@ -3,27 +3,29 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass, field
 from json import JSONDecodeError
 from pathlib import Path
-from typing import Any
 
-from clawmem.adapters.tantivy.changes import PendingChanges, best
-from clawmem.adapters.tantivy.grain import GrainIndex, GrainWriter
-from clawmem.adapters.tantivy.query_builder import QueryBuilder, within
-from clawmem.adapters.tantivy.soundness import file_faults, ranking_faults
-from clawmem.ports.errors import (
-    ClawmemError,
-    IndexBusy,
-    IndexDamaged,
-    IndexUnavailable,
-    InvalidInput,
-    VaultReadOnly,
-)
+from clawmem.adapters.tantivy.grain import GrainIndex, GrainWriter, best
+from clawmem.adapters.tantivy.query_builder import QueryBuilder
+from clawmem.ports.errors import ClawmemError, IndexDamaged, IndexUnavailable, InvalidInput, VaultReadOnly
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
 PATIENCE_S = 10.0
+_MARKER = "marker.json"
+_NEXT_MARKER = "marker.json.next"
+
+
+@dataclass(slots=True)
+class Changes:
+    """The changes of one commit, to be applied in this order: clear, remove documents, add entries."""
+
+    clear: bool = False
+    removed: set[int] = field(default_factory=set)
+    entries: dict[int, dict[tuple[Grain, int], LexicalEntry]] = field(default_factory=dict)  # by document
 
 
 class TantivyLexicalIndex:
@@ -32,6 +34,11 @@ class TantivyLexicalIndex:
 
     The changes of a block are collected and passed to tantivy at its end, so the write lock is held only for
     the commit. Each search uses a view of the last commit, so several threads can share one handle.
+
+    Each granularity commits separately, so their common marker is a file that is replaced atomically after
+    the last of these commits: if the process dies in between, some granularities are ahead of the marker and
+    none is behind, and changes after the marker can safely be applied again. The marker file also contains
+    the commit number of each granularity, which reveals one that was restored or lost since.
     """
 
     method = "tantivy"
@@ -48,75 +55,95 @@ class TantivyLexicalIndex:
             IndexUnavailable: the operating system refuses access. Reading also needs permission to lock
                 files.
         """
-        self._folder = folder
+        self._folder = Path(folder)
         self._read_only = read_only
         self._patience_s = patience_s
-        self._pending: PendingChanges | None = None
-        root = Path(folder)
-        self._marker = MarkerFile(root)
+        self._changes: Changes | None = None
         with translated(folder):
-            refuse_others(root, may_make=not read_only)
-            self._grains = {grain: open_grain(root / grain, may_make=not read_only) for grain in Grain}
+            if self._folder.exists():
+                names = {path.name for path in self._folder.iterdir()}
+                if others := sorted(names - {*Grain, _MARKER, _NEXT_MARKER}):
+                    raise IndexDamaged(folder, f"it contains other files ({others[0]})")
+            elif read_only:
+                raise IndexDamaged(folder, "it is missing")
+            self._grains = {
+                grain: GrainIndex(self._folder / grain, may_create=not read_only) for grain in Grain
+            }
 
     # -- writing ------------------------------------------------------------------------------------
 
     @contextmanager
     def committing(self, marker: Marker | None = None) -> Iterator[None]:
-        with self._block(marker):
+        if self._read_only:
+            raise VaultReadOnly(str(self._folder))
+        if self._changes is not None:
+            raise RuntimeError("A commit is open already; committing() is not reentrant.")
+        self._changes = Changes()
+        try:
             yield
+            changes = self._changes
+        finally:
+            self._changes = None
+        with translated(str(self._folder)):
+            self._commit(changes, marker)
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
-        with self._change() as pending:
-            pending.put(entries)
+        with self._change():
+            assert self._changes is not None
+            for entry in entries:
+                document = self._changes.entries.setdefault(entry.key.document_id, {})
+                document[entry.grain, entry.key.seq] = entry
 
     def remove(self, document_id: int) -> None:
-        with self._change() as pending:
-            pending.remove(document_id)
+        with self._change():
+            assert self._changes is not None
+            self._changes.removed.add(document_id)
+            self._changes.entries.pop(document_id, None)
 
     def clear(self) -> None:
-        with self._change() as pending:
-            pending.clear()
+        with self._change():
+            self._changes = Changes(clear=True)
 
     def optimize(self) -> None:
         """Run due merges, and delete files left by a killed process."""
-        self._refuse_reader()
-        with translated(self._folder), self._writers(Grain) as writers:
+        if self._read_only:
+            raise VaultReadOnly(str(self._folder))
+        with translated(str(self._folder)), self._writers(Grain) as writers:
             for writer in writers.values():
-                writer.tidy()
+                writer.commit()
 
     # -- reading ------------------------------------------------------------------------------------
 
     def search(self, query: LexicalQuery, grain: Grain, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
         if limit < 1:
             return []
-        with translated(self._folder):
+        with translated(str(self._folder)):
             searcher = self._grains[grain].searcher()
-            asked = QueryBuilder(searcher).query(query)
-            return [] if asked is None else best(searcher, within(asked, scope), limit)
+            question = QueryBuilder(searcher).query(query, scope)
+            return [] if question is None else best(searcher, question, limit)
 
     def count(self, grain: Grain) -> int:
-        with translated(self._folder):
+        with translated(str(self._folder)):
             return self._grains[grain].searcher().num_docs
 
     def holding(self, term: Term, grain: Grain) -> int:
-        with translated(self._folder):
+        with translated(str(self._folder)):
             return QueryBuilder(self._grains[grain].searcher()).holding(term)
 
     def marker(self) -> Marker | None:
-        with translated(self._folder):
-            written = self._marker.read()
-            if written is None or self._behind(written[1]):
-                return None
-            return written[0]
-
-    # -- maintenance ------------------------------------------------------------------------------------
+        with translated(str(self._folder)):
+            marker, commits = self._stored_marker()
+            return None if self._older_than(commits) else marker
 
     def faults(self) -> list[str]:
-        root = Path(self._folder)
         try:
-            with translated(self._folder):
-                spoilt = [fault for grain in Grain for fault in file_faults(root / grain)]
-                return [*ranking_faults(), *spoilt, *self._marker_faults()]
+            with translated(str(self._folder)):
+                _, commits = self._stored_marker()
+                older = [
+                    f"the grain {g.value!r} is older than the index's marker"
+                    for g in self._older_than(commits)
+                ]
+                return older or [fault for index in self._grains.values() for fault in index.faults()]
         except IndexDamaged as error:
             return [error.reason]
 
@@ -126,94 +153,67 @@ class TantivyLexicalIndex:
 
     # -- helpers ----------------------------------------------------------------------------------------
 
-    def _change(self) -> AbstractContextManager[PendingChanges]:
-        return self._block(None) if self._pending is None else nullcontext(self._pending)
+    def _change(self) -> AbstractContextManager[None]:
+        """Return the open block, or a new one for a single change."""
+        return self.committing() if self._changes is None else nullcontext()
 
-    @contextmanager
-    def _block(self, marker: Marker | None) -> Iterator[PendingChanges]:
-        self._refuse_reader()
-        if self._pending is not None:
-            raise RuntimeError("A commit is open already; committing() is not reentrant.")
-        self._pending = pending = PendingChanges()
-        try:
-            yield pending
-        finally:
-            self._pending = None
-        with translated(self._folder):
-            self._commit(pending, marker)
-
-    def _commit(self, pending: PendingChanges, marker: Marker | None) -> None:
-        changes = {grain: change for grain in Grain if (change := pending.of(grain))}
-        if not changes and marker is None:
-            return
+    def _commit(self, changes: Changes, marker: Marker | None) -> None:
+        entries: dict[Grain, list[LexicalEntry]] = {grain: [] for grain in Grain}
+        for document in changes.entries.values():
+            for (grain, _), entry in document.items():
+                entries[grain].append(entry)
         # With a marker all granularities are locked, so that no other commit comes between the first commit
         # and the marker.
-        with self._writers(Grain if marker else changes) as writers:
-            for grain, change in changes.items():
-                writers[grain].stage(change)
-            if pending.cleared or (marker is not None and self._goes_back(marker)):
+        is_everywhere = bool(changes.clear or changes.removed or marker)
+        grains = [grain for grain in Grain if is_everywhere or entries[grain]]
+        with self._writers(grains) as writers:
+            staged = [
+                writer
+                for grain, writer in writers.items()
+                if writer.stage(entries[grain], changes.removed, clear=changes.clear)
+            ]
+            old, _ = self._stored_marker()
+            goes_back = old and marker and (old.vault != marker.vault or old.seq > marker.seq)
+            if changes.clear or goes_back:
                 # between the commits of two granularities the marker would claim too much
-                self._marker.withdraw()
-            for grain in changes:
-                writers[grain].commit()
+                (self._folder / _MARKER).unlink(missing_ok=True)
+                _sync(self._folder)
+            for writer in staged:
+                writer.commit()
             if marker is not None:
-                self._marker.write(marker, {grain: part.commits() for grain, part in self._grains.items()})
+                self._store_marker(marker)
 
     @contextmanager
     def _writers(self, grains: Iterable[Grain]) -> Iterator[dict[Grain, GrainWriter]]:
         # All processes lock in the order of Grain, which prevents deadlocks.
-        with ExitStack() as held:
-            try:
-                writers = {
-                    grain: held.enter_context(self._grains[grain].writing(self._patience_s))
-                    for grain in grains
-                }
-            except IndexBusy:
-                raise IndexBusy(self._folder) from None
-            yield writers
+        with ExitStack() as locks:
+            yield {
+                grain: locks.enter_context(self._grains[grain].writing(self._patience_s)) for grain in grains
+            }
 
-    def _refuse_reader(self) -> None:
-        if self._read_only:
-            raise VaultReadOnly(self._folder)
+    def _stored_marker(self) -> tuple[Marker | None, dict[Grain, int]]:
+        """Return the marker, and the commit number of each granularity when it was stored."""
+        try:
+            content = json.loads((self._folder / _MARKER).read_bytes())
+            commits = {Grain(name): int(number) for name, number in content["commits"].items()}
+            return Marker(**content["marker"]), commits
+        except FileNotFoundError:
+            return None, {}
+        except (ValueError, TypeError, LookupError, AttributeError) as error:
+            raise IndexDamaged(str(self._folder), "its marker makes no sense") from error
 
-    def _goes_back(self, marker: Marker) -> bool:
-        written = self._marker.read()
-        return written is not None and (written[0].vault != marker.vault or written[0].seq > marker.seq)
+    def _store_marker(self, marker: Marker) -> None:
+        commits = {grain: index.commits() for grain, index in self._grains.items()}
+        with (self._folder / _NEXT_MARKER).open("w", encoding="utf-8") as file:
+            json.dump({"marker": marker._asdict(), "commits": commits}, file)
+            file.flush()
+            os.fsync(file.fileno())
+        (self._folder / _NEXT_MARKER).replace(self._folder / _MARKER)
+        _sync(self._folder)
 
-    def _behind(self, commits: dict[Grain, int]) -> list[Grain]:
-        """Return granularities with fewer commits than the marker records, because they were restored or rebuilt."""
-        return [grain for grain, part in self._grains.items() if part.commits() < commits.get(grain, 0)]
-
-    def _marker_faults(self) -> list[str]:
-        written = self._marker.read()
-        behind = self._behind(written[1]) if written else []
-        return [f"the grain {grain.value!r} is older than the index's marker" for grain in behind]
-
-
-def refuse_others(root: Path, *, may_make: bool) -> None:
-    """Raise an error unless *root* is an index, a partly created index, or does not exist."""
-    if not root.exists():
-        if may_make:
-            return
-        raise IndexDamaged(str(root), "it is missing")
-    if not root.is_dir():
-        raise IndexDamaged(str(root), "it is not a folder")
-    ours = {*Grain, *MarkerFile.names}
-    others = sorted(path.name for path in root.iterdir() if path.name not in ours)
-    if others:
-        raise IndexDamaged(str(root), f"it contains other files ({others[0]})")
-
-
-def open_grain(folder: Path, *, may_make: bool) -> GrainIndex:
-    """Open the index in *folder*; create it if it does not exist and *may_make* is true."""
-    is_made = (folder / "meta.json").exists()
-    # A process that dies while creating an index leaves files whose names begin with a dot.
-    if not is_made and not may_make:
-        raise IndexDamaged(str(folder), "it is missing")
-    if not is_made and folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):
-        raise IndexDamaged(str(folder), "its list of files is missing")
-    folder.mkdir(parents=True, exist_ok=True)
-    return GrainIndex(folder)
+    def _older_than(self, commits: dict[Grain, int]) -> list[Grain]:
+        """Return granularities with fewer commits than that, because they were restored or rebuilt."""
+        return [grain for grain, index in self._grains.items() if index.commits() < commits.get(grain, 0)]
 
 
 # tantivy raises ValueError for everything, including invalid arguments; these messages are about its files.
@@ -222,12 +222,11 @@ _FILES = re.compile(
 )
 # An error of the operating system may be temporary, except "not found" (code 2).
 _REFUSED = re.compile(r'Os \{ code: (?!2,)\d{1,9}.{0,200}?message: "(?P<reason>[^"]+)"')
-_OTHER_SCHEMA = "schema does not match"
 
 
 @contextmanager
-def translated(place: str) -> Iterator[None]:
-    """Raise tantivy's errors inside the block as errors of the ports, for the index at *place*."""
+def translated(folder: str) -> Iterator[None]:
+    """Raise tantivy's errors inside the block as errors of the ports, for the index in *folder*."""
     try:
         yield
     except ClawmemError:
@@ -237,90 +236,31 @@ def translated(place: str) -> Iterator[None]:
             "INVALID_INPUT", "The text holds half a character. Give it as valid Unicode."
         ) from error
     except (JSONDecodeError, UnicodeDecodeError) as error:
-        raise IndexDamaged(place, "one of its files is not valid JSON") from error
-    except ValueError as error:
-        if not _FILES.search(str(error)):
-            raise
-        raise _explained(place, str(error)) from error
+        raise IndexDamaged(folder, "one of its files is not valid JSON") from error
     except FileNotFoundError as error:
-        raise IndexDamaged(place, "one of its files is missing") from error
+        raise IndexDamaged(folder, "one of its files is missing") from error
+    except NotADirectoryError as error:
+        raise IndexDamaged(folder, "it is not a folder") from error
     except OSError as error:
-        raise IndexUnavailable(place, error.strerror or str(error)) from error
+        raise IndexUnavailable(folder, error.strerror or str(error)) from error
     except BaseException as error:
-        # A panic of tantivy on invalid bytes, which does not derive from Exception.
-        if type(error).__name__ != "PanicException":
+        # tantivy panics on invalid bytes, which raises an exception that does not derive from Exception.
+        is_about_files = isinstance(error, ValueError) and _FILES.search(str(error))
+        if not is_about_files and type(error).__name__ != "PanicException":
             raise
-        raise _explained(place, str(error)) from error
+        if refused := _REFUSED.search(str(error)):
+            raise IndexUnavailable(folder, refused["reason"]) from error
+        if "schema does not match" in str(error):
+            raise IndexDamaged(folder, "another version of clawmem wrote it") from error
+        first_line = str(error).partition("\n")[0]
+        raise IndexDamaged(folder, f"its files are damaged ({first_line[:200]})") from error
 
 
-def _explained(place: str, said: str) -> ClawmemError:
-    if refused := _REFUSED.search(said):
-        return IndexUnavailable(place, refused["reason"])
-    if _OTHER_SCHEMA in said:
-        return IndexDamaged(place, "another version of clawmem wrote it")
-    first_line, _, _ = said.partition("\n")
-    return IndexDamaged(place, f"its files are damaged ({first_line[:200]})")
-
-
-class MarkerFile:
-    """
-    The common marker of the indexes of all four granularities.
-
-    Each granularity commits separately, so the marker cannot be part of these commits. It is replaced
-    atomically after the last of them: if the process dies in between, some granularities are ahead of the
-    marker and none is behind, and changes after the marker can safely be applied again. The marker file also
-    records the commit number of each granularity, which reveals one that was restored or lost since.
-
-    The file lies outside the folders of the granularities, where tantivy would count it as an entry.
-    """
-
-    names = ("marker.json", "marker.json.next")
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / self.names[0]
-        self._next = folder / self.names[1]
-
-    def read(self) -> tuple[Marker, dict[Grain, int]] | None:
-        """
-        Return the marker and the commit number of each granularity, or ``None`` if there is none.
-
-        Raises:
-            IndexDamaged: the file is no marker.
-        """
+def _sync(folder: Path) -> None:
+    """Write the names in *folder* to the disk, so that they survive a power failure."""
+    with suppress(OSError):  # Windows opens no folder, and does this by itself
+        handle = os.open(folder, os.O_RDONLY)
         try:
-            return _parsed(json.loads(self._path.read_bytes()))
-        except FileNotFoundError:
-            return None
-        except (ValueError, TypeError, LookupError, AttributeError) as error:
-            raise IndexDamaged(str(self._path.parent), "its marker makes no sense") from error
-
-    def write(self, marker: Marker, commits: Mapping[Grain, int]) -> None:
-        """Replace the marker durably."""
-        text = json.dumps({"marker": marker._asdict(), "commits": dict(commits)})
-        with self._next.open("w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        self._next.replace(self._path)
-        _keep_name(self._path.parent)
-
-    def withdraw(self) -> None:
-        """Delete the marker durably."""
-        self._path.unlink(missing_ok=True)
-        _keep_name(self._path.parent)
-
-
-def _parsed(written: Any) -> tuple[Marker, dict[Grain, int]]:
-    commits = {Grain(name): int(number) for name, number in written["commits"].items()}
-    return Marker(**written["marker"]), commits
-
-
-def _keep_name(folder: Path) -> None:
-    # A new name survives a power failure only after its folder is synced; Windows does that automatically.
-    if os.name == "nt":
-        return
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -12,35 +12,15 @@ from index_vaults import truncate
 from programs import run_program
 
 from clawmem.adapters.lancedb.backend import BACKEND
-from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
-from clawmem.adapters.lancedb.store import store_of
-from clawmem.adapters.lancedb.term_queries import WORDS_OF_A_PREFIX
+from clawmem.adapters.lancedb.lexical_index import BOUNDARY, LanceLexicalIndex
+from clawmem.adapters.lancedb.store import store_at
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.adapters.lancedb.vocabulary import BOUNDARY
 from clawmem.contracts.samples import all_of, any_of, entry, unit_vector
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BackendUnavailable, IndexDamaged, VaultReadOnly
-from clawmem.ports.records import FragmentKey, Grain, LexicalEntry, LexicalQuery, Term, VectorEntry
+from clawmem.ports.records import Grain, LexicalEntry, LexicalQuery, Term
 
 EAST = unit_vector(1, 0, 0)
-
-# Searches as a process of its own, and says whether the engine's package was imported for that.
-READ = """
-import sys
-from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
-from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.contracts.samples import any_of, unit_vector
-from clawmem.ports.backend import IndexPlace
-from clawmem.ports.records import Grain, Term
-
-place, exact_below = IndexPlace(sys.argv[1], "generation-1", read_only=True), int(sys.argv[2])
-index = LanceLexicalIndex(place, exact_below=exact_below)
-for asked in ("budget", Term("budg", prefix=True), "budget spring"):
-    print(*(hit.key.document_id for hit in index.search(any_of(asked), Grain.PASSAGE, 5)))
-print(index.holding(Term("budg", prefix=True), Grain.PASSAGE), index.holding(Term("spring"), Grain.PASSAGE))
-vectors = LanceVectorIndex(place, exact_below=exact_below)
-print(*(hit.key.document_id for hit in vectors.search(unit_vector(1, 0, 0), 5)), "lancedb" in sys.modules)
-"""
 
 
 @pytest.fixture
@@ -96,30 +76,6 @@ class TestOpening:
             with pytest.raises(VaultReadOnly):
                 change()
 
-    @pytest.mark.parametrize("exact_below", [0, 100])
-    def test_reading_does_without_the_package(
-        self, place: IndexPlace, lexical: LanceLexicalIndex, exact_below: int
-    ) -> None:
-        """A process that only searches imports none of the package, whoever scores, and finds what others find."""
-        lexical.put([entry(1, "budget"), entry(2, "budget spring")])
-        LanceVectorIndex(place).put([VectorEntry(FragmentKey(3, 0), EAST)])
-
-        told = run_program(READ, place.folder, exact_below).stdout
-
-        assert told.splitlines() == ["1 2", "1 2", "2", "2 1", "3 False"]
-
-    def test_reading_without_the_compiled_module(
-        self, place: IndexPlace, lexical: LanceLexicalIndex, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Where that module is not as expected, the package reads."""
-        lexical.put([entry(1, "budget")])
-        monkeypatch.setattr("clawmem.adapters.lancedb.quick_table._compiled_module", lambda: object())
-
-        reader = LanceLexicalIndex(place._replace(read_only=True))
-
-        assert type(reader._table).__module__.startswith("lancedb")
-        assert reader.count(Grain.PASSAGE) == 1
-
     def test_a_half_made_table_is_made_anew(self, place: IndexPlace) -> None:
         """What a kill left of making the table, a folder without a version, is no obstacle."""
         Path(place.folder, f"{LanceLexicalIndex.table_name}.lance", "_versions").mkdir(parents=True)
@@ -137,7 +93,7 @@ class TestOpening:
             "region": "here",
             "timeout": "1.5",
         }
-        store = store_of(IndexPlace(str(tmp_path), "words-7", options=options))
+        store = store_at(IndexPlace(str(tmp_path), "words-7", options=options))
 
         assert (store.uri, store.is_remote, store.answer_within) == ("s3://bucket/team/words-7", True, 1.5)
         assert store.options["endpoint"] == options["endpoint"]
@@ -167,61 +123,33 @@ class TestOpening:
 
 
 class TestWords:
-    @pytest.mark.parametrize("exact_below", [0, 100])
-    def test_the_end_of_an_identifier(self, place: IndexPlace, exact_below: int) -> None:
-        """A name of several parts is found by its beginning, in a small table and by the engine's own index."""
-        index = LanceLexicalIndex(place, exact_below=exact_below)
-        index.put([entry(1, "st-app-14 restarted"), entry(2, "st-app-2"), entry(3, "app-14 of st")])
+    def test_the_end_of_an_identifier(self, lexical: LanceLexicalIndex) -> None:
+        """A name of several parts is found by its beginning."""
+        lexical.put([entry(1, "st-app-14 restarted"), entry(2, "st-app-2"), entry(3, "app-14 of st")])
 
-        hits = index.search(any_of(Term("st-app-1", prefix=True)), Grain.PASSAGE, 9)
+        hits = lexical.search(any_of(Term("st-app-1", prefix=True)), Grain.PASSAGE, 9)
 
         assert [hit.key.document_id for hit in hits] == [1]
-        assert index.holding(Term("st-app", prefix=True), Grain.PASSAGE) == 2
+        assert lexical.holding(Term("st-app", prefix=True), Grain.PASSAGE) == 2
 
-    @pytest.mark.parametrize("exact_below", [0, 100])
-    def test_a_prefix_is_one_term(self, place: IndexPlace, exact_below: int) -> None:
-        """Its words together have one rarity: a rare word that begins so is not worth more than a frequent one."""
-        index = LanceLexicalIndex(place, exact_below=exact_below)
-        index.put([entry(number, "compact") for number in range(1, 9)])
-        index.put([entry(9, "compass"), entry(10, "harbour")])
+    def test_a_prefix_is_one_term(self, lexical: LanceLexicalIndex) -> None:
+        """The words that begin with a prefix have one rarity: a rare one counts no more than a frequent one."""
+        lexical.put([entry(number, "compact") for number in range(1, 9)])
+        lexical.put([entry(9, "compass"), entry(10, "harbour")])
 
-        hits = index.search(any_of(Term("comp", prefix=True)), Grain.PASSAGE, 9)
+        hits = lexical.search(any_of(Term("compa", prefix=True)), Grain.PASSAGE, 9)
 
         assert [hit.key.document_id for hit in hits] == list(range(1, 10))
-        assert hits[0].score == pytest.approx(hits[-1].score)
 
-    @pytest.mark.parametrize(
-        "asked", [any_of("budget"), any_of(Term("bu", prefix=True), "spring"), all_of("spring", "bumper")]
-    )
-    def test_small_and_large(self, place: IndexPlace, tmp_path: Path, asked: LexicalQuery) -> None:
-        """Found here or by the engine, the best ones and their scores are the same, with titles and prefixes, too."""
-        texts = [
-            f"{'budget ' * (number % 4)}{'bumper ' * (number % 3)}spring {'filler ' * (number % 7)}"
-            for number in range(1, 40)
-        ]
-        entries = [entry(n, text, title="spring budget" * (n % 2)) for n, text in enumerate(texts, 1)]
-        found = []
-        for exact_below in (0, 100):
-            where = place._replace(folder=str(tmp_path / str(exact_below)))
-            index = LanceLexicalIndex(where, exact_below=exact_below)
-            index.put(entries)
-            found.append(index.search(asked, Grain.PASSAGE, 5))
+    @pytest.mark.parametrize("every", [True, False])
+    def test_a_long_prefix(self, lexical: LanceLexicalIndex, every: bool) -> None:
+        """A prefix longer than the stored beginnings finds the words that begin with it, alone and in a phrase."""
+        name = "d2f80c1b7a9e4433" + "0f1e2d3c"
+        lexical.put([entry(1, f"commit {name}99"), entry(2, "commit d2f8"), entry(3, "harbour")])
 
-        assert [hit.key for hit in found[0]] == [hit.key for hit in found[1]] != []
-        assert [hit.score for hit in found[0]] == pytest.approx([hit.score for hit in found[1]])
-
-    @pytest.mark.parametrize("words", [WORDS_OF_A_PREFIX - 1, WORDS_OF_A_PREFIX + 20])
-    def test_a_prefix_of_many_words(self, place: IndexPlace, words: int) -> None:
-        """Each is found while they are no more than can be asked for one by one, the frequent ones beyond."""
-        index = LanceLexicalIndex(place, exact_below=0)
-        index.put([entry(number, f"b{number}") for number in range(words)])
-        index.put([entry(1000 + number, "bfrequent") for number in range(50)])
-
-        hits = index.search(any_of(Term("b", prefix=True)), Grain.PASSAGE, 1000)
-
-        found = {hit.key.document_id for hit in hits}
-        assert {1000 + number for number in range(50)} <= found
-        assert len(found) - 50 == min(words, WORDS_OF_A_PREFIX - 1)
+        for text in (name, f"commit {name}"):
+            query = LexicalQuery((Term(text, prefix=True),), every=every)
+            assert [hit.key.document_id for hit in lexical.search(query, Grain.PASSAGE, 9)] == [1]
 
     def test_the_boundary_is_no_word(self, lexical: LanceLexicalIndex) -> None:
         """The sign between title and text is never found, nor does one in a text keep others from being found."""
@@ -245,7 +173,7 @@ class TestWords:
     ) -> None:
         """Between two rounds of upkeep new entries are found, and removed ones are not."""
         lexical.put(made_up(range(2100), seed=3))
-        monkeypatch.setattr(lexical, "_maintain", lambda: None)
+        monkeypatch.setattr(lexical, "_optimize_if_due", lambda: None)
 
         lexical.put([entry(5000, "nightingale")])
         lexical.put([entry(5001, "nightingale"), entry(7, "nightingale")])

@@ -146,7 +146,7 @@ class TestUpkeep:
         monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         """After a hundred commits the table is in few fragments, and versions whose time is over are gone."""
-        monkeypatch.setattr(derived_index, "KEPT", timedelta(milliseconds=1))
+        monkeypatch.setattr(derived_index, "KEEP_VERSIONS", timedelta(milliseconds=1))
         index = kind(place)
 
         for number in range(100):
@@ -178,7 +178,7 @@ class TestDamage:
         truncate(Path(place.folder), part)
 
         with pytest.raises(IndexDamaged, match="clawmem rebuild"):
-            LanceLexicalIndex(place, exact_below=0).search(any_of("budget"), Grain.PASSAGE, 5)
+            LanceLexicalIndex(place).search(any_of("budget"), Grain.PASSAGE, 5)
 
     def test_a_broken_table_of_vectors(self, place: IndexPlace) -> None:
         """The same of vectors; and it is named among the faults."""
@@ -214,12 +214,12 @@ class TestDamage:
             LanceLexicalIndex(place)
 
     def test_entries_that_are_there_twice(self, place: IndexPlace, lexical: LanceLexicalIndex) -> None:
-        """Rows that two writers at once may leave are named among the faults: here an entry and its word."""
+        """Rows that two writers at once may leave are named among the faults."""
         lexical.put([entry(1, "budget")])
         table = lexical._table
         table.add(table.search().to_arrow())
 
-        assert lexical.faults() == ["2 entries of the LanceDB table are there more than once."]
+        assert lexical.faults() == ["1 entries of the LanceDB table are there more than once."]
 
 
 def near(direction: Sequence[float], dice: random.Random) -> bytes:
