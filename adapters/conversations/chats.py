@@ -5,17 +5,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from clawmem.adapters.conversations.json_values import (
-    dicts_in,
-    first_text,
-    objects_in,
-    paragraphs,
-    text_in,
-    time_in,
-)
 from clawmem.adapters.conversations.members import Member, NotAConversation, Read, Tree, Unreadable
+from clawmem.adapters.conversations.records import Record, objects_in, paragraphs
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
 
@@ -111,26 +104,26 @@ def read_json(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConvers
         messages = []
         for number, record in enumerate(objects_in(member)):
             if "messages" in record:
-                key = first_text(record, "id", "uuid") or f"{member.place}#{number}"
-                yield _json_chat(key, text_in(record.get("title")), dicts_in(record["messages"]))
+                key = record.text("id", "uuid") or f"{member.place}#{number}"
+                yield _json_chat(key, record.text("title"), record.objects("messages"))
             else:
                 messages.append(record)
         if messages:
             yield _json_chat(member.place, member.stem, messages)
 
 
-def _json_chat(key: str, title: str, records: Sequence[dict[str, Any]]) -> ImportedConversation:
+def _json_chat(key: str, title: str, records: Sequence[Record]) -> ImportedConversation:
     messages = []
     for number, record in enumerate(records, start=1):
-        role, content = text_in(record.get("role")).lower(), record.get("content")
+        role = record.text("role").lower()
         if role in _USERS | _ASSISTANTS:
             parts = (
-                text_in(part.get("text")) for part in dicts_in(content) if part.get("type") in (None, "text")
+                part.text("text") for part in record.objects("content") if part.get("type") in (None, "text")
             )
-            times = (time_in(record.get(name)) for name in ("timestamp", "created_at", "create_time", "time"))
+            times = (record.time(name) for name in ("timestamp", "created_at", "create_time", "time"))
             message = ImportedMessage(
-                text_in(record.get("id")) or str(number),
-                text_in(content) or paragraphs(*parts),
+                record.text("id") or str(number),
+                record.text("content") or paragraphs(*parts),
                 next((time for time in times if time), None),
                 Speaker.USER if role in _USERS else Speaker.ASSISTANT,
             )

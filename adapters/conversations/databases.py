@@ -6,14 +6,13 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from typing import Any
 from urllib.parse import quote
 
 import apsw
 
-from clawmem.adapters.conversations.json_values import dicts_in, object_in, text_in, time_in
 from clawmem.adapters.conversations.members import Member, NotAConversation, Tree, Unreadable
 from clawmem.adapters.conversations.opencode import opencode_session
+from clawmem.adapters.conversations.records import Record, parsed
 from clawmem.adapters.conversations.sessions import openclaw_session, project_labels, text_of_parts
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker
@@ -70,23 +69,17 @@ def _opencode(database: apsw.Connection, member: Member) -> Conversations:
     """Yield the sessions, without those of subagents."""
     sessions = "select id, title, directory, time_created from session where parent_id is null order by id"
     for name, title, directory, created in database.execute(sessions):
-        parts: dict[str, list[dict[str, Any]]] = {}
+        parts: dict[str, list[Record]] = {}
         of_session = "select message_id, data from part where session_id = ? order by id"
         for message, data in database.execute(of_session, (name,)):
-            parts.setdefault(message, []).append(_object(data))
+            parts.setdefault(message, []).append(parsed(data))
         rows = database.execute(
             "select id, data from message where session_id = ? order by time_created, id", (name,)
         )
-        info = {"id": name, "title": title, "directory": directory, "time": {"created": created}}
+        info = Record({"id": name, "title": title, "directory": directory, "time": {"created": created}})
         yield opencode_session(
-            info, (({**_object(data), "id": key}, parts.get(key, [])) for key, data in rows)
+            info, ((Record({**parsed(data), "id": key}), parts.get(key, [])) for key, data in rows)
         )
-
-
-def _object(data: str) -> dict[str, Any]:
-    with suppress(ValueError, RecursionError):
-        return object_in(json.loads(data))
-    return {}
 
 
 _STRUCTURED = "\0json:"  # before content that is a list of parts
@@ -116,21 +109,21 @@ def _hermes(database: apsw.Connection, member: Member) -> Conversations:
         rows = list(database.execute(query, (name,)))
         compacted = {(role, content) for _, role, content, _, _, is_compacted in rows if is_compacted}
         messages = [
-            ImportedMessage(str(key), text, time_in(at), Speaker(role))
+            ImportedMessage(str(key), text, at, Speaker(role))
             for key, role, content, at, is_active, is_compacted in rows
             if is_compacted or (is_active and (role, content) not in compacted)
             if (text := _hermes_text(content)) and not text.startswith(_SUMMARIES)
         ]
-        labels = project_labels(text_in(directory))
-        yield ImportedConversation("hermes", name, text_in(heading), messages, time_in(started), labels)
+        project = project_labels(str(directory or ""))
+        yield ImportedConversation("hermes", name, str(heading or ""), messages, started, project)
 
 
 def _hermes_text(content: object) -> str:
-    text = text_in(content)
+    text = content if isinstance(content, str) else ""
     if not text.startswith(_STRUCTURED):
         return text
     with suppress(ValueError, RecursionError):
-        return text_of_parts(dicts_in(json.loads(text.removeprefix(_STRUCTURED))))
+        return text_of_parts(json.loads(text.removeprefix(_STRUCTURED)))
     return ""
 
 

@@ -11,8 +11,8 @@ import ijson
 
 from clawmem.adapters.conversations import chatgpt, chats, claude_ai, databases, opencode, sessions, slack
 from clawmem.adapters.conversations.chats import Decode
-from clawmem.adapters.conversations.json_values import reason_of
 from clawmem.adapters.conversations.members import Member, Reader, Tree, Unreadable
+from clawmem.adapters.conversations.records import reason_of
 from clawmem.adapters.conversations.sessions import TITLES, ReadMessages
 from clawmem.ports.conversations import ImportedConversation
 

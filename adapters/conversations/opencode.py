@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any
 
-from clawmem.adapters.conversations.json_values import dicts_in, object_in, objects_in, text_in, time_in
 from clawmem.adapters.conversations.members import Member, Tree, Unreadable
+from clawmem.adapters.conversations.records import Record, objects_in
 from clawmem.adapters.conversations.sessions import project_labels, text_of_parts
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage
 from clawmem.ports.transcripts import Speaker
-
-Record = dict[str, Any]
 
 
 def read_export(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
     """Yield the sessions of `opencode export`."""
     for member in members:
         for session in objects_in(member):
-            messages = dicts_in(session.get("messages"))
-            parts = ((object_in(message.get("info")), dicts_in(message.get("parts"))) for message in messages)
-            yield opencode_session(object_in(session.get("info")), parts)
+            messages = session.objects("messages")
+            parts = ((message.object("info"), message.objects("parts")) for message in messages)
+            yield opencode_session(session.object("info"), parts)
 
 
 def read_storage(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
@@ -33,11 +30,11 @@ def read_storage(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConv
         with suppress(Unreadable):  # it is written at this moment
             for record in objects_in(member):
                 if "messageID" in record:
-                    parts.setdefault(text_in(record["messageID"]), []).append(record)
+                    parts.setdefault(record.text("messageID"), []).append(record)
                 elif "sessionID" in record:
-                    messages.setdefault(text_in(record["sessionID"]), []).append(record)
+                    messages.setdefault(record.text("sessionID"), []).append(record)
                 elif "projectID" in record:
-                    sessions[text_in(record.get("id"))] = record
+                    sessions[record.text("id")] = record
     for name, session in sessions.items():
         if not session.get("parentID"):  # of a subagent
             ordered = sorted(messages.get(name, ()), key=_id)
@@ -47,7 +44,7 @@ def read_storage(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConv
 
 
 def _id(record: Record) -> str:
-    return text_in(record.get("id"))
+    return record.text("id")
 
 
 def opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record]]]) -> ImportedConversation:
@@ -55,19 +52,19 @@ def opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record]
     return ImportedConversation(
         "opencode",
         _id(info),
-        text_in(info.get("title")),
+        info.text("title"),
         [
             ImportedMessage(_id(message), text_of_parts(parts), _created(message), Speaker(message["role"]))
             for message, parts in messages
             if message.get("role") in ("user", "assistant")
         ],
         _created(info),
-        project_labels(text_in(info.get("directory"))),
+        project_labels(info.text("directory")),
     )
 
 
 def _created(record: Record) -> str | float | None:
-    return time_in(object_in(record.get("time")).get("created"))
+    return record.object("time").time("created")
 
 
 def storage_root(name: str) -> str:

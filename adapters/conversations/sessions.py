@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from typing import Any
 
-from clawmem.adapters.conversations.json_values import (
-    dicts_in,
-    first_text,
-    object_in,
-    objects_in,
-    paragraphs,
-    text_in,
-    time_in,
-)
 from clawmem.adapters.conversations.members import Member, Read, Tree
+from clawmem.adapters.conversations.records import Record, labels, objects_in, paragraphs, parsed, records_in
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
@@ -32,48 +22,42 @@ def reader_of(source: str, read_messages: ReadMessages) -> Read:
 
     def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation | ReadFault]:
         for member in members:
-            facts: dict[str, str] = {}
+            facts = Record()
             lines = _gemini_lines(member) if member.name.endswith(".json") else member.lines()
-            messages, unreadable = read_messages(_with_facts(lines, facts))
-            yield ImportedConversation(
-                source,
-                member.stem,
-                first_text(facts, *TITLES),
-                [
-                    ImportedMessage(one.id, one.text, one.at or None, one.speaker)
-                    for one in messages
-                    if one.text
-                ],
-                facts.get("timestamp"),
-                project_labels(facts.get("cwd", "")),
-            )
+            read, unreadable = read_messages(_with_facts(lines, facts))
+            messages = [
+                ImportedMessage(message.id, message.text, message.at or None, message.speaker)
+                for message in read
+                if message.text
+            ]
+            project, started = project_labels(facts.text("cwd")), facts.text("timestamp") or None
+            yield ImportedConversation(source, member.stem, facts.text(*TITLES), messages, started, project)
             yield from unreadable_lines(member, unreadable)
 
     return read
 
 
-def _with_facts(lines: Iterable[bytes], facts: dict[str, str]) -> Iterator[bytes]:
+def _with_facts(lines: Iterable[bytes], facts: Record) -> Iterator[bytes]:
     """Yield *lines*, and note the title, the working folder and the first time of the session."""
     for line in lines:
         has_title = b"title" in line[:200] or b'"summary"' in line[:200]
         if has_title or ("cwd" not in facts and b'"cwd"' in line) or "timestamp" not in facts:
-            with suppress(ValueError, RecursionError):
-                record = object_in(json.loads(line))
-                kind, payload = text_in(record.get("type")), object_in(record.get("payload"))
-                found = {
-                    "cwd": first_text(record, "cwd") or first_text(payload, "cwd"),
-                    "timestamp": first_text(record, "timestamp", "startTime"),
-                }
-                facts |= {name: value for name, value in found.items() if value and name not in facts}
-                if title := text_in(record.get(TITLES.get(kind, ""))):
-                    facts[kind] = title
+            record = parsed(line)
+            found = {
+                "timestamp": record.text("timestamp", "startTime"),
+                "cwd": record.text("cwd") or record.object("payload").text("cwd"),
+            }
+            facts.update({name: value for name, value in found.items() if value and name not in facts})
+            kind = record.text("type")
+            if title := record.text(TITLES.get(kind, "")):
+                facts[kind] = title
         yield line
 
 
 def _gemini_lines(member: Member) -> Iterator[bytes]:
     """Yield the messages of a session that is one JSON object, each as a line."""
     for session in objects_in(member):
-        for message in dicts_in(session.get("messages")):
+        for message in session.objects("messages"):
             yield json.dumps(message).encode() + b"\n"
 
 
@@ -91,17 +75,17 @@ def openclaw_session(
     messages: list[ImportedMessage] = []
     for number, line in enumerate(lines, start=1):
         try:
-            record = object_in(json.loads(line))
+            record = Record(json.loads(line))
         except (ValueError, RecursionError):
             unreadable += bool(line.strip()) and line.endswith(b"\n")
             continue
-        message = object_in(record.get("message"))
+        message = record.object("message")
         if record.get("type") == "session":
-            name, started = text_in(record.get("id")) or name, time_in(record.get("timestamp"))
+            name, started = record.text("id") or name, record.time("timestamp")
         elif record.get("type") == "message" and message.get("role") in ("user", "assistant"):
-            at = time_in(record.get("timestamp")) or time_in(message.get("timestamp"))
-            text = text_in(message.get("content")) or text_of_parts(message.get("content"))
-            key = text_in(record.get("id")) or f"line-{number}"
+            at = record.time("timestamp") or message.time("timestamp")
+            text = message.text("content") or text_of_parts(message.get("content"))
+            key = record.text("id") or f"line-{number}"
             messages.append(ImportedMessage(key, text, at, Speaker(message["role"])))
     yield ImportedConversation("openclaw", name, "", messages, started)
     yield from unreadable_lines(member, unreadable)
@@ -109,17 +93,16 @@ def openclaw_session(
 
 def text_of_parts(parts: object) -> str:
     """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
-    return paragraphs(*(text_in(part.get("text")) for part in dicts_in(parts) if _is_text(part)))
+    return paragraphs(*(part.text("text") for part in records_in(parts) if _is_text(part)))
 
 
-def _is_text(part: dict[str, Any]) -> bool:
+def _is_text(part: Record) -> bool:
     return part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored")
 
 
 def project_labels(folder: str) -> tuple[tuple[str, str], ...]:
     """Return the label of a session in the working *folder*."""
-    project = folder.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return (("project", project),) if project else ()
+    return labels(project=folder.replace("\\", "/").rstrip("/").rpartition("/")[2])
 
 
 def unreadable_lines(member: Member, count: int) -> Iterator[ReadFault]:

@@ -5,19 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import unescape
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from clawmem.adapters.conversations.json_values import (
-    dicts_in,
-    first_text,
-    object_in,
-    objects_in,
-    objects_next_to,
-    text_in,
-    texts_in,
-    with_attachments,
-)
 from clawmem.adapters.conversations.members import Member, Tree, Unreadable
+from clawmem.adapters.conversations.records import Record, objects_in, objects_next_to, with_attachments
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
 
 REDACTED = "[redacted: slack token]"
@@ -70,8 +61,8 @@ def read(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation
             for record in objects_in(member):
                 if (message := _message(record, names)) is None:
                     continue
-                edits[message.id] = text_in(object_in(record.get("edited")).get("ts"))
-                if thread := text_in(record.get("thread_ts")):
+                edits[message.id] = record.object("edited").text("ts")
+                if thread := record.text("thread_ts"):
                     threads.setdefault(thread, {})[message.id] = message
                 else:
                     day.append(message)
@@ -90,21 +81,21 @@ def _sent(message: ImportedMessage) -> tuple[int, str]:
     return int(whole) if whole.isdecimal() else 0, fraction
 
 
-def _message(record: dict[str, Any], names: _Names) -> ImportedMessage | None:
-    kind = text_in(record.get("subtype"))
+def _message(record: Record, names: _Names) -> ImportedMessage | None:
+    kind = record.text("subtype")
     if record.get("type") != "message" or (kind not in _SPOKEN and _SKIPPED.fullmatch(kind)):
         return None
-    attachments = dicts_in(record.get("attachments"))
+    attachments = record.objects("attachments")
     blocks = _block_text([record.get("blocks"), [attachment.get("blocks") for attachment in attachments]])
-    text = text_in(record.get("text"))
-    if not text or (len(blocks) > len(text) and not text_in(record.get("user"))):  # apps put a summary there
-        text = blocks or "\n".join(first_text(attachment, "fallback", "text") for attachment in attachments)
-    text = with_attachments(_plain(text, names), dicts_in(record.get("files")), "name")
-    profile = object_in(record.get("user_profile"))
-    user = text_in(record.get("user"))
-    speaker = names.users.get(user) or first_text(profile, "real_name", "name")
-    at = text_in(record.get("ts"))
-    return ImportedMessage(at, text, at, None, speaker or first_text(record, "username", "user", "bot_id"))
+    text = record.text("text")
+    if not text or (len(blocks) > len(text) and not record.text("user")):  # apps put a summary there
+        text = blocks or "\n".join(attachment.text("fallback", "text") for attachment in attachments)
+    text = with_attachments(_plain(text, names), record.objects("files"), "name")
+    profile = record.object("user_profile")
+    user = record.text("user")
+    speaker = names.users.get(user) or profile.text("real_name", "name")
+    at = record.text("ts")
+    return ImportedMessage(at, text, at, None, speaker or record.text("username", "user", "bot_id"))
 
 
 def _block_text(blocks: object) -> str:
@@ -115,15 +106,13 @@ def _block_text(blocks: object) -> str:
         part = waiting.pop()
         if isinstance(part, list):
             waiting.extend(reversed(part))
-        elif isinstance(part, dict):
-            kind = text_in(part.get("type"))
-            if inline := _INLINE.get(kind):
-                lines[-1] += inline.format_map({key: text_in(part.get(key)) for key in _KEYS})
+        elif block := Record(part):
+            if inline := _INLINE.get(block.text("type")):
+                lines[-1] += inline.format_map({key: block.text(key) for key in _KEYS})
             else:
-                text = text_in(part.get("text"))  # of mrkdwn, plain_text and raw_text
-                lines.append(text)
-                waiting.append([part.get(key) for key in ("text", "fields", "rows", "elements")])
-    return "\n".join(filter(None, (line.strip() for line in lines)))
+                lines.append(block.text("text"))  # of mrkdwn, plain_text and raw_text
+                waiting.append([block.get(key) for key in ("text", "fields", "rows", "elements")])
+    return "\n".join(filter(None, map(str.strip, lines)))
 
 
 def _plain(text: str, names: _Names) -> str:
@@ -152,12 +141,12 @@ def _names(member: Member, tree: Tree) -> _Names:
     rooms: dict[str, str] = {}
     for file in ("users.json", "org_users.json"):
         for user in objects_next_to(member, tree, f"../{file}"):
-            profile = object_in(user.get("profile"))
-            name = first_text(profile, "display_name", "real_name") or first_text(user, "real_name", "name")
-            users[text_in(user.get("id"))] = name
+            profile = user.object("profile")
+            name = profile.text("display_name", "real_name") or user.text("real_name", "name")
+            users[user.text("id")] = name
     for file in ("channels.json", "groups.json", "mpims.json", "dms.json"):
         for room in objects_next_to(member, tree, f"../{file}"):
-            listed = sorted(users.get(person) or person for person in texts_in(room.get("members")))
-            key = text_in(room.get("id"))
-            rooms[key] = text_in(room.get("name")) or ", ".join(listed) or key
+            listed = sorted(users.get(person) or person for person in room.texts("members"))
+            key = room.text("id")
+            rooms[key] = room.text("name") or ", ".join(listed) or key
     return _Names(users, rooms)

@@ -13,8 +13,8 @@ import pytest
 from chat_exports import chatgpt, claude_ai, claude_code, markdown, talk, write_zip
 from command_line import Invoke, write_notes
 
-from clawmem.adapters.conversations.json_values import objects_in
 from clawmem.adapters.conversations.members import Member, Utf8Stream
+from clawmem.adapters.conversations.records import objects_in
 from clawmem.ports.conversations import ExportFile
 from clawmem.ports.records import SourceStamp
 
