@@ -173,18 +173,55 @@ def test_a_config_file_follows_the_rules_for_names(
     assert "Value error" not in refused.stderr
 
 
-def test_an_empty_folder_keeps_its_documents(invoke: Invoke, many: Path) -> None:
-    """A disk that is not mounted looks like that; removing them needs an option."""
+@pytest.mark.parametrize("left", [0, 10])
+@pytest.mark.parametrize("verb", ["update", "reindex", "bootstrap"])
+def test_a_folder_without_nearly_all_of_its_files_keeps_its_documents(
+    invoke: Invoke, many: Path, tmp_path: Path, left: int, verb: str
+) -> None:
+    """The mount point of a disk that is not mounted looks like that. Other collections are updated; an option removes."""
     invoke("bootstrap", many, "--skip-embed")
-    for file in many.glob("*.md"):
+    write_notes(tmp_path / "other", {"ferry.md": "# Ferry\n\nLeaves at noon.\n"})
+    invoke("collection", "add", tmp_path / "other")
+    for file in sorted(many.glob("*.md"))[left:]:
+        file.unlink()
+    write_notes(tmp_path / "other", {"tide.md": "# Tide\n\nTurns at one.\n"})
+
+    kept = invoke(verb, *([many] if verb == "bootstrap" else []))
+
+    assert kept.exit_code == 1
+    assert "0 removed" in kept.stdout and "--allow-empty" in kept.stdout and str(many) in kept.stdout
+    assert collections(invoke) == {"many": 100, "other": 2}
+    assert f"{100 - left} removed" in invoke("update", "--allow-empty").stdout
+    assert collections(invoke) == {"many": left, "other": 2}
+
+
+@pytest.mark.parametrize(("notes", "left"), [(1, 0), (2, 0), (9, 0), (100, 11)])
+def test_deleted_notes_are_removed_without_a_question(
+    invoke: Invoke, many: Path, notes: int, left: int
+) -> None:
+    """All notes of a small collection, and less than nine tenths of a large one."""
+    for file in sorted(many.glob("*.md"))[notes:]:
+        file.unlink()
+    invoke("bootstrap", many, "--skip-embed")
+    for file in sorted(many.glob("*.md"))[left:]:
         file.unlink()
 
-    kept = invoke("update")
+    done = invoke("update")
 
-    assert "0 removed" in kept.stdout and "--allow-empty" in kept.stdout and str(many) in kept.stdout
-    assert collections(invoke) == {"many": 100}
-    assert "100 removed" in invoke("update", "--allow-empty").stdout
-    assert collections(invoke) == {"many": 0}
+    assert (done.exit_code, collections(invoke)) == (0, {"many": left})
+
+
+def test_moved_files_are_not_missing(invoke: Invoke, many: Path) -> None:
+    """A folder whose files all move below a new one keeps its documents at their new paths."""
+    invoke("bootstrap", many, "--skip-embed")
+    (many / "archive").mkdir()
+    for file in many.glob("*.md"):
+        file.rename(many / "archive" / file.name)
+
+    done = invoke("update")
+
+    assert (done.exit_code, collections(invoke)) == (0, {"many": 100})
+    assert "archive/note7.md" in invoke("list", "-n", "200").stdout
 
 
 @pytest.mark.parametrize("verb", ["update", "reindex", "bootstrap"])

@@ -191,18 +191,18 @@ def _names(document: Document) -> tuple[tuple[str, str], ...]:
     return ("title", document.title), ("file", document.path.rpartition("/")[2])
 
 
-# A folder without any file may be an unmounted disk; more documents than this are then kept.
-MOST_REMOVED_AT_ONCE = 10
+# A folder that lacks nearly all of its files may be the empty mount point of a disk, or a mistyped pattern.
+LEAST_LOST = 10  # documents; fewer are removed without a question
 NEARLY_ALL = 0.9  # share of the documents of a collection
-NAMED = 5  # excluded documents that a sentence names
+NAMED = 5  # documents that a sentence names
 
 
 class Removal:
     """
     Removes the documents of *folder* whose files are gone or excluded.
 
-    An empty folder keeps its documents if they are many, unless *allow_empty* says otherwise: its disk may not be mounted.
-    So do nearly all documents if the pattern does not match them any more: it may be mistyped.
+    If nearly all files of a collection are gone, or the pattern does not match them any more, their documents are kept,
+    unless *allow_empty* says otherwise: the disk may not be mounted, or the pattern may be mistyped.
     """
 
     def __init__(
@@ -222,17 +222,18 @@ class Removal:
         missing = self.missing(scan, known, exclusions)
         reasons = {one.path: exclusions.explained(one.path) for one in missing}
         gone = [one for one in missing if reasons[one.path] is None]
-        problems: list[str] = []
-        if len(gone) > MOST_REMOVED_AT_ONCE and not self._allow_empty and self._is_empty(scan):
-            problems.append(self._kept(len(gone)))
-            self.keeps_all = True
-            missing = [one for one in missing if reasons[one.path]]
         matches = compile_pattern(self._folder.pattern)
-        unmatched = [one for one in gone if not (self.keeps_all or matches(one.path))]
-        if unmatched and not self._allow_empty and _is_nearly_all(unmatched, known):
+        unmatched = [one for one in gone if not matches(one.path)]
+        problems: list[str] = []
+        most = NEARLY_ALL * sum(one.inactive is None and one.stamp is not None for one in known.values())
+        if unmatched and not self._allow_empty and len(unmatched) >= most:
             problems.append(self._unmatched(unmatched))
-            self.keeps_all = True
             missing = [one for one in missing if one not in unmatched]
+            self.keeps_all = True
+        elif not self._allow_empty and self._are_lost(gone, max(LEAST_LOST, most)):
+            problems.append(self._kept(gone))
+            missing = [one for one in missing if one not in gone]
+            self.keeps_all = True
         elif unmatched:
             problems.append(
                 f"No longer found, because the pattern {self._folder.pattern} does not match: {_named(unmatched)}."
@@ -278,17 +279,21 @@ class Removal:
         paths = [one.path for one in documents]
         return {file.path for file in scan_folder(self._files, replace(self._folder, inside=()), paths).files}
 
-    def _is_empty(self, scan: Scan) -> bool:
-        """Whether the folder has no matching file, not even one that a nested collection owns."""
-        if scan.files or not self._folder.inside:
-            return not scan.files
-        return not scan_folder(self._files, replace(self._folder, inside=())).files
+    def _are_lost(self, gone: list[Document], least: float) -> bool:
+        """Whether *least* documents of *gone* were neither moved nor taken over by nested collections."""
+        if len(gone) < least:
+            return False
+        moved = {one.path for one in gone if not self._is_unchanged(one)} | self._taken_over(gone)
+        return len(gone) - len(moved) >= least
 
-    def _kept(self, documents: int) -> str:
+    def _is_unchanged(self, document: Document) -> bool:
+        """Whether the record at the path of *document* is still the one that this pass has read."""
+        return version_of(self._vault.documents.at(self._folder.name, document.path)) == version_of(document)
+
+    def _kept(self, gone: list[Document]) -> str:
         return (
-            f"{self._folder.root} has no file of this collection, so its {documents} documents are kept. "
-            "Is its disk mounted? To remove them, repeat the command with --allow-empty, or run: "
-            f"clawmem collection remove {self._folder.name}"
+            f"{self._folder.root} lacks {len(gone):,} files of collection {self._folder.name}, nearly all, so their documents "
+            f"are kept: {_named(gone)}. Is its disk mounted? To remove them, run: clawmem update --allow-empty"
         )
 
     def _unmatched(self, documents: Sequence[Document]) -> str:
@@ -299,15 +304,9 @@ class Removal:
         )
 
     def _remove(self, document: Document) -> int:
-        current = self._vault.documents.at(self._folder.name, document.path)
-        if version_of(current) != version_of(document):
+        if not self._is_unchanged(document):
             return 0
         return withdraw(self._vault, [document.id], InactiveReason.REMOVED)
-
-
-def _is_nearly_all(documents: Sequence[Document], known: Mapping[str, Document]) -> bool:
-    served = sum(one.inactive is None and one.stamp is not None for one in known.values())
-    return len(documents) >= NEARLY_ALL * served
 
 
 def _named(documents: Sequence[Document]) -> str:
