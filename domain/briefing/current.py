@@ -7,7 +7,7 @@ FRESH = 100.0
 A_DAY = 5.0
 AN_ACCESS = 2.0
 RECENT_DAYS = 7  # age up to which a decision counts as current
-STALE_DAYS = 30  # age after which an unchanged note is due for review
+STALE_DAYS = 30  # idle time after which a note is due for review
 
 # Current at any age; decisions only while they are recent.
 CURRENT_TYPES = frozenset({"problem", "preference", "deductive"})
@@ -28,14 +28,15 @@ def is_current(content_type: str, age_days: float) -> bool:
     return content_type in CURRENT_TYPES or (content_type == "decision" and age_days <= RECENT_DAYS)
 
 
-def is_stale(*, review_by: str | None, today: str, age_days: float) -> bool:
+def is_stale(*, review_by: str | None, today: str, idle_days: float) -> bool:
     """
-    Whether a note is due for review: its review day has passed or, without one, it is unchanged for over 30 days.
+    Whether a note is due for review: its review day has passed or, without one, it was idle for over 30 days.
 
     Args:
+        idle_days: As by `clawmem.domain.lifecycle.policy.idle_days`.
         review_by: An ISO 8601 day or time. The note is not yet due on that day.
         today: The current day, ``YYYY-MM-DD``.
     """
     if review_by:
         return review_by[: len(today)] < today
-    return age_days > STALE_DAYS
+    return idle_days > STALE_DAYS

@@ -16,7 +16,7 @@ AFTER_DAYS = 90
 @dataclass(frozen=True, slots=True)
 class ArchivePolicy:
     """
-    Days without a change or an access after which a document is archived; ``None`` for a type means never.
+    Days without a new text or an access after which a document is archived; ``None`` for a type means never.
 
     An archived document is forgotten ``purge_after_days`` later; ``None`` means never. With ``only_previews``, which is
     the default, nothing is archived automatically.
@@ -34,8 +34,12 @@ class ArchivePolicy:
 
 
 def idle_days(document: Document, now_ms: int) -> float:
-    """Return the days since the later of the last change and the last access; 0 if neither time can be parsed."""
-    times = (parse_iso(document.modified_at), parse_iso(document.last_accessed_at or ""))
+    """
+    Return the days since the vault read the text of *document*, or since its last access if that is later.
+
+    The text itself may be much older, such as that of an imported conversation. 0 if neither time can be parsed.
+    """
+    times = (parse_iso(document.indexed_at), parse_iso(document.last_accessed_at or ""))
     return max(0.0, (now_ms - max([at for at in times if at is not None], default=now_ms)) / DAY_MS)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from command_line import Invoke, configure
 from hook_process import ask
+from mined_talks import BOAT, mined, write_export
 
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.app.operations.lifecycle import report_of, sweep_text
@@ -33,14 +36,14 @@ def archiving(vault: Vault, clock: ManualClock) -> Archiving:
 
 
 def note(vault: Vault, clock: ManualClock, path: str, days: int, **fields: object) -> int:
-    """A note that was changed so many days ago."""
+    """A note that was indexed so many days ago."""
     body = f"The harbour of {path}."
     changed = iso_utc(clock.now_ms() - days * DAY_MS)
     claims = Claims(supersedes=("older.md",)) if path == "newer.md" else Claims()
     with vault.transactions.writing():
         return publish(
             vault,
-            document(path, body, modified_at=changed, **fields),
+            document(path, body, indexed_at=changed, **fields),
             body,
             fragments(body),
             Declarations(claims),
@@ -171,12 +174,10 @@ def test_what_had_better_be_pinned_or_snoozed(vault: Vault, clock: ManualClock) 
 def test_the_hook(
     dry_run: str, left: int, notes: Path, invoke: Invoke, environ: dict[str, str], home: Path
 ) -> None:
-    """At a session's start: an old note is named, and put away where the configuration is in earnest."""
-    import os
-
-    old = notes / "decisions/2026-02-11-redis.md"
-    os.utime(old, (1_600_000_000, 1_600_000_000))
+    """At a session's start: an idle note is named, and put away where the configuration is in earnest."""
     assert invoke("bootstrap", notes, "--skip-embed").exit_code == 0
+    with closing(sqlite3.connect(home / ".cache/clawmem/index.sqlite")) as vault, vault:
+        vault.execute("update documents set indexed_at = '2020-09-13' where path glob '*redis.md'")
     configure(home, f"lifecycle: {{archive_after_days: 30, dry_run: {dry_run}}}")
     told = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
 
@@ -185,3 +186,22 @@ def test_the_hook(
     assert (done.code, done.log) == (0, "")
     assert "decisions/2026-02-11-redis.md" in done.context
     assert json.loads(invoke("status", "--json").stdout)["documents"] == left
+
+
+def test_an_imported_conversation_is_new_however_old_its_talk_is(
+    invoke: Invoke, environ: dict[str, str], home: Path, tmp_path: Path
+) -> None:
+    """Neither named as stale, nor counted or archived by a sweep, until it was idle in the vault itself."""
+    mined(invoke, write_export(tmp_path / "export", "chatgpt", BOAT))
+    configure(home, "lifecycle: {archive_after_days: 30, dry_run: false}")
+    told = {"session_id": "s", "hook_event_name": "SessionStart", "source": "startup"}
+
+    assert not ask(environ, home, "staleness-check", told).context
+    assert json.loads(invoke("lifecycle", "sweep", "--json").stdout)["archived"] == []
+    assert "idle by the policy" not in invoke("curate").output
+
+    with closing(sqlite3.connect(home / ".cache/clawmem/index.sqlite")) as vault, vault:
+        vault.execute("update documents set indexed_at = '2025-04-02'")
+    assert "idle by the policy" in invoke("curate").output
+    ask(environ, home, "staleness-check", told)
+    assert json.loads(invoke("status", "--json").stdout)["documents"] == 0

@@ -38,7 +38,7 @@ class Briefed:
     def keep(self, path: str, body: str, content_type: str, *, days: float = 0, **rest: Any) -> int:
         """A document that was changed so many days ago."""
         at = iso_utc(self.clock.now_ms() - round(days * DAY_MS))
-        fields = {"content_type": content_type, "modified_at": at, "authored_at": at, "title": path, **rest}
+        fields = {"content_type": content_type, "indexed_at": at, "authored_at": at, "title": path, **rest}
         with self.vault.transactions.writing():
             return publish(self.vault, document(path, body, **fields), body, fragments(body))
 

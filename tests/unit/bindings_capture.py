@@ -54,7 +54,7 @@ def _archivable(given: dict[str, Any]) -> Any:
     found = document(
         collection=given["collection"],
         content_type=given["content_type"],
-        modified_at=_ago(given["changed_days_ago"]),
+        indexed_at=_ago(given["indexed_days_ago"]),
         last_accessed_at=_ago(given["accessed_days_ago"]) if "accessed_days_ago" in given else None,
         pinned=given.get("pinned", False),
         snoozed_until=_ago(-given["snoozed_for_days"]) if "snoozed_for_days" in given else None,

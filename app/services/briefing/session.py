@@ -16,6 +16,7 @@ from clawmem.domain.capture.handoff import is_empty
 from clawmem.domain.capture.notes import COLLECTION as OWN
 from clawmem.domain.documents.frontmatter import without_broken_head
 from clawmem.domain.documents.times import DAY_MS, iso_utc, parse_iso
+from clawmem.domain.lifecycle.policy import idle_days
 from clawmem.domain.security.safety import safe
 from clawmem.ports.clock import Clock
 from clawmem.ports.records import Document
@@ -91,12 +92,13 @@ class SessionBriefing:
 
     def _due(self, documents: Sequence[Document]) -> list[str]:
         """Return lines about at most five current notes to review: those with a review date first, then the oldest."""
-        today = iso_utc(self._clock.now_ms())[:_LENGTH_OF_DAY]
+        now_ms = self._clock.now_ms()
+        today = iso_utc(now_ms)[:_LENGTH_OF_DAY]
         due = [
             document
             for document in documents
             if document.collection != OWN
-            and is_stale(review_by=document.review_by, today=today, age_days=self._age(document))
+            and is_stale(review_by=document.review_by, today=today, idle_days=idle_days(document, now_ms))
         ]
         replaced = current_successors(self._vault, [document.id for document in due])
         due = [document for document in due if document.id not in replaced]
