@@ -1,16 +1,35 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from clawmem.contracts.base import Contract
 from clawmem.contracts.samples import T0
+from clawmem.domain.maintenance.lease import may_acquire, may_act, may_renew
 from clawmem.ports.errors import LeaseLost
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.records import Lease
 
 UNKNOWN = "0" * 32  # a token that no acquisition returned
+
+# Steps of a history: the action, the holder, one of the leases so far, the pause before the step, and the lifetime.
+ACTIONS = ("acquire", "renew", "check", "release")
+HISTORIES = st.lists(
+    st.tuples(
+        st.sampled_from(ACTIONS),
+        st.sampled_from("ab"),
+        st.integers(0, 5),
+        st.integers(0, 60),
+        st.integers(1, 100),
+    ),
+    max_size=40,
+)
+# All examples of a run share one store, so each has its own name.
+_names = count()
 
 
 class _LeaseContract(Contract):
@@ -382,3 +401,63 @@ class LeaseReleaseContract(_LeaseContract):
         leases.release(lease)
         leases.release(lease)
         leases.release(Lease("unknown", "a", UNKNOWN, expires_ms=T0))
+
+
+class LeaseHistoryContract(_LeaseContract):
+    """Comparison with the rules of `clawmem.domain.maintenance.lease`. Supply ``leases``: an EMPTY ``LeaseStore``."""
+
+    @settings(
+        max_examples=50,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
+    @given(HISTORIES)
+    def test_every_history_follows_the_rules(
+        self, leases: LeaseStore, history: list[tuple[str, str, int, int, int]]
+    ) -> None:
+        """
+        The store grants, renews, checks and releases exactly what the rules allow, whoever asks with whichever lease.
+
+        If this fails: a condition of the store differs from `may_acquire`, `may_renew` or `may_act`.
+        """
+        name, now_ms = f"history {next(_names)}", T0
+        known = [Lease(name, "a", UNKNOWN, expires_ms=T0 + 100)]
+        current: Lease | None = None
+        for action, holder, place, pause, ttl_ms in history:
+            now_ms += pause
+            lease = known[place % len(known)]
+            if place == 5:  # the token of one holder, used by another
+                lease = lease._replace(holder=holder)
+            if action == "acquire":
+                granted = leases.acquire(name, holder, now_ms=now_ms, ttl_ms=ttl_ms)
+                assert (granted is not None) == may_acquire(current, now_ms)
+                current = granted or current
+            elif action == "renew":
+                renewed = _renewed(leases, lease, now_ms, ttl_ms)
+                assert (renewed is not None) == may_renew(lease, current)
+                current = renewed or current
+            elif action == "check":
+                assert _passes(leases, lease, now_ms) == may_act(lease, current, now_ms)
+            else:
+                leases.release(lease)
+                current = None if may_renew(lease, current) else current
+            if current and current not in known:
+                known.append(current)
+            assert leases.current(name, now_ms=now_ms) == (None if may_acquire(current, now_ms) else current)
+
+
+def _renewed(leases: LeaseStore, lease: Lease, now_ms: int, ttl_ms: int) -> Lease | None:
+    try:
+        return leases.renew(lease, now_ms=now_ms, ttl_ms=ttl_ms)
+    except LeaseLost:
+        return None
+
+
+def _passes(leases: LeaseStore, lease: Lease, now_ms: int) -> bool:
+    try:
+        leases.check(lease, now_ms=now_ms)
+    except LeaseLost:
+        return False
+    return True

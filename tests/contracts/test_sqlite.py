@@ -29,6 +29,7 @@ from clawmem.contracts.journal import JournalContract
 from clawmem.contracts.lease import (
     LeaseAcquireContract,
     LeaseFenceContract,
+    LeaseHistoryContract,
     LeaseReleaseContract,
     LeaseRenewContract,
 )
@@ -161,7 +162,12 @@ class TestVault(
 
 
 class TestLeases(
-    InSqlite, LeaseAcquireContract, LeaseRenewContract, LeaseFenceContract, LeaseReleaseContract
+    InSqlite,
+    LeaseAcquireContract,
+    LeaseRenewContract,
+    LeaseFenceContract,
+    LeaseReleaseContract,
+    LeaseHistoryContract,
 ): ...
 
 

@@ -41,7 +41,7 @@ from clawmem.domain.retrieval.routing import route
 from clawmem.domain.retrieval.snippets import snippet
 from clawmem.domain.retrieval.succession import current_first
 from clawmem.domain.retrieval.temporal import temporal_range
-from clawmem.ports.records import FragmentKey
+from clawmem.ports.records import FragmentKey, Lease
 
 _NOT_IN_JSON = {"inf": float("inf"), "-inf": float("-inf"), "nan": float("nan")}
 
@@ -100,14 +100,12 @@ def _snippet(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _lease(given: dict[str, Any]) -> dict[str, Any]:
-    until, now = given["expires_ms"], given["now_ms"]
-    held, current = given["held_token"], given["current_token"]
+    now_ms, current = given["now_ms"], given["current"] and Lease("index", **given["current"])
+    held = Lease("index", **given["held"], expires_ms=0)
     return {
-        "live": lease.is_live(until or 0, now),
-        "may_acquire": lease.may_acquire(until, now),
-        "token": lease.token_of(bytes.fromhex(given["chance_hex"])),
+        "may_acquire": lease.may_acquire(current, now_ms),
         "may_renew": lease.may_renew(held, current),
-        "may_act": lease.may_act(held, current, until or 0, now),
+        "may_act": lease.may_act(held, current, now_ms),
     }
 
 
@@ -236,7 +234,7 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "recency_intent": lambda given: has_recency_intent(**given),
     "mmr": _refusable(_mmr),
     "snippet": _refusable(_snippet),
-    "lease": _refusable(_lease),
+    "lease": _lease,
     "decomposition": _decomposition,
     "cooccurrence": _cooccurrence,
     "relevance": _relevance,
