@@ -1,5 +1,5 @@
 """
-BLAKE2b, SHA-1 and SHA-256 from the interpreter's built-in modules.
+BLAKE2b, SHA-1 and SHA-256 from the interpreter's built-in modules, and the key of a session.
 
 Importing ``hashlib`` loads OpenSSL, which adds two milliseconds to each prompt.
 """
@@ -27,4 +27,15 @@ else:
         except ImportError:
             from hashlib import sha256
 
-__all__ = ["blake2b", "sha1", "sha256"]
+__all__ = ["blake2b", "session_key", "sha1", "sha256"]
+
+_KEY_CHARS = 16
+
+
+def session_key(session_id: str) -> str:
+    """
+    Return the part of file names that identifies a session: 16 hexadecimal digits of the SHA-256 of its whole id.
+
+    Ids of sessions share long beginnings: the date in Hermes, the minute in Codex and OpenCode.
+    """
+    return sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_CHARS]

@@ -147,12 +147,13 @@ class Client:
         self.home = home
         self.environ = dict(environ)
         self.vault = home / ".cache" / "clawmem" / "index.sqlite"
-        self.conversation = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
+        self.session = "5f0c"
+        self.conversation = transcript(home / "projects" / f"{self.session}.jsonl", *TURNS)
         self._started: list[Running] = []
 
     def event(self, name: str, **fields: Any) -> dict[str, Any]:
         """What the client tells the hook *name*, with the fields that matter."""
-        told = {"session_id": "5f0c", "cwd": str(self.home), "transcript_path": str(self.conversation)}
+        told = {"session_id": self.session, "cwd": str(self.home), "transcript_path": str(self.conversation)}
         return {**told, "hook_event_name": _call(name).event, **fields}
 
     def start(

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from clawmem.adapters.files.regular import open_regular_file
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from clawmem.ports.digests import session_key
 
 FOLDER = "memory"  # the client's memory folder of one project
-STATE, INDEX = "precompact-state.md", "MEMORY.md"
+STATES, INDEX = "precompact-state-*.md", "MEMORY.md"
 LOADED_LINES, LOADED_BYTES = 200, 25_000  # the part of its index that the client loads into every session
 STATE_BYTES = 200_000
+STATE_DAYS, DRAFT_S = 30, 120
+_DAY_S = 86_400
 
 PATIENCE_S, STEP_S = 1.0, 0.05
 READ = 1 << 18  # bytes from the end of a transcript: the client appends own lines after an answer
@@ -25,31 +26,43 @@ _PLAIN = r"[A-Za-z0-9][A-Za-z0-9 ,.;:()-]{10,}"  # looks the same however JSON i
 
 
 class ConversationFiles:
-    """The files of the conversation in *transcript*; an empty path names none."""
+    """
+    The files of the conversation in *transcript*; an empty path names none.
 
-    def __init__(self, transcript: str) -> None:
+    Clients write the transcripts of a project or of a day into one folder, so the state is one file for each session.
+    """
+
+    def __init__(self, transcript: str, session_id: str) -> None:
         self._transcript = transcript
+        self._state = self._beside(STATES.replace("*", session_key(session_id)))
 
     @property
     def state_file(self) -> Path:
         """The path at which the state is saved before a compaction."""
-        from pathlib import Path  # imported here: the prompt hook does not need it
-
-        return Path(self._beside(STATE))
+        return Path(self._state)
 
     def state(self) -> str:
         """Return the saved state; empty if there is none."""
         with suppress(OSError, ValueError):
             if os.path.isabs(self._transcript):  # noqa: PTH117
-                with open_regular_file(self._beside(STATE)) as file:
+                with open_regular_file(self._state) as file:
                     return file.read(STATE_BYTES).decode("utf-8", "replace")
         return ""
+
+    def drop_old_states(self) -> None:
+        """Delete states of sessions that were compacted more than 30 days ago, and drafts of killed processes. Best effort."""
+        folder = Path(self._beside(""))
+        with suppress(OSError, ValueError):
+            for pattern, most_s in ((STATES, STATE_DAYS * _DAY_S), (f".{STATES}*", DRAFT_S)):
+                for file in folder.glob(pattern):
+                    if time.time() - file.lstat().st_mtime > most_s:
+                        file.unlink(missing_ok=True)
 
     def compacted_at_ms(self) -> int:
         """Return the time of the last compaction (the modification time of the saved state); 0 if there was none."""
         with suppress(OSError, ValueError):
             if self._transcript:
-                return os.stat(self._beside(STATE)).st_mtime_ns // 1_000_000  # noqa: PTH116
+                return os.stat(self._state).st_mtime_ns // 1_000_000  # noqa: PTH116
         return 0
 
     def loaded_by_client(self) -> str:
@@ -68,15 +81,13 @@ class ConversationFiles:
         The client reports the end of a turn slightly before it writes the transcript. Return at once if the message
         has no text that can be searched for, or if the transcript cannot be read.
         """
-        from time import monotonic, sleep
-
         plain = re.findall(_PLAIN, message[-READ:])
-        end = monotonic() + patience_s
+        end = time.monotonic() + patience_s
         try:
             while plain and plain[-1][-LONGEST:].encode() not in self._end():
-                if monotonic() >= end:
+                if time.monotonic() >= end:
                     return False
-                sleep(STEP_S)
+                time.sleep(STEP_S)
         except (OSError, ValueError):
             return False
         return True

@@ -37,9 +37,11 @@ class NotConversation(Exception):
     """A valid line that is not part of the conversation."""
 
 
-def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
+def message_of(line: bytes, number: int, transcript: str = "") -> tuple[TranscriptMessage, bool]:
     """
     Return the message of one line, and whether a subagent wrote it.
+
+    A message without an id is named by *transcript* and the number of its line, which are unique among all sessions.
 
     Raises:
         NotConversation: the line is internal to the client.
@@ -52,9 +54,9 @@ def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
     if not isinstance(entry, dict):
         raise ValueError("not an object")  # noqa: TRY004  the line is wrong, not the call
     if entry.get("type") == "response_item":
-        return _codex_message(entry, number), False
+        return _codex_message(entry, number, transcript), False
     if entry.get("type") in ("user", "gemini") and "message" not in entry:
-        return _gemini_message(entry, number), False
+        return _gemini_message(entry, number, transcript), False
     if "type" not in entry and not entry.keys().isdisjoint(_GEMINI_RECORDS):
         raise NotConversation
     speaker = _speaker(entry)
@@ -66,18 +68,18 @@ def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
     files = tuple(_files(content))
     if not text and not files:
         raise NotConversation
-    name = _text(message.get("id")) or _text(entry.get("uuid")) or f"line-{number}"
+    name = _text(message.get("id")) or _text(entry.get("uuid")) or f"{transcript}:{number}"
     at = _text(entry.get("timestamp"))
     prompt = _text(entry.get("promptId"))
     return TranscriptMessage(name, number, speaker, text, at, files, prompt), entry.get("isSidechain") is True
 
 
-def _codex_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
+def _codex_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:
     """Return the message of a line of a Codex rollout."""
     payload = entry.get("payload")
     if not isinstance(payload, dict):
         raise ValueError("no payload")  # noqa: TRY004  likewise
-    at, name = _text(entry.get("timestamp")), _text(payload.get("id")) or f"line-{number}"
+    at, name = _text(entry.get("timestamp")), _text(payload.get("id")) or f"{transcript}:{number}"
     if payload.get("type") == "custom_tool_call" and payload.get("name") == "apply_patch":
         paths = _PATCHED.findall(_text(payload.get("input")))
         if paths:
@@ -102,12 +104,12 @@ def _passed_through(payload: Mapping[str, Any]) -> Mapping[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _gemini_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
+def _gemini_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:
     """Return the message of a line of a session of Gemini CLI. A later line with the same id replaces the message."""
     content = entry.get("content")
     texts = [content] if isinstance(content, str) else [_text(one.get("text")) for one in _blocks(content)]
     speaker = Speaker.USER if entry["type"] == "user" else Speaker.ASSISTANT
-    name = _text(entry.get("id")) or f"line-{number}"
+    name = _text(entry.get("id")) or f"{transcript}:{number}"
     return _said(
         name, number, speaker, texts, _text(entry.get("timestamp")), files=tuple(_gemini_files(entry))
     )

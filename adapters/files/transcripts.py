@@ -33,8 +33,8 @@ class DiskTranscripts:
                 size = _size(file, path)
                 start = since if since.offset <= size else BEGINNING
                 if size - start.offset <= WHOLE_UP_TO:
-                    return _part(file, start, size)
-                return _tail(file, start, size, enough)
+                    return _part(file, path, start, size)
+                return _tail(file, path, start, size, enough)
         except OSError as error:
             raise SourceUnreadable(path, (error.strerror or str(error)).lower()) from error
 
@@ -53,14 +53,14 @@ def _size(file: BinaryIO, path: str) -> int:
     return found.st_size
 
 
-def _tail(file: BinaryIO, since: Cursor, size: int, enough: int) -> TranscriptPart:
+def _tail(file: BinaryIO, path: str, since: Cursor, size: int, enough: int) -> TranscriptPart:
     for attempt in range(TAILS):
         start = max(since.offset, size - (FIRST_TAIL << attempt))
         begin = _next_line(file, start)
         if begin is None:
             continue
         skipped = _lines_between(file, since.offset, begin)
-        part = _part(file, Cursor(since.line + skipped, begin, since.turns), size)
+        part = _part(file, path, Cursor(since.line + skipped, begin, since.turns), size)
         if len(part.messages) >= enough or attempt == TAILS - 1:
             return replace(part, is_tail=begin > since.offset)
     # The longest tail contains no complete line, so its content is skipped.
@@ -86,9 +86,9 @@ def _lines_between(file: BinaryIO, start: int, end: int) -> int:
     return count
 
 
-def _part(file: BinaryIO, start: Cursor, size: int) -> TranscriptPart:
+def _part(file: BinaryIO, path: str, start: Cursor, size: int) -> TranscriptPart:
     """Return the messages from *start*, the beginning of a line, to the last line break before *size*."""
-    reading = _MessageCollector(start)
+    reading = _MessageCollector(path, start)
     for line in _whole_lines(file, start.offset, size):
         reading.take(line)
     return reading.part()
@@ -100,7 +100,7 @@ def messages_in(lines: Iterable[bytes]) -> tuple[Sequence[TranscriptMessage], in
 
     A last line without an end is not counted, because it is written at this moment.
     """
-    reading = _MessageCollector(BEGINNING)
+    reading = _MessageCollector("", BEGINNING)
     for line in lines:
         reading.take(line)
     part = reading.part()
@@ -119,7 +119,8 @@ def _whole_lines(file: BinaryIO, start: int, size: int) -> Iterator[bytes]:
 class _MessageCollector:
     """Collector of messages; several lines with the same id become one message."""
 
-    def __init__(self, start: Cursor) -> None:
+    def __init__(self, path: str, start: Cursor) -> None:
+        self._path = path
         self._turns = start.turns
         self._line = start.line
         self._offset = start.offset
@@ -132,7 +133,7 @@ class _MessageCollector:
         if not line.strip():
             return
         try:
-            message, is_sidechain = message_of(line, self._line)
+            message, is_sidechain = message_of(line, self._line, self._path)
         except NotConversation:
             return
         except ValueError:

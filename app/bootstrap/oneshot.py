@@ -104,11 +104,11 @@ def system_clock() -> Clock:
     return SystemClock()
 
 
-def conversation_files(transcript: str) -> ConversationFiles:
+def conversation_files(transcript: str, session_id: str) -> ConversationFiles:
     """Return the files of the conversation in *transcript*."""
     from clawmem.adapters.files.conversation import ConversationFiles
 
-    return ConversationFiles(transcript)
+    return ConversationFiles(transcript, session_id)
 
 
 def record_silent_turn(vault: str, verb: str, session_id: str) -> None:

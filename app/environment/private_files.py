@@ -179,18 +179,9 @@ def flush_folder(folder: Path) -> None:
             os.close(number)
 
 
-def drafts_of(file: Path) -> str:
-    """Return the glob pattern of drafts that `write_whole` creates for *file*, for `sweep`."""
-    return f".{file.name}{_DRAFT}*"
-
-
-def sweep(folder: Path, older_than_s: float, pattern: str = ".*") -> None:
-    """
-    Delete drafts in *folder* that are older than *older_than_s* seconds, whose writers were killed.
-
-    In a folder that clawmem shares with others, *pattern* selects the drafts.
-    """
-    for draft in folder.glob(pattern):
+def sweep(folder: Path, older_than_s: float) -> None:
+    """Delete drafts in *folder* that are older than *older_than_s* seconds, whose writers were killed."""
+    for draft in folder.glob(".*"):
         with suppress(OSError):
             if time() - draft.stat().st_mtime > older_than_s:
                 draft.unlink()

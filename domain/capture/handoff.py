@@ -105,9 +105,9 @@ def is_empty(body: str) -> bool:
     return all(noted.get(SECTIONS[name]) == _NOTHING for name in _OUTCOME)
 
 
-def text_of(sections: Mapping[str, Iterable[str]], session_id: str) -> str:
-    """Return the Markdown of a handoff; an empty section contains "Nothing noted."."""
-    parts = [f"# Handoff of session {session_id[:8]}"]
+def text_of(sections: Mapping[str, Iterable[str]], title: str) -> str:
+    """Return the Markdown of a handoff with *title*; an empty section contains "Nothing noted."."""
+    parts = [f"# {title}"]
     for name, heading in SECTIONS.items():
         items = [" ".join(item.split()) for item in sections.get(name, ()) if item.strip()]
         parts.append(f"## {heading}\n\n" + ("\n".join(f"- {item}" for item in items) or _NOTHING))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from clawmem.domain.capture.extraction import CaptureFinding, source
 from clawmem.domain.capture.kinds import Kind, confidence_of, content_type_of, merge_window_ms
 from clawmem.domain.documents.address import OWN_COLLECTION
+from clawmem.ports.digests import session_key
 from clawmem.ports.transcripts import TranscriptMessage
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ TITLE_CHARS = 80
 _ELLIPSIS = "…"
 _IN_ANSWER = "In answer to: "
 _SESSION_CHARS = 8
+_NAME_CHARS = 60
 _HASH_CHARS = 8
 _DAY_CHARS = 10
 
@@ -79,19 +81,29 @@ def title_of(sentence: str) -> str:
 
 
 def note_path(note: Note, session_id: str) -> str:
-    """Return the path of a note in `COLLECTION`: ``agent/observations/<day>-<session>-<type>-<hash>.md``."""
+    """Return the path of a note in `COLLECTION`: ``agent/observations/<day>-<key of session>-<type>-<hash>.md``."""
     name = source(note.message.id, note.quote)[:_HASH_CHARS]
     return f"{OBSERVATIONS}/{_stem(note.message.at, session_id)}-{note.content_type}-{name}.md"
 
 
 def handoff_path(at: str, session_id: str) -> str:
-    """Return the path of a session's handoff: ``agent/handoffs/<day>-<session>.md``."""
+    """Return the path of a session's handoff: ``agent/handoffs/<day>-<key of session>.md``."""
     return f"{HANDOFFS}/{_stem(at, session_id)}.md"
 
 
 def summary_path(at: str, session_id: str) -> str:
     """Return the path of a compacted session's summary, next to its handoff: ``…-compacted.md``."""
     return f"{HANDOFFS}/{_stem(at, session_id)}-compacted.md"
+
+
+def handoff_title(session_id: str) -> str:
+    """Return the title of a session's handoff."""
+    return f"Handoff of session {_session_name(session_id)}"
+
+
+def summary_title(session_id: str) -> str:
+    """Return the title of a compacted session's summary."""
+    return f"Session {_session_name(session_id)} when its conversation was compacted"
 
 
 def note_body(note: Note, session_id: str) -> str:
@@ -119,7 +131,12 @@ def _said(message: TranscriptMessage, session_id: str) -> str:
     return f"Said by the {message.speaker} in session {short}, transcript line {message.line}{day}."
 
 
+def _session_name(session_id: str) -> str:
+    """Return the id of a session as a title shows it: on one line, and cut to 60 characters with its key at the end."""
+    name = " ".join(session_id.split())[:_NAME_CHARS]
+    return name if name == session_id else f"{name}-{session_key(session_id)}".lstrip("-")
+
+
 def _stem(at: str, session_id: str) -> str:
     day = at[:_DAY_CHARS] or "undated"
-    letters = "".join(char for char in session_id if char.isalnum())[:_SESSION_CHARS] or "session"
-    return f"{day}-{letters}"
+    return f"{day}-{session_key(session_id)}"

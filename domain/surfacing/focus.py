@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.domain.security.patterns import Pattern
+from clawmem.ports.digests import session_key
 
 MOST_TOPIC = 256  # characters
 LEAST_TOKEN = 2
@@ -11,8 +11,6 @@ READ = 800  # characters of a body
 MATCH = 1.4
 OTHER = 0.75
 LEAST_FACTOR = 0.5
-
-_UNSAFE = Pattern(r"[^A-Za-z0-9_-]")
 
 
 def read_topic(text: str) -> str:
@@ -38,5 +36,5 @@ def focus_factor(on_topic: bool, strength: float = OTHER) -> float:
 
 
 def file_name(session_id: str) -> str:
-    """Return the name of a session's topic file, with unsafe characters replaced to prevent path traversal."""
-    return f"{_UNSAFE.compiled.sub('_', session_id)[:128]}.focus"
+    """Return the name of a session's topic file."""
+    return f"{session_key(session_id)}.focus"

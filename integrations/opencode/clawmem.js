@@ -2,6 +2,7 @@
 // `clawmem setup opencode` copies this file and fills in the settings; `clawmem setup opencode --remove` deletes the copy.
 
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { appendFileSync, closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
@@ -14,8 +15,12 @@ const WRITERS = { write: "Write", edit: "Edit", patch: "Edit" };
 const data = process.env.XDG_DATA_HOME || join(homedir(), ".local", "share");
 const environment = { ...process.env, ...settings.environment };
 
+/** Return the digits by which clawmem names files of a session; ids differ in letters that some disks take for equal. */
+const keyOf = (sessionID) => createHash("sha256").update(String(sessionID)).digest("hex").slice(0, 16);
+
 function folderOf(sessionID) {
-  const folder = join(data, "opencode", "clawmem", String(sessionID).replace(/[^A-Za-z0-9_-]/g, "_"));
+  const name = String(sessionID).replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 40);
+  const folder = join(data, "opencode", "clawmem", `${name}-${keyOf(sessionID)}`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return folder;
 }
@@ -115,7 +120,7 @@ export const Clawmem = async ({ client, directory }) => {
     "experimental.session.compacting": safe(async ({ sessionID }, output) => {
       const transcript_path = transcriptOf(sessionID);
       await context({ hook_event_name: "PreCompact", session_id: sessionID, transcript_path, cwd: directory }, COMPACTION_MS);
-      output.context.push(readFileSync(join(folderOf(sessionID), "memory", "precompact-state.md"), "utf8"));
+      output.context.push(readFileSync(join(folderOf(sessionID), "memory", `precompact-state-${keyOf(sessionID)}.md`), "utf8"));
     }),
 
     event: safe(async ({ event }) => {

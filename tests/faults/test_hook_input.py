@@ -10,6 +10,7 @@ import pytest
 from hook_process import AT_STOP, KNOWN, ONCE, QUESTION, Client, command
 
 from clawmem.app.environment.private_files import state_folder
+from clawmem.ports.digests import session_key
 
 MEGABYTES = 5_000_000
 
@@ -84,7 +85,7 @@ def test_a_pipe_in_the_place_of_a_file_of_the_client_silences_no_prompt(client: 
     """`MEMORY.md` beside the transcript is read before each prompt, the saved state after a compaction."""
     folder = client.conversation.parent / "memory"
     folder.mkdir(exist_ok=True)
-    for name in ("MEMORY.md", "precompact-state.md"):
+    for name in ("MEMORY.md", f"precompact-state-{session_key(client.session)}.md"):
         os.mkfifo(folder / name)
 
     assert KNOWN in client.ask("context-surfacing", prompt=QUESTION).context

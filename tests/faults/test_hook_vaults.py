@@ -12,6 +12,8 @@ import apsw
 import pytest
 from hook_process import AT_STOP, KNOWN, ONCE, QUESTION, Client
 
+from clawmem.ports.digests import session_key
+
 WRITER = """
 import sys, apsw
 connection = apsw.Connection(sys.argv[1])
@@ -52,7 +54,9 @@ def test_a_vault_that_somebody_is_writing(client: Client) -> None:
 
     assert client.memories() == ONCE
     assert client.waiting() == []
-    assert "And the tests?" in (client.conversation.parent / "memory/precompact-state.md").read_text("utf-8")
+    assert "And the tests?" in (
+        client.conversation.parent / f"memory/precompact-state-{session_key(client.session)}.md"
+    ).read_text("utf-8")
 
 
 @pytest.mark.slow

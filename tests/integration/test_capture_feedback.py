@@ -15,6 +15,7 @@ from clawmem.app.services.capture.feedback import Feedback, FeedbackLoop
 from clawmem.app.services.capture.handoffs import HandoffGenerator, PrecompactExtract
 from clawmem.contracts.samples import fetch, save
 from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.digests import session_key
 from clawmem.ports.relations import RelationKind
 from clawmem.ports.telemetry import Recall, RecallHit
 from clawmem.ports.vault import Vault
@@ -40,7 +41,7 @@ class TestHandoff:
         [document] = world.kept()
         assert first.document_id == again.document_id == document.id
         assert (document.path, document.content_type, document.confidence, document.revision_count) == (
-            "agent/handoffs/2023-11-14-s1.md",
+            f"agent/handoffs/2023-11-14-{session_key('s1')}.md",
             "handoff",
             0.6,
             2,

@@ -17,7 +17,9 @@ from programs import modules_of_hook, run_program
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
 from clawmem.app.version import VERSION
+from clawmem.ports.digests import session_key
 
+STATE = f"precompact-state-{session_key('5f0c')}.md"
 TURNS = (
     ("Where should the queue live?", "We could use Redis or Postgres."),
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
@@ -117,7 +119,7 @@ def test_compaction_and_after(remembered: Invoke, environ: dict[str, str], home:
     What a killed one left half written goes, and nothing else does.
     """
     file = transcript(home / "projects" / "5f0c.jsonl", *TURNS)
-    left, alien = (file.parent / "memory" / name for name in (".precompact-state.md.draft-1.ab", ".other"))
+    left, alien = (file.parent / "memory" / name for name in (f".{STATE}.draft-1.ab", ".other"))
     left.parent.mkdir()
     for one in (left, alien):
         one.write_text("half")
@@ -126,8 +128,8 @@ def test_compaction_and_after(remembered: Invoke, environ: dict[str, str], home:
         environ, home, "precompact-extract", event("PreCompact", transcript_path=str(file), trigger="auto")
     )
     assert (saved.code, saved.log) == (0, "")
-    assert "And the tests?" in (file.parent / "memory" / "precompact-state.md").read_text("utf-8")
-    assert {one.name for one in left.parent.iterdir()} == {"precompact-state.md", alien.name}
+    assert "And the tests?" in (file.parent / "memory" / STATE).read_text("utf-8")
+    assert {one.name for one in left.parent.iterdir()} == {STATE, alien.name}
 
     told = event("SessionStart", transcript_path=str(file), source="compact")
     back = ask(environ, home, "postcompact-inject", told)

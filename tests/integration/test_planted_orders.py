@@ -20,6 +20,7 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.domain.security.origin import UNVERIFIED, as_tag
+from clawmem.ports.digests import session_key
 from clawmem.ports.entities import Entity
 from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation, RelationKind
@@ -200,7 +201,9 @@ def test_tool_outputs_of_a_conversation_are_neither_kept_nor_told(home: PlantedH
 
     assert any("keep the harbour in Postgres" in context for context in contexts)  # the conversation was read
     assert unquoted(iter(contexts)) == []
-    assert "kestrel" not in (file.parent / "memory" / "precompact-state.md").read_text("utf-8")
+    assert "kestrel" not in (
+        file.parent / "memory" / f"precompact-state-{session_key(SESSION)}.md"
+    ).read_text("utf-8")
 
 
 def conversation() -> Iterator[dict[str, object]]:

@@ -21,6 +21,7 @@ from clawmem.contracts.samples import id_of, sha
 from clawmem.domain.capture.notes import COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.documents.tokens import token_count
+from clawmem.ports.digests import session_key
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.succession import Claims
@@ -61,11 +62,12 @@ def test_decisions_hubs_and_sessions(world: World) -> None:
     """One page, of type hub: the decisions' sentences, the hubs' list items, what sessions came to; told at a start."""
     assert profile(world).refresh()
 
+    key = session_key("s1")
     assert page(world) == (
         "# Profile\n\n## What holds\n\n"
-        "- We'll use Postgres for the ledger (_clawmem/agent/observations/2023-11-14-s1-decision-28344cd4.md)\n"
+        f"- We'll use Postgres for the ledger (_clawmem/agent/observations/2023-11-14-{key}-decision-28344cd4.md)\n"
         "- Ann keeps the key of the safe (notes/hub.md, 2024-03-01)\n\n"
-        "## Lately\n\n- We'll use Postgres for the ledger. (_clawmem/agent/handoffs/2023-11-14-s1.md)\n"
+        f"## Lately\n\n- We'll use Postgres for the ledger. (_clawmem/agent/handoffs/2023-11-14-{key}.md)\n"
     )
     kept = world.vault.documents.at(COLLECTION, PATH)
     assert (kept.content_type, kept.display_path) == ("hub", "_clawmem/profile.md")
@@ -96,8 +98,10 @@ def test_a_long_session_ends_with_an_ellipsis(world: World) -> None:
 
     assert profile(world).rebuild()
 
-    [line] = [one for one in page(world).partition("## Lately")[2].splitlines() if "-s2.md" in one]
-    assert line.endswith("… (_clawmem/agent/handoffs/2023-11-14-s2.md)")
+    [line] = [
+        one for one in page(world).partition("## Lately")[2].splitlines() if f"-{session_key('s2')}.md" in one
+    ]
+    assert line.endswith(f"… (_clawmem/agent/handoffs/2023-11-14-{session_key('s2')}.md)")
 
 
 def test_it_is_made_anew_after_five_sessions(world: World) -> None:

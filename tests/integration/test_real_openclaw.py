@@ -201,7 +201,7 @@ def test_a_compaction_saves_the_state(gateway: Gateway) -> None:
     gateway.run("sessions", "compact", "agent:main:first")
 
     assert "memory_search" in json.dumps(report) and "before_compaction" in json.dumps(report)
-    [state] = gateway.home.rglob("precompact-state.md")
+    [state] = gateway.home.rglob("precompact-state-*.md")
     assert "Postgres" in state.read_text("utf-8")
 
 

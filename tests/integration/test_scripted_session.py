@@ -11,6 +11,7 @@ from hook_process import Hook, transcript
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.environment.private_files import state_folder
+from clawmem.ports.digests import session_key
 from clawmem.ports.records import Document
 
 OWN = "We'll keep invoices in a bucket for ten years."
@@ -88,7 +89,7 @@ def test_a_session_is_not_told_what_it_said_itself(vault_file: Path, hook: Hook,
 
     assert told("For how many years are invoices kept in the bucket?", session_id="77aa")
     assert not told("For how many years are invoices kept in the bucket?")
-    state = said.parent / "memory/precompact-state.md"
+    state = said.parent / f"memory/precompact-state-{session_key('5f0c')}.md"
     for _ in range(2):
         hook("precompact-extract", "PreCompact", **conversation)
         assert f"## Key Decisions This Session\n\n- {OWN}" in state.read_text("utf-8")
@@ -122,7 +123,7 @@ def test_the_summary_of_a_compaction_is_kept(vault_file: Path, hook: Hook, home:
 
     [(path, (document, text))] = captured(vault_file).items()
     assert path.startswith("agent/handoffs/")
-    assert path.endswith("-5f0c-compacted.md")
+    assert path.endswith(f"-{session_key('5f0c')}-compacted.md")
     assert (document.content_type, document.confidence, document.revision_count) == ("handoff", 0.6, 2)
     assert "Invoices go to a bucket" in text
     assert "hunter2" not in text

@@ -59,7 +59,8 @@ def test_a_session_is_captured_without_secrets(
         hook(name, "Stop", transcript_path=str(conversation))
     hook("precompact-extract", "PreCompact", transcript_path=str(conversation))
 
-    kept = captured(home) + (conversation.parent / "memory/precompact-state.md").read_text("utf-8")
+    [state] = conversation.parent.glob("memory/precompact-state-*.md")
+    kept = captured(home) + state.read_text("utf-8")
     assert "Redis for queues" in kept
     assert "ledger" in kept.lower()
     assert secret not in kept

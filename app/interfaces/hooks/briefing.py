@@ -82,7 +82,7 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> HookOutput:
         from clawmem.app.services.retrieval.pipelines.search import search
 
         brief = AfterCompaction(vault, search(vault), context.clock)
-        state = conversation_files(event.transcript_path).state()
+        state = conversation_files(event.transcript_path, event.session_id).state()
         output = HookOutput(brief(state, event.compact_summary))
     _inject(output, event, context)
     return output

@@ -33,7 +33,8 @@ def capture(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     if event.last_assistant_message:
         from clawmem.app.bootstrap.oneshot import conversation_files
 
-        conversation_files(event.transcript_path).wait_for(event.last_assistant_message)
+        files = conversation_files(event.transcript_path, event.session_id)
+        files.wait_for(event.last_assistant_message)
     failures = context.work_off(spool)
     if failures:
         raise JobsFailed("; ".join(failures))

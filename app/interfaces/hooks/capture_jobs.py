@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.bootstrap.oneshot import conversation_files
-from clawmem.app.environment.private_files import drafts_of, sweep, write_whole
+from clawmem.app.environment.private_files import write_whole
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
-from clawmem.app.interfaces.hooks.spool import LEASE_MS, Job
+from clawmem.app.interfaces.hooks.spool import Job
 from clawmem.app.services.capture.session import RedactedTranscripts, Session
 from clawmem.ports.errors import SourceUnreadable
 
@@ -96,12 +96,14 @@ class CaptureJobs:
 
         parts = (self._services.vault.captures, self._transcripts)
         extract = PrecompactExtract(*parts, is_echo=self._is_echo(session))
-        state, file = extract(session), conversation_files(session.transcript).state_file
+        state = extract(session)
         if not state:
             return
+        files = conversation_files(session.transcript, session.id)
+        file = files.state_file
         file.parent.mkdir(mode=0o700, exist_ok=True)
-        sweep(file.parent, LEASE_MS / 1000, drafts_of(file))
         write_whole(file, state.encode("utf-8", "replace"))
+        files.drop_old_states()
         self._read_again(file)
 
     def _read_again(self, file: Path) -> None:

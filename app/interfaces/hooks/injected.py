@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import time
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 
 from clawmem.app.environment.private_files import PRIVATE, make_folder, state_folder
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, to_bytes
+from clawmem.ports.digests import session_key
 
 KEPT_DAYS = 30
 _DAY_S = 86_400
@@ -53,4 +53,4 @@ class InjectedFingerprints:
                 file.unlink(missing_ok=True)
 
     def _file(self, session_id: str) -> Path:
-        return self._folder / sha256(session_id.encode("utf-8", "replace")).hexdigest()[:16]
+        return self._folder / session_key(session_id)

@@ -44,7 +44,7 @@ def _surfaced(event: HookEvent, settings: SurfacingSettings, context: HookContex
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
         profile = profile_named(settings.profile, settings.budget)
-        files = conversation_files(event.transcript_path)
+        files = conversation_files(event.transcript_path, event.session_id)
         choices = Choices(
             profile,
             topic=_topic(event, settings),

@@ -26,7 +26,8 @@ class HookEvent(NamedTuple):
     """
     Event of a session, as sent by a client; missing fields are empty.
 
-    ``name`` is the event's name, ``UserPromptSubmit`` for one. ``source`` says who sent a prompt, or why a
+    ``name`` is the event's name, ``UserPromptSubmit`` for one. A session without an id is identified by its
+    transcript. ``source`` says who sent a prompt, or why a
     session starts (``startup``, ``resume``, ``clear``, ``compact``, ``fork``). ``trigger`` says why the
     conversation is compacted (``manual``, ``auto``). ``agent_id`` is empty outside of subagents. ``raw`` is
     the unmodified event.
@@ -128,7 +129,7 @@ def read_event(text: str, environ: Mapping[str, str]) -> HookEvent:
     }
     strings["name"] = _name(raw, "hook_event_name")
     strings["last_assistant_message"] = strings["last_assistant_message"] or _string(raw, "prompt_response")
-    strings["session_id"] = strings["session_id"] or _session_in(environ)
+    strings["session_id"] = strings["session_id"] or _session_in(environ) or strings["transcript_path"]
     given = _value(raw, "tool_input")
     return HookEvent(**strings, tool_input=given if isinstance(given, dict) else {}, raw=raw)
 

@@ -17,7 +17,13 @@ from clawmem.app.services.capture.session import (
 from clawmem.domain.capture import handoff, observations
 from clawmem.domain.capture.compaction import MESSAGES, state_of, summary_part
 from clawmem.domain.capture.next_steps import remaining_steps
-from clawmem.domain.capture.notes import COLLECTION, handoff_path, summary_path
+from clawmem.domain.capture.notes import (
+    COLLECTION,
+    handoff_path,
+    handoff_title,
+    summary_path,
+    summary_title,
+)
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.retrieval.confidence import baseline
@@ -153,12 +159,12 @@ class HandoffGenerator:
         moments = [at for message in messages if (at := parse_iso(message.at)) is not None]
         said_at = iso_utc(min(max(moments, default=now_ms), now_ms))
         path = _path(known) or handoff_path(started, session.id)
-        body = handoff.text_of(sections, session.id)
+        title = handoff_title(session.id)
+        body = handoff.text_of(sections, title)
         before = self._vault.documents.at(COLLECTION, path)
         if before and before.inactive is None and self._vault.documents.body(before.id) == body:
             document_id = before.id
         else:
-            title = f"Handoff of session {session.id[:8]}"
             document_id = self._memories.write(
                 path, title, body, CONTENT_TYPE, baseline(CONTENT_TYPE), said_at
             )
@@ -196,7 +202,7 @@ class PrecompactExtract:
 
     def __call__(self, session: Session) -> str:
         """
-        Return the Markdown for ``precompact-state.md``; empty when there is nothing to preserve.
+        Return the Markdown of the state; empty when there is nothing to preserve.
 
         Raises:
             InvalidInput, SourceUnreadable: the transcript cannot be read.
@@ -229,13 +235,16 @@ class CompactionSummary:
         said = without_secrets("\n".join(lines)).strip()
         if not said:
             return 0
-        title = f"Session {session_id[:8]} when its conversation was compacted"
+        title = summary_title(session_id)
         with self._vault.transactions.writing():
             return self._store(session_id, title, f"# {title}\n\n{said}\n")
 
     def _store(self, session_id: str, title: str, body: str) -> int:
         known, now = self._vault.sessions.get(session_id), iso_utc(self._clock.now_ms())
-        path = summary_path(known.started_at if known else now, session_id)
+        if known is None:  # its start names the summary, also of a compaction on a later day
+            known = sessions.Session(session_id, now)
+            self._vault.sessions.save(known)
+        path = summary_path(known.started_at, session_id)
         before = self._vault.documents.at(COLLECTION, path)
         if before is not None and before.inactive is InactiveReason.FORGOTTEN:
             return 0

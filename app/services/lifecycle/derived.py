@@ -228,12 +228,11 @@ class DerivedMemories:
         return {name: items for name, items in kept.items() if items}
 
     def _hand_over(self, document: Document, sections: Sections) -> None:
-        session_id = document.title.rpartition(" ")[2]
         by = as_tag(document.origin)
         self._memories.write(
             document.path,
             document.title,
-            handoff.text_of(sections, session_id),
+            handoff.text_of(sections, document.title),
             document.content_type,
             document.confidence,
             document.authored_at,

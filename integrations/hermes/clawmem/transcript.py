@@ -8,24 +8,27 @@ import re
 import uuid
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 
 FOLDER = "clawmem"  # in the home folder of Hermes
 _OTHER = re.compile(r"[^A-Za-z0-9._-]+")
-_MOST_NAME = 80
+_MOST_NAME = 40
+_KEY_CHARS = 16  # of the digest of a session's id, as clawmem computes it
 
 
 class Transcript:
     """The transcript of session *session_id*, in its own folder below the home folder *home* of Hermes."""
 
     def __init__(self, home: str, session_id: str) -> None:
+        self._key = sha256(session_id.encode("utf-8", "surrogatepass")).hexdigest()[:_KEY_CHARS]
         name = _OTHER.sub("-", session_id).strip(".-")[:_MOST_NAME] or "session"
-        self.file = Path(home, FOLDER, name, "transcript.jsonl")
+        self.file = Path(home, FOLDER, f"{name}-{self._key}", "transcript.jsonl")
 
     @property
     def state(self) -> Path:
         """The file in which clawmem saves the state of the session before its compaction."""
-        return self.file.parent / "memory" / "precompact-state.md"
+        return self.file.parent / "memory" / f"precompact-state-{self._key}.md"
 
     def append(self, user: str, assistant: str) -> None:
         """

@@ -43,11 +43,11 @@ export class Transcript {
   }
 }
 
-/** Return `text` as the name of a folder; texts that differ get names that differ. */
+/** Return `text` as the name of a folder; texts that differ get names that differ, also without regard to case. */
 function safeName(text) {
   const id = String(text ?? "") || "main";
-  const name = id.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 80).replace(/^-+|-+$/g, "");
-  return name === id ? name : `${name}-${createHash("sha256").update(id).digest("hex").slice(0, 12)}`.replace(/^-/, "");
+  const name = id.replace(/[^A-Za-z0-9_-]+/g, "-").slice(0, 40).replace(/^-+|-+$/g, "");
+  return `${name}-${createHash("sha256").update(id).digest("hex").slice(0, 16)}`.replace(/^-/, "");
 }
 
 /** Return role, text and identity of a message that the user or the assistant wrote, undefined for any other. */

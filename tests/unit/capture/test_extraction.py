@@ -16,6 +16,7 @@ from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
 from clawmem.domain.capture.references import answers_by_turn
 from clawmem.domain.capture.sentences import sentences
+from clawmem.ports.digests import session_key
 from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data" / "transcripts"))
@@ -175,7 +176,9 @@ def test_a_note_quotes_its_source() -> None:
         "> Let's go with Postgres for the ledger.\n\n"
         "Said by the user in session 01234567, transcript line 2 on 2024-05-06.\n"
     )
-    assert note_path(note, "0123-456789").startswith("agent/observations/2024-05-06-01234567-decision-")
+    assert note_path(note, "0123-456789").startswith(
+        f"agent/observations/2024-05-06-{session_key('0123-456789')}-decision-"
+    )
     assert (note.content_type, note.confidence) == ("decision", 0.85)
 
 

@@ -1,0 +1,145 @@
+"""Handoffs, summaries and states of sessions whose ids begin alike."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from capture_world import World
+from command_line import Invoke
+from hook_process import Hook, transcript
+
+from clawmem.adapters.files.conversation import ConversationFiles
+from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.app.environment.session_topics import Topics
+from clawmem.app.services.capture.handoffs import CompactionSummary, HandoffGenerator
+from clawmem.ports.records import Document
+from clawmem.ports.vault import Vault
+
+# Two sessions that begin within one minute, as each client names them.
+SESSIONS = {
+    "Claude Code": ("5f0c7d1e-93a4-4c55-8f0b-2a6f1f0e77aa", "5f0c7d1e-0b2d-4e19-9d3c-61c0a8f4bb02"),
+    "Codex": ("019a2b3c-4d5e-7f60-8a1b-2c3d4e5f6071", "019a2b3c-9f01-7a22-b3c4-d5e6f7081929"),
+    "OpenCode": ("ses_4b2c1d0e5ffeAbCdEfGhIjKlMn", "ses_4b2c1d0e5ffeabcdefghijklmn"),
+    "Gemini CLI": ("b5a0c1d2-1111-4222-8333-444455556666", "b5a0c1d2-1111-4222-8333-444455557777"),
+    "Hermes": ("20260501_143022_a1b2c3", "20260501_143029_d4e5f6"),
+    "OpenClaw": ("agent:main:first", "agent-main-first"),
+}
+both = pytest.mark.parametrize("sessions", SESSIONS.values(), ids=SESSIONS)
+STATEMENTS = ("We'll use Postgres for the ledger.", "We'll use Redis for the queue.")
+
+
+@pytest.fixture
+def world(vault: Vault, clock: ManualClock, tmp_path: Path) -> World:
+    return World(vault, clock, tmp_path)
+
+
+def handoffs(world: World) -> dict[str, Document]:
+    """Return the served handoffs by their text."""
+    return {world.vault.documents.body(one.id) or "": one for one in world.kept() if one.inactive is None}
+
+
+@both
+def test_two_sessions_of_one_minute_leave_two_handoffs(world: World, sessions: tuple[str, str]) -> None:
+    """Each has the words, the title and the path of its own session; one that resumes later rewrites its own."""
+    hand_over = HandoffGenerator(world.vault, DiskTranscripts(), world.clock)
+    for session_id, statement in zip(sessions, STATEMENTS, strict=True):
+        hand_over(world.session(session_id, ("user", statement), ("assistant", "Fine.")))
+
+    world.clock.advance(3 * 86_400_000)
+    hand_over(world.session(sessions[0], ("user", "We'll keep closed ledgers for ten years.")))
+
+    found = handoffs(world)
+    assert len(found) == 2
+    for session_id, statement, other in zip(sessions, STATEMENTS, reversed(STATEMENTS), strict=True):
+        [(body, document)] = [item for item in found.items() if statement in item[0]]
+        assert other not in body
+        assert document.title == f"Handoff of session {session_id}"
+        entry = world.vault.sessions.get(session_id)
+        assert entry and entry.handoff_path == document.display_path
+        assert ("ten years" in body) == (session_id == sessions[0])
+
+
+@both
+def test_two_compacted_sessions_leave_two_summaries(world: World, sessions: tuple[str, str]) -> None:
+    """The second compaction of a session replaces the summary of its first one, also on a later day."""
+    store = CompactionSummary(world.vault, world.clock)
+    for session_id, statement in zip(sessions, STATEMENTS, strict=True):
+        store(session_id, statement)
+
+    world.clock.advance(86_400_000)
+    store(sessions[0], "We'll use Postgres for the archive.")
+
+    found = handoffs(world)
+    assert {document.title for document in found.values()} == {
+        f"Session {session_id} when its conversation was compacted" for session_id in sessions
+    }
+    assert any("Postgres for the archive" in body for body in found)
+    assert not any(STATEMENTS[0] in body for body in found)
+    assert any(STATEMENTS[1] in body for body in found)
+
+
+@both
+def test_two_sessions_have_their_own_topic_and_state(tmp_path: Path, sessions: tuple[str, str]) -> None:
+    """Names of files differ in more than the case of letters, which some disks ignore."""
+    topics = Topics(tmp_path)
+    topics.set(sessions[0], "ledger")
+    assert topics.get(sessions[1]) == ""
+
+    files = {ConversationFiles(str(tmp_path / "talk.jsonl"), one).state_file.name for one in sessions}
+    assert len({name.casefold() for name in files}) == 2
+
+
+def test_sessions_of_a_project_get_their_own_state_back(remembered: Invoke, hook: Hook, home: Path) -> None:
+    """Their transcripts share a folder. A session that saved no state is told none, and old states are deleted."""
+    states = home / "projects/memory"
+    states.mkdir(parents=True)
+    (states / "precompact-state-0123456789abcdef.md").write_text("## Last User Request\n\nLong ago.\n")
+    os.utime(states / "precompact-state-0123456789abcdef.md", (0, 0))
+    conversations = [
+        {"session_id": session_id, "transcript_path": str(transcript(home / f"projects/{session_id}.jsonl", talk))}
+        for session_id, talk in zip(SESSIONS["Claude Code"], ((one, "Fine.") for one in STATEMENTS), strict=True)
+    ]  # fmt: skip
+    for conversation in conversations:
+        hook("precompact-extract", "PreCompact", **conversation)
+
+    told = [
+        hook("postcompact-inject", "SessionStart", source="compact", **conversation).context
+        for conversation in (*conversations, {**conversations[0], "session_id": "another"})
+    ]
+
+    assert [[statement in context for statement in STATEMENTS] for context in told] == [
+        [True, False],
+        [False, True],
+        [False, False],
+    ]
+    assert len(list(states.iterdir())) == 2
+
+
+def test_a_session_without_an_id_is_known_by_its_transcript(
+    remembered: Invoke, hook: Hook, home: Path
+) -> None:
+    """Two of them do not overwrite each other."""
+    for name, statement in zip(("one", "two"), STATEMENTS, strict=True):
+        talk = transcript(home / f"projects/{name}.jsonl", (statement, "Fine."))
+        hook("handoff-generator", "Stop", transcript_path=str(talk), session_id="")
+
+    listed = remembered("list", "-c", "_clawmem", "--json").output
+    assert listed.count("Handoff of session") == 2
+
+
+def test_equal_lines_of_two_transcripts_are_two_messages(tmp_path: Path) -> None:
+    """Codex gives messages no id, so their lines name them."""
+    line = (
+        '{"type": "response_item", "payload": {"type": "message", "role": "user", '
+        '"content": [{"type": "input_text", "text": "We will use Postgres."}]}}\n'
+    )
+    ids = set()
+    for name in ("one", "two"):
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text(line)
+        ids |= {message.id for message in DiskTranscripts().read(str(file)).messages}
+
+    assert len(ids) == 2
