@@ -18,13 +18,11 @@ class ForgetRecord(NamedTuple):
     """
     Content of a forget log: every readable place once, the first forgotten one first.
 
-    ``is_damaged`` reports that places may be missing. ``is_sealed`` reports that missing places would be noticed; it is
-    false for a log that an earlier version wrote.
+    ``is_damaged`` reports that places may be missing.
     """
 
     places: Sequence[ForgottenPlace] = ()
     is_damaged: bool = False
-    is_sealed: bool = True
 
 
 class ForgetLog(Protocol):

@@ -3,14 +3,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from io import BytesIO
-from typing import TYPE_CHECKING
+from xml.etree.ElementTree import Element, fromstring
 from zipfile import ZipFile
 
 from clawmem.adapters.attachments.pages import MAX_CHARACTERS, DamagedFile, plain, table
 from clawmem.ports.text_extraction import ExtractedText
-
-if TYPE_CHECKING:
-    from xml.etree.ElementTree import Element
 
 MAX_BYTES = 4 * MAX_CHARACTERS  # of one part, unpacked: a small archive can unpack to terabytes
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
@@ -45,8 +42,6 @@ def read_docx(data: bytes) -> ExtractedText:
 
 def _part(archive: ZipFile, name: str) -> Element | None:
     """Return the parsed part *name*; ``None`` if it is missing."""
-    from xml.etree.ElementTree import fromstring  # only for documents of Word
-
     try:
         info = archive.getinfo(name)
     except KeyError:
@@ -75,7 +70,13 @@ def _blocks(body: Element, headings: dict[str, int]) -> Iterator[str]:
     while waiting:
         element = waiting.pop()
         if element.tag == f"{_W}p":
-            yield from _paragraph(element, headings)
+            text, properties = _text(element), element.find(f"{_W}pPr")
+            level = headings.get(_value(properties, "pStyle"), 0)
+            if text and level:
+                yield f"{'#' * level} {text}"
+            elif text:
+                is_item = properties is not None and properties.find(f"{_W}numPr") is not None
+                yield f"- {text}" if is_item else plain(text)
         elif element.tag == f"{_W}tbl":
             rows = [[_text(cell) for cell in row.findall(f"{_W}tc")] for row in element.findall(f"{_W}tr")]
             yield table(rows)
@@ -83,19 +84,8 @@ def _blocks(body: Element, headings: dict[str, int]) -> Iterator[str]:
             waiting.extend(reversed(element))  # the body, or a control around paragraphs
 
 
-def _paragraph(paragraph: Element, headings: dict[str, int]) -> Iterator[str]:
-    text, properties = _text(paragraph), paragraph.find(f"{_W}pPr")
-    level = headings.get(_value(properties, "pStyle"), 0) if properties is not None else 0
-    if text and level:
-        yield f"{'#' * level} {text}"
-    elif text and properties is not None and properties.find(f"{_W}numPr") is not None:
-        yield f"- {text}"
-    elif text:
-        yield plain(text)
-
-
-def _value(element: Element, name: str) -> str:
-    found = element.find(f"{_W}{name}")
+def _value(element: Element | None, name: str) -> str:
+    found = None if element is None else element.find(f"{_W}{name}")
     return "" if found is None else found.get(f"{_W}val", "")
 
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from io import BytesIO
 from posixpath import splitext
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from clawmem.adapters.attachments.canvas import read_canvas
 from clawmem.adapters.attachments.docx import read_docx
@@ -13,9 +14,6 @@ from clawmem.adapters.attachments.html import read_html
 from clawmem.adapters.attachments.pages import MAX_CHARACTERS, DamagedFile, paged
 from clawmem.ports.errors import ExtraMissing, SourceUnreadable
 from clawmem.ports.text_extraction import ExtractedText
-
-if TYPE_CHECKING:
-    from pypdf import PdfReader
 
 EXTRA = "documents"
 _ENCRYPTED = "it is encrypted; save a copy without a password"
@@ -33,51 +31,34 @@ def read_pdf(data: bytes) -> ExtractedText:
     except ImportError as error:
         raise DamagedFile(str(ExtraMissing("pypdf", extra=EXTRA)).rstrip(".")) from error
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it prints every oddity of every file
-    return _text(PdfReader(BytesIO(data)))
-
-
-def _text(reader: PdfReader) -> ExtractedText:
+    reader = PdfReader(BytesIO(data))
     if reader.is_encrypted:
-        _decrypt(reader)
+        try:
+            is_open = reader.decrypt("")  # a file that only restricts printing or copying
+        except Exception as error:  # a missing package for AES, or a damaged dictionary
+            raise DamagedFile(_ENCRYPTED) from error
+        if not is_open:
+            raise DamagedFile(_ENCRYPTED)
     pages: list[str] = []
-    size, empty = 0, 0
+    size = 0
     for page in reader.pages:
         text = page.extract_text().encode("utf-8", "replace").decode("utf-8")
-        empty += not text.strip()
         size += len(text)
         if size > MAX_CHARACTERS:
             break
         pages.append(text)
-    warning = _warning(len(reader.pages), len(pages), empty)
-    return ExtractedText(paged(pages), *_declared(reader), warning=warning)
-
-
-def _decrypt(reader: PdfReader) -> None:
-    """Decrypt a file that only restricts printing or copying: its password is empty."""
-    try:
-        if reader.decrypt(""):
-            return
-    except Exception as error:  # a missing package for AES, or a damaged dictionary
-        raise DamagedFile(_ENCRYPTED) from error
-    raise DamagedFile(_ENCRYPTED)
-
-
-def _declared(reader: PdfReader) -> tuple[str, str]:
-    """Return the title and the day of the metadata, which may be damaged where the pages are sound."""
-    try:
+    count, empty = len(reader.pages), sum(not page.strip() for page in pages)
+    warning = None
+    if len(pages) < count:
+        warning = f"only its first {len(pages)} of {count} pages were read; the rest exceeds the limit"
+    elif empty:
+        warning = f"{empty} of its {count} pages have no text; if they are scans, add a text layer (OCR)"
+    title = date = ""
+    with suppress(Exception):  # the metadata may be damaged where the pages are sound
         metadata: Any = reader.metadata
-        title, made = metadata.title, metadata.creation_date
-        return " ".join(str(title or "").split())[:200], made.date().isoformat() if made else ""
-    except Exception:  # noqa: BLE001  pypdf raises arbitrary exceptions
-        return "", ""
-
-
-def _warning(count: int, read: int, empty: int) -> str | None:
-    if read < count:
-        return f"only its first {read} of {count} pages were read; the rest exceeds the limit"
-    if not empty:
-        return None
-    return f"{empty} of its {count} pages have no text; if they are scans, add a text layer (OCR)"
+        title = " ".join(str(metadata.title or "").split())[:200]
+        date = metadata.creation_date.date().isoformat()
+    return ExtractedText(paged(pages), title, date, warning=warning)
 
 
 _READERS: dict[str, Callable[[bytes], ExtractedText]] = {
@@ -105,8 +86,6 @@ def extract_text(path: str, data: bytes) -> ExtractedText | None:
         return reader(data)
     except DamagedFile as error:
         raise SourceUnreadable(path, str(error)) from error
-    except (
-        Exception
-    ) as error:  # parsers raise arbitrary exceptions for damaged files, including RecursionError
+    except Exception as error:  # parsers raise arbitrary exceptions for damaged files
         reason = f"it is damaged ({type(error).__name__}); open it in its program and save it again"
         raise SourceUnreadable(path, reason) from error

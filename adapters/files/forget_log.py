@@ -21,7 +21,7 @@ class ForgetFile:
     ``ForgetLog`` in one file that only its owner can read.
 
     Each place is a JSON line with a checksum. The last line contains the number of places, which reveals a
-    file that was truncated between two lines. Files of earlier versions have neither checksums nor a count.
+    file that was truncated between two lines.
     """
 
     def __init__(self, path: str) -> None:
@@ -78,15 +78,14 @@ class ForgetFile:
 
 def _record(content: bytes) -> ForgetRecord:
     entries = [_entry(line) for line in content.splitlines() if line.strip()]
-    found: dict[tuple[str, str], ForgottenPlace] = {}
-    for place in map(_place, entries):
-        if place:
-            found.setdefault((place.collection, place.path), place)
-    sealed = sum(entry is not None and _CHECKSUM in entry and _COUNT not in entry for entry in entries)
-    counts = [entry[_COUNT] for entry in entries if entry and _COUNT in entry]
-    unreadable = any(entry is None or not (_COUNT in entry or _place(entry)) for entry in entries)
-    is_short = bool(sealed or counts) and counts != [sealed]
-    return ForgetRecord(list(found.values()), unreadable or is_short or not entries, bool(counts))
+    places = [
+        ForgottenPlace(**entry) for entry in entries if entry and entry.keys() == {*ForgottenPlace._fields}
+    ]
+    first = {(place.collection, place.path): place for place in reversed(places)}
+    is_whole = len(places) == len(entries) - 1 and entries[-1] == {_COUNT: len(places)}
+    return ForgetRecord(
+        [place for place in places if first[place.collection, place.path] is place], not is_whole
+    )
 
 
 def _line(entry: Mapping[str, Any]) -> str:
@@ -101,19 +100,9 @@ def _entry(line: bytes) -> dict[str, Any] | None:
     """Return the entry in *line*; ``None`` if it cannot be read or differs from its checksum."""
     try:
         entry = json.loads(line)
-    except (ValueError, RecursionError):
+        return entry if entry.pop(_CHECKSUM) == _checksum(entry) else None
+    except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
         return None
-    if not isinstance(entry, dict):
-        return None
-    rest = {name: value for name, value in entry.items() if name != _CHECKSUM}
-    is_sound = _CHECKSUM not in entry or entry[_CHECKSUM] == _checksum(rest)
-    return entry if is_sound else None
-
-
-def _place(entry: Mapping[str, Any] | None) -> ForgottenPlace | None:
-    values = [(entry or {}).get(name) for name in ForgottenPlace._fields]
-    texts = [value for value in values if isinstance(value, str)]
-    return ForgottenPlace(*texts) if len(texts) == len(values) else None
 
 
 def _sync_folder(folder: Path) -> None:

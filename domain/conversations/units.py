@@ -12,7 +12,6 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from clawmem.domain.conversations.messages import ROLES, CleanMessage
 from clawmem.domain.documents.times import DAY_MS, iso_utc
@@ -22,7 +21,6 @@ from clawmem.ports.transcripts import Speaker
 MIN_UNIT = 30  # characters; a shorter exchange ("hi", "hello") says nothing
 MAX_UNIT = 100_000  # characters; a longer exchange continues in another document
 MAX_SHARED = 4_000  # characters of consecutive exchanges that share a document
-FORMER_SHARED = 1_600  # of exchanges with an assistant, in conversations that were imported before
 PAUSE_MS = 4 * 3_600_000  # a talk that goes on after it is about something else
 MIN_TALK = 200  # characters; a shorter one, such as a question, waits for its answer of the same day
 TITLE_CHARS = 80
@@ -30,20 +28,6 @@ _DAY = len("2026-03-31")
 
 # A paragraph that `unit_body` wrote: its speaker, and the day in brackets.
 TURN = Pattern(r"^\*\*([^*\n]{1,40}):\*\* (?:\[\d{4}-\d\d-\d\d\] )?", flags=re.MULTILINE)
-
-
-class Division(NamedTuple):
-    """
-    The rules by which a conversation is divided; it keeps those of its first import, so that its units keep their numbers.
-
-    Exchanges with an assistant share a unit of up to ``shared`` characters; ``by_day`` separates the days of a talk.
-    """
-
-    shared: int = MAX_SHARED
-    by_day: bool = True
-
-
-CURRENT = Division()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +58,7 @@ class Unit:
         return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
 
 
-def units_of(messages: Iterable[CleanMessage], division: Division = CURRENT) -> Iterator[Unit]:
+def units_of(messages: Iterable[CleanMessage]) -> Iterator[Unit]:
     """
     Yield the units of a conversation in order; short ones as well, so that the number of a unit never changes.
 
@@ -87,8 +71,7 @@ def units_of(messages: Iterable[CleanMessage], division: Division = CURRENT) -> 
     length = 0
     for exchange in _exchanges(messages):
         added = sum(len(message.text) for message in exchange)
-        most = MAX_SHARED if exchange[0].is_prompt is None else division.shared
-        if open_ and (length + added > most or _is_late(exchange, open_, division)):
+        if open_ and (length + added > MAX_SHARED or _is_late(exchange, open_)):
             yield Unit(tuple(open_))
             open_, length = [], 0
         open_ += exchange
@@ -97,13 +80,13 @@ def units_of(messages: Iterable[CleanMessage], division: Division = CURRENT) -> 
         yield Unit(tuple(open_))
 
 
-def _is_late(exchange: Sequence[CleanMessage], before: Sequence[CleanMessage], division: Division) -> bool:
+def _is_late(exchange: Sequence[CleanMessage], before: Sequence[CleanMessage]) -> bool:
     """Whether *exchange* does not belong to the talk *before*; a few words ("Thanks!") on another day do."""
     said, last = exchange[0].at_ms, before[-1].at_ms
     if said - last <= PAUSE_MS:
         return False
     lengths = [sum(len(message.text) for message in part) for part in (before, exchange)]
-    is_other_day = division.by_day and said // DAY_MS != last // DAY_MS and min(lengths) >= MIN_UNIT
+    is_other_day = said // DAY_MS != last // DAY_MS and min(lengths) >= MIN_UNIT
     return lengths[0] >= MIN_TALK or is_other_day
 
 

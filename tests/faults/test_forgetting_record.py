@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 from pathlib import Path
@@ -150,20 +149,3 @@ class TestForgetting:
         home.done("verify")
 
         assert "notes/people/team.md" in home.done("list", "--limit", "500").stdout
-
-    def test_a_record_of_an_earlier_version(self, home: Home) -> None:
-        """Lines without checksums are read, and get them with the next update."""
-        record = Path(f"{home.vault}.forgotten")
-        told = [json.loads(line) for line in record.read_bytes().splitlines()]
-        places = [{name: one[name] for name in ("collection", "path", "at")} for one in told if "path" in one]
-        record.write_text("".join(f"\n{json.dumps(place)}\n" for place in places), "utf-8")
-        earlier = record.read_bytes()
-        home.vault.unlink()
-        home.done("init")
-
-        assert home.done("update").stderr == ""
-
-        assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
-        assert record.read_bytes() != earlier
-        os.truncate(record, record.stat().st_size - 5)
-        assert "is damaged" in home.invoke("doctor").stdout

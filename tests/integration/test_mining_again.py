@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 from chat_exports import FORMATS, claude_code, write_zip
 from command_line import Invoke, ask_json, write_notes
-from mined_talks import BOAT, BREAD, GROWN, changes, documents, longer, mined, text_of, write_export
-
-from clawmem.domain.conversations.units import FORMER_SHARED, Division
-from clawmem.domain.conversations.versions import ConversationState
+from mined_talks import BOAT, BREAD, GROWN, changes, documents, mined, text_of, write_export
 
 
 @pytest.mark.parametrize("source", sorted(FORMATS.keys() - {"slack"}))
@@ -74,47 +71,6 @@ def test_a_conversation_keeps_the_name_of_its_first_import(invoke: Invoke, tmp_p
     mined(invoke, write_export(tmp_path / "b", "chatgpt", BOAT), "-c", "b", "--source", "work")
     separate = mined(invoke, write_export(tmp_path / "c", "claude.ai", other), "-c", "b")
     assert list(separate["sources"]) == ["claude.ai"]
-
-
-def test_a_conversation_stays_divided_as_it_was(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Documents of an earlier release keep their messages when the conversation grows, so that forgotten ones stay away."""
-    long = BOAT._replace(
-        turns=[turn._replace(text=f"{turn.text} {'Sand it well. ' * 60}") for turn in BOAT.turns]
-    )
-    with monkeypatch.context() as earlier:
-        earlier.setattr(ConversationState, "division", Division(FORMER_SHARED, by_day=False))
-        mined(invoke, write_export(tmp_path / "export", "chatgpt", long))
-    assert len(documents(invoke)) == 2
-    file = next(one["docid"] for one in documents(invoke).values() if one["file"].endswith("0002.md"))
-    assert invoke("forget", file, "--yes").exit_code == 0
-
-    report = mined(invoke, write_export(tmp_path / "export", "chatgpt", longer(long, "Which brush?", "A soft one of badger hair.")))  # fmt: skip
-
-    assert changes(report, "chatgpt")[1:] == (0, 0, 1)
-    texts = [text_of(invoke, one["file"]) for one in documents(invoke).values()]
-    assert any("badger" in text for text in texts)
-    assert not any("wait a whole day" in text for text in texts)
-
-
-def test_days_stay_together_where_they_were(
-    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An earlier release put exchanges of several days into one document; when the conversation grows, it keeps them."""
-    slow = BOAT._replace(
-        turns=[turn._replace(at=turn.at + 86_400 * (at > 1)) for at, turn in enumerate(BOAT.turns)]
-    )
-    with monkeypatch.context() as earlier:
-        earlier.setattr(ConversationState, "division", Division(by_day=False))
-        mined(invoke, write_export(tmp_path, "chatgpt", slow))
-    [before] = documents(invoke).values()
-
-    report = mined(invoke, write_export(tmp_path, "chatgpt", longer(slow, "Which brush?", "Of badger hair."), slow._replace(id="new")))  # fmt: skip
-
-    assert changes(report, "chatgpt")[:3] == (2, 1, 0)
-    assert "**Agent:** [2025-04-03] Sand" not in (text := text_of(invoke, before["file"]))
-    assert all(words in text for words in ("spar varnish", "[2025-04-03] And how", "badger hair"))
 
 
 @pytest.mark.parametrize("source", ["chatgpt", "claude.ai", "slack", "claude-code", "codex"])

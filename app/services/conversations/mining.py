@@ -176,11 +176,11 @@ class _Run:
             read = (*read, _Increment(counts, "earlier"))
         elif self._options.source and not stored.units and any(self._elsewhere(source, said.id)):
             read = (*read, _Increment(counts, "repeated"))
-        units = numbered_units(messages, self._forgotten(key, stored), stored.division)
+        units = numbered_units(messages, self._forgotten(key, stored))
         version = version_of(time_ms(said.updated, self._now_ms), messages)
         digests = (one.digest for one in units.values())
         digest = digest_number(_digest([said.title, *digests, str(self._options.since_ms or "")]))
-        state = stored.next(max(units, default=0), digest, version)
+        state = ConversationState(max(units, default=0), digest, version)
         if stored.digest == state.digest or stored.is_newer_than(state.units, version):
             forgotten = sum(self._is_forgotten(key, number) for number in units)
             counts.forgotten += forgotten

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from clawmem.domain.conversations.versions import ConversationState
 from clawmem.ports.captures import CaptureStore, Cursor
 from clawmem.ports.conversations import ExportFile
-
-if TYPE_CHECKING:
-    from clawmem.domain.conversations.versions import ConversationState
 
 _READER = "mine "  # followed by the collection
 _FORGOTTEN = "forgotten"
@@ -38,8 +34,6 @@ class ImportPositions:
 
     def conversation(self, key: str) -> ConversationState:
         """Return the imported state of the conversation *key*."""
-        from clawmem.domain.conversations.versions import ConversationState  # not for unchanged files
-
         return ConversationState(*self._captures.cursor(key, self._reader))
 
     def put_conversation(self, key: str, state: ConversationState) -> None:

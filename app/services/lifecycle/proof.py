@@ -101,7 +101,7 @@ class ForgottenPlaces:
 
     def _complete(self, record: ForgetRecord, away: Iterable[Document]) -> None:
         missing = self._missing(record, away)
-        if missing or record.is_damaged or not record.is_sealed:
+        if missing or record.is_damaged:
             self._add([*record.places, *missing])
 
     def _add(self, places: Sequence[ForgottenPlace]) -> None:
