@@ -70,6 +70,11 @@ class Announcement:
         """Host and port as in a URL and in the Host header."""
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
+    @property
+    def url(self) -> str:
+        """Base URL."""
+        return f"http://{self.authority}"
+
     def as_bytes(self) -> bytes:
         """Return the content of the announcement file."""
         return "\n".join(f"{name}={value}" for name, value in self._fields.items()).encode(*_ENCODING)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from anyio import to_thread
 
 from clawmem.app.operations.operation import Opening, Operation, Request, Result
 from clawmem.app.services.progress import ProgressOf, no_progress
@@ -74,7 +75,7 @@ async def run(
     if operation.opens is Opening.NOTHING:
         from clawmem.app.bootstrap.opening import unopened_services
 
-        return await to_thread(work, unopened_services(dispatcher.settings))
+        return await to_thread.run_sync(work, unopened_services(dispatcher.settings))
     if operation.changes_nothing(request):
         return await dispatcher.read(work, vault)
     return await dispatcher.write(work, vault, create=operation.opens is Opening.CREATED)

@@ -6,9 +6,14 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clawmem.app.bootstrap.integrations import issue_sync
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.operations.embedding import embed_as
+from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, WatchEvent, WatchOptions
 from clawmem.app.services.maintenance.lanes import read_plan
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.maintenance.schedule import LaneName
@@ -17,7 +22,6 @@ from clawmem.ports.errors import EmbeddingError, ModelError
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
     from clawmem.app.services.indexing.folders import Folder
-    from clawmem.app.services.indexing.watching import WatchEvent
     from clawmem.ports.watcher import StopSignal
 
 Progress = Callable[[int, int], None]
@@ -41,14 +45,11 @@ def watch(
             neither says so, they are where it is quick.
         environ: The environment for the settings; that of this process by default.
     """
-    from clawmem.app.services.indexing.watching import WatchOptions
 
     def then(progress: Progress) -> list[str]:
         return [*_embedded(services, embed or folders.embeds, progress), *_carried(services, progress)]
 
     def sync_issues(project: str) -> list[str]:
-        from clawmem.app.bootstrap.integrations import issue_sync  # most folders have no issues
-
         problems = issue_sync(services)(project).problems
         return [*problems, *_embedded(services, embed or folders.embeds)]
 
@@ -88,8 +89,6 @@ class LiveFolders:
 def _embedded(
     services: Services, wanted: bool | None, progress: Progress = lambda done, total: None
 ) -> list[str]:
-    from clawmem.app.operations.embedding import embed_as  # not for a server that watches nothing
-
     try:
         report = embed_as(services.called_by(services.caller, lambda what: nullcontext(progress)), wanted)
     except (EmbeddingError, ModelError) as error:
@@ -113,143 +112,109 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 LOOKS_AGAIN_S = (
     60.0  # pause after an unexpected error, and between two looks for jobs left by another process
 )
+GRACE_S = 2.0  # for which the end of a thread is awaited, apart from a lane
 
 Complain = Callable[[BaseException], None]
 
 
 class BackgroundThread:
     """
-    Thread that repeats *work* until the end is requested.
+    Daemon thread that repeats *work* until the end is requested.
 
     Args:
         work: Called with the event that requests the end; returns soon after it is set.
         complain: Called with each error; the next attempt follows after a pause.
+        is_job: Whether *work* ends by itself; the thread then waits `LOOKS_AGAIN_S` seconds, or until it is woken.
+        grace_s: Seconds for which `close` waits.
     """
 
-    def __init__(self, name: str, work: Callable[[threading.Event], None], complain: Complain) -> None:
-        self._work = work
-        self._complain = complain
-        self._stop = threading.Event()
+    def __init__(
+        self,
+        name: str,
+        work: Callable[[threading.Event], None],
+        complain: Complain,
+        *,
+        is_job: bool = False,
+        grace_s: float = GRACE_S,
+    ) -> None:
+        self._work, self._complain = work, complain
+        self._is_job, self._grace_s = is_job, grace_s
+        self._stop, self._awake = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"clawmem-{name}", daemon=True)
+        self.name = name
 
     def start(self) -> None:
         """Start the thread."""
         self._thread.start()
 
-    def tell(self) -> None:
-        """Request the end, without waiting."""
-        self._stop.set()
-
-    def close(self, seconds: float) -> None:
-        """Request the end, and wait for it at most *seconds*."""
-        self.tell()
-        self._thread.join(seconds)
-
-    def _run(self) -> None:
-        while not self._stop.is_set():
-            if not self._attempt():
-                self._stop.wait(LOOKS_AGAIN_S)
-
-    def _attempt(self) -> bool:
-        """Return whether the work was done without an error."""
-        try:
-            self._work(self._stop)
-        except BaseException as error:  # noqa: BLE001  a later attempt may succeed
-            self._complain(error)
-            return False
-        return True
-
-
-class Drainer(BackgroundThread):
-    """
-    Thread that processes the jobs that hooks leave in the spool: when it is woken, and every `LOOKS_AGAIN_S` seconds.
-
-    After the request to end it starts no more jobs; the rest stays in the spool on disk.
-    """
-
-    def __init__(self, drain: Callable[[], None], complain: Complain) -> None:
-        super().__init__("drain", lambda stop: drain(), complain)
-        self._awake = threading.Event()
-
     def wake(self) -> None:
-        """Notify the thread of new jobs."""
+        """Let the thread work again at once."""
         self._awake.set()
 
     def tell(self) -> None:
         """Request the end, without waiting."""
-        super().tell()
-        self.wake()
+        self._stop.set()
+        self._awake.set()
+
+    def close(self) -> None:
+        """Request the end, and wait for it a limited time."""
+        self.tell()
+        self._thread.join(self._grace_s)
 
     def _run(self) -> None:
         while not self._stop.is_set():
+            pauses = self._is_job
             self._awake.clear()
-            self._attempt()
-            self._awake.wait(LOOKS_AGAIN_S)
+            try:
+                self._work(self._stop)
+            except BaseException as error:  # noqa: BLE001  a later attempt may succeed
+                self._complain(error)
+                pauses = True
+            if pauses and not self._stop.is_set():
+                self._awake.wait(LOOKS_AGAIN_S)
 
 
-class WatcherThread(BackgroundThread):
+def watcher_thread(settings: Settings, complain: Complain) -> BackgroundThread:
     """
-    Thread that keeps the vault of *settings* up to date with its folders, with its own connection.
+    Return a thread that keeps the vault of *settings* up to date with its folders, with its own connection.
 
     A requested end rolls back the current pass; the next watcher starts with a full pass.
     """
 
-    def __init__(self, settings: Settings, complain: Complain) -> None:
-        super().__init__("watch", self._watch, complain)
-        self._settings = settings
+    def report(event: WatchEvent) -> None:
+        if event.event == "problem":
+            complain(RuntimeError(event.text))
 
-    def _watch(self, stop: threading.Event) -> None:
-        from clawmem.app.bootstrap.opening import open_services
-        from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S
+    def work(stop: threading.Event) -> None:
+        with open_services(settings, create=False) as services:
+            watch(services, stop, report, every_s=FULL_PASS_EVERY_S)
 
-        with open_services(self._settings, create=False) as services:
-            watch(services, stop, self._hear, every_s=FULL_PASS_EVERY_S)
-
-    def _hear(self, news: WatchEvent) -> None:
-        if news.event == "problem":
-            self._complain(RuntimeError(news.text))
+    return BackgroundThread("watch", work, complain)
 
 
-class LaneThread(BackgroundThread):
-    """Thread that runs one maintenance lane of the vault of *settings*, with its own connection."""
+def lane_threads(settings: Settings | None, complain: Complain) -> list[BackgroundThread]:
+    """Return a thread with its own connection for each maintenance lane that *settings* enable; none without settings."""
 
-    def __init__(self, name: LaneName, settings: Settings, complain: Complain) -> None:
-        super().__init__(name, self._serve, complain)
-        self.name = name
-        self._settings = settings
+    def serve(name: LaneName, stop: threading.Event) -> None:
+        assert settings
+        with open_services(settings, create=False) as services:
+            services.lanes().serve(name, stop, lambda ticked: None)
 
-    def close(self, seconds: float | None = None) -> None:
-        """Request the end, and wait for it at most *seconds*, by default the drain time of the lane."""
-        super().close(self.name.drain_s if seconds is None else seconds)
-
-    def _serve(self, stop: threading.Event) -> None:
-        from clawmem.app.bootstrap.opening import open_services
-
-        with open_services(self._settings, create=False) as services:
-            services.lanes().serve(self.name, stop, lambda ticked: None)
-
-
-def lane_threads(settings: Settings | None, complain: Complain) -> list[LaneThread]:
-    """Return a thread for each lane that *settings* enable; none without settings."""
-    if settings is None:
-        return []
-    return [LaneThread(name, settings, complain) for name in read_plan(settings.lanes).hosted]
+    return [
+        BackgroundThread(name, partial(serve, name), complain, grace_s=name.drain_s)
+        for name in (read_plan(settings.lanes).hosted if settings else ())
+    ]
 
 
 @contextmanager
-def at_work(threads: Sequence[LaneThread]) -> Iterator[None]:
-    """Run *threads* until the block ends; then wait for each one for at most its drain time."""
-    for one in threads:
-        one.start()
+def at_work(threads: Sequence[BackgroundThread]) -> Iterator[None]:
+    """Run *threads* until the block ends; then request the end of all, and wait a limited time for each one."""
+    for thread in threads:
+        thread.start()
     try:
         yield
     finally:
-        end_lanes(threads)
-
-
-def end_lanes(threads: Sequence[LaneThread]) -> None:
-    """Request the end of *threads*, and wait for each one for at most its drain time."""
-    for one in threads:
-        one.tell()
-    for one in threads:
-        one.close()
+        for thread in threads:
+            thread.tell()
+        for thread in threads:
+            thread.close()

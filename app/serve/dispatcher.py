@@ -1,16 +1,18 @@
-"""Dispatcher for requests of all interfaces: threads that keep the vault open for reading, and one for writing."""
+"""Dispatcher for requests of all interfaces: a few threads read with their open vaults, one at a time writes."""
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
+from weakref import WeakSet
+
+from anyio import CapacityLimiter, to_thread
 
 from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.operations.dispatch import Busy
 from clawmem.app.settings.vaults import of_vault
 from clawmem.ports.errors import InvalidInput
 
@@ -19,32 +21,29 @@ if TYPE_CHECKING:
     from clawmem.app.settings.model import Settings
 
 T = TypeVar("T")
-Line = Callable[[Callable[[], Any]], "Future[Any]"]
 
-READERS = 3  # requests mostly wait for the disk or for C code that releases the GIL
+READERS = 4  # threads; a request that waits for a model or a disk blocks no other one
+WAITING = 20  # requests that may wait for a thread; further ones are refused
+TURN_S = 0.05  # for which a request waits for another one that computes
 
 
 class Dispatcher:
     """
     Dispatcher that runs requests with the services over a vault, outside the event loop.
 
-    A connection belongs to the thread that opened it. Each reader thread therefore caches its own connection and
-    reopens it when the vault file or the settings file changes. Each write opens the vault for itself.
+    A connection belongs to the thread that opened it. Each thread therefore caches its own vaults for reading, and
+    reopens one when its file or the settings file changes. Each write opens the vault for itself.
 
     Args:
         settings: Loads the settings; called whenever a vault is opened.
-        reading: Submits work to one of several threads; by default the dispatcher uses its own threads.
-        writing: Submits work to a single thread that runs one task at a time; by default its own.
     """
 
-    def __init__(
-        self, settings: Callable[[], Settings], reading: Line | None = None, writing: Line | None = None
-    ) -> None:
+    def __init__(self, settings: Callable[[], Settings]) -> None:
         self._settings = settings
-        self._own = ThreadPoolExecutor(READERS, "clawmem-read"), ThreadPoolExecutor(1, "clawmem-write")
-        self._reading: Line = reading or self._own[0].submit
-        self._writing: Line = writing or self._own[1].submit
-        self._kept = _OpenServices()
+        self._readers, self._writer = CapacityLimiter(READERS), CapacityLimiter(1)
+        self._turn = threading.Lock()
+        self._opened: WeakSet[ExitStack] = WeakSet()
+        self._cache = _ThreadCache(self._opened)
         self._named: set[Path] = set()
 
     @property
@@ -56,16 +55,48 @@ class Dispatcher:
         """Return the files of the vaults that have been requested by name."""
         return [*self._named]
 
+    async def in_thread(self, work: Callable[[], T]) -> T:
+        """
+        Run *work* in one of the threads for reading, and return its result; a cancelled caller does not wait for it.
+
+        Short work runs one at a time: apsw releases the interpreter's lock at every row, and threads that contend for
+        it together answer a third fewer requests than one after the other.
+
+        Raises:
+            Busy: Too many requests wait; *work* will not run.
+        """
+
+        def in_turn() -> T:
+            has_turn = self._turn.acquire(timeout=TURN_S)
+            try:
+                return work()
+            finally:
+                if has_turn:
+                    self._turn.release()
+
+        _refuse_if_full(self._readers)
+        return await to_thread.run_sync(in_turn, limiter=self._readers, abandon_on_cancel=True)
+
     async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
         """
         Run *work* with the vault called *vault*, or the default vault, open for reading; return its result.
 
         Raises:
+            Busy: Too many requests wait.
             NotFound: No vault has this name.
             ClawmemError: *work* raised it, or the vault cannot be opened.
         """
-        found: T = await asyncio.wrap_future(self._reading(lambda: self._look_up(work, vault)))
-        return found
+
+        def with_cached() -> T:
+            try:
+                return work(self._cached(vault))
+            except InvalidInput:
+                raise
+            except BaseException:  # the open vault may be unusable, so the next request reopens it
+                self._cache.clear()
+                raise
+
+        return await self.in_thread(with_cached)
 
     async def write(
         self, work: Callable[[Services], T], vault: str | None = None, *, create: bool = False
@@ -75,39 +106,35 @@ class Dispatcher:
 
         Args:
             create: Whether to create a missing vault.
+
+        Raises:
+            Busy: Too many writes wait.
+            ClawmemError: *work* raised it, or the vault cannot be opened.
         """
 
-        def do() -> T:
+        def with_opened() -> T:
             with open_services(self._chosen(vault), create=create) as services:
                 return work(services)
 
-        done: T = await asyncio.shield(asyncio.wrap_future(self._writing(do)))
-        return done
+        _refuse_if_full(self._writer)
+        return await to_thread.run_sync(with_opened, limiter=self._writer)
 
     def close(self) -> None:
-        """Accept no more work; tasks already running in the dispatcher's own threads continue to their end."""
-        for threads in self._own:
-            threads.shutdown(wait=False)
+        """Close the cached vaults, except those that a request still uses."""
+        for stack in [*self._opened]:
+            with suppress(Exception):  # in use by a thread that hangs
+                stack.close()
 
-    def _look_up(self, work: Callable[[Services], T], vault: str | None) -> T:
-        try:
-            return work(self._current(vault))
-        except InvalidInput:
-            raise
-        except BaseException:  # the open vault may be unusable, so the next request reopens it
-            self._kept.let_go()
-            raise
-
-    def _current(self, vault: str | None) -> Services:
-        there = self._kept.services.get(vault)
-        if there and there[0] == _files(there[1].settings):
-            return there[1]
-        if there:
-            self._kept.let_go()
+    def _cached(self, vault: str | None) -> Services:
+        known = self._cache.services.get(vault)
+        if known and known[0] == _identity(known[1].settings):
+            return known[1]
+        if known:
+            self._cache.clear()
         settings = self._chosen(vault)
-        files = _files(settings)
-        services = self._kept.closing.enter_context(open_services(settings, read_only=True))
-        self._kept.services[vault] = (files, services)
+        identity = _identity(settings)
+        services = self._cache.stack.enter_context(open_services(settings, read_only=True))
+        self._cache.services[vault] = (identity, services)
         return services
 
     def _chosen(self, vault: str | None) -> Settings:
@@ -119,24 +146,30 @@ class Dispatcher:
         return chosen
 
 
-class _OpenServices(threading.local):
-    """Per-thread cache of open services by vault name, with the identity of the files they were opened from."""
+class _ThreadCache(threading.local):
+    """Open services of one thread by the name of the vault, with the identity of the files they were opened from."""
 
-    def __init__(self) -> None:
+    def __init__(self, opened: WeakSet[ExitStack]) -> None:
         self.services: dict[str | None, tuple[object, Services]] = {}
-        self.closing = ExitStack()
+        self.stack = ExitStack()
+        opened.add(self.stack)
 
-    def let_go(self) -> None:
+    def clear(self) -> None:
         self.services.clear()
-        self.closing.close()
+        self.stack.close()
 
 
-def _files(settings: Settings) -> tuple[object, ...]:
+def _refuse_if_full(limiter: CapacityLimiter) -> None:
+    if limiter.statistics().tasks_waiting >= WAITING:
+        raise Busy
+
+
+def _identity(settings: Settings) -> tuple[object, ...]:
     """Return a value that changes when the vault file is replaced or the settings file is edited."""
-    return (_which(settings.vault)[:2], _which(settings.config_file))
+    return (_stamp(settings.vault)[:2], _stamp(settings.config_file))
 
 
-def _which(path: Path) -> tuple[int, ...]:
+def _stamp(path: Path) -> tuple[int, ...]:
     try:
         found = path.stat()
     except OSError:

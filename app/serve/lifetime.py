@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from filelock import FileLock, Timeout
 
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.announcement import (
     TOKEN_VARIABLE,
     Announcement,
@@ -26,11 +26,12 @@ from clawmem.app.client.announcement import (
 from clawmem.app.client.autostart import lock_file, start_note
 from clawmem.app.environment.private_files import OTHERS, write_whole
 from clawmem.app.environment.process_identity import holder_id
+from clawmem.app.interfaces.rest.security import names_of
+from clawmem.app.serve.host import Host, application
+from clawmem.app.serve.runtime import ServerRuntime
+from clawmem.app.settings.model import Settings
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, ConfigError
-
-if TYPE_CHECKING:
-    from clawmem.app.settings.model import Settings
 
 DEFAULT_PORT = 7438
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -45,7 +46,7 @@ class ServerRunning(ClawmemError):
     code = "SERVER_RUNNING"
 
     def __init__(self, vault: Path, there: Announcement | None) -> None:
-        where = f" at {url_of(there)} (process {there.pid})" if there else ""
+        where = f" at {there.url} (process {there.pid})" if there else ""
         super().__init__(f"A server of {vault} runs already{where}. Stop it with: clawmem serve --stop")
 
 
@@ -87,8 +88,6 @@ def serve(
         ConfigError: The server cannot listen at the address, or not without a token.
         VaultError: The vault does not exist or cannot be opened.
     """
-    from clawmem.app.bootstrap.opening import open_services
-
     if choices.without_token and choices.host not in LOOPBACK:
         raise ConfigError(f"At {choices.host} others can ask as well: leave out --no-token.")
     os.umask(OTHERS)  # for all files created from here on; the umask is shared by all threads
@@ -96,8 +95,7 @@ def serve(
     with open_services(settings, create=False) as services, _alone(settings.vault):
         token = "" if choices.without_token else token_for(settings.vault, environ)
         with _listening(choices) as listener:
-            vault_id = services.vault.outbox.head().vault
-            here = _announcement(settings.vault, vault_id, choices, listener, environ)
+            here = _announcement(settings.vault, services.vault.outbox.head().vault, listener, environ)
             _answer(settings, here, choices, token, listener, environ, tell)
 
 
@@ -121,11 +119,6 @@ def token_for(vault: Path, environ: Mapping[str, str]) -> str:
     return token
 
 
-def url_of(server: Announcement) -> str:
-    """Return the base URL of *server*."""
-    return f"http://{server.authority}"
-
-
 @contextmanager
 def _alone(vault: Path) -> Iterator[None]:
     lock = FileLock(lock_file(vault), timeout=LOCK_S, is_singleton=False)
@@ -142,24 +135,24 @@ def _alone(vault: Path) -> Iterator[None]:
 
 @contextmanager
 def _listening(choices: Choices) -> Iterator[socket.socket]:
-    try:
-        listener = _listen(choices.host, DEFAULT_PORT if choices.port is None else choices.port)
-    except OSError as error:
-        if choices.port is not None:
-            raise ConfigError(
-                f"Nothing can listen at {choices.host} port {choices.port}: {_reason(error)}. "
-                "Choose another --port, or leave it out and a free one is taken."
-            ) from error
-        listener = _listen_anywhere(choices.host)
-    with listener:
-        yield listener
-
-
-def _listen_anywhere(host: str) -> socket.socket:
-    try:
-        return _listen(host, 0)
-    except OSError as error:
-        raise ConfigError(f"Nothing can listen at {host}: {_reason(error)}.") from error
+    """Listen at the chosen port; without one at the usual port, or any free one if that is in use."""
+    ports = [DEFAULT_PORT, 0] if choices.port is None else [choices.port]
+    for port in ports:
+        try:
+            listener = _listen(choices.host, port)
+        except OSError as error:
+            if port != ports[-1]:
+                continue
+            where = choices.host if choices.port is None else f"{choices.host} port {choices.port}"
+            remedy = (
+                ""
+                if choices.port is None
+                else " Choose another --port, or leave it out and a free one is taken."
+            )
+            raise ConfigError(f"Nothing can listen at {where}: {_reason(error)}.{remedy}") from error
+        with listener:
+            yield listener
+        return
 
 
 def _reason(error: OSError) -> str:
@@ -177,18 +170,17 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 def _announcement(
-    vault: Path, vault_id: str, choices: Choices, listener: socket.socket, environ: Mapping[str, str]
+    vault: Path, vault_id: str, listener: socket.socket, environ: Mapping[str, str]
 ) -> Announcement:
     host, port = listener.getsockname()[:2]
-    found_at, real = EVERYWHERE.get(host, host), os.path.realpath(vault)
     return Announcement(
         {
             "pid": str(os.getpid()),
             "holder": holder_id(),
-            "host": found_at,
+            "host": EVERYWHERE.get(host, host),
             "port": str(port),
             "version": VERSION,
-            "vault": real,
+            "vault": os.path.realpath(vault),
             "vault_id": vault_id,
             "variables": variables_in(environ),
             **places_in(environ),
@@ -205,25 +197,19 @@ def _answer(
     environ: Mapping[str, str],
     tell: Callable[[str], None],
 ) -> None:
-    from clawmem.app.interfaces.rest.security import names_of
-    from clawmem.app.serve.host import Host, application
-    from clawmem.app.serve.runtime import ServerRuntime
-
     vault = settings.vault
 
     def appear() -> None:
         write_whole(announcement_file(vault), here.as_bytes())
         Path(start_note(vault)).unlink(missing_ok=True)
-        tell(url_of(here))
+        tell(here.url)
 
     def vanish() -> None:
         announcement_file(vault).unlink(missing_ok=True)
         app.state.hang_up()
 
-    inside = ServerRuntime(vault, environ, settings if choices.watch else None, settings)
-    app = application(inside, names_of(here.host, here.port, choices.names), token)
-    gc.set_threshold(50_000, 20, 20)
-    gc.freeze()  # modules and routes live until the end; scanning them for garbage slows every answer by 5 %
+    runtime = ServerRuntime(vault, environ, settings if choices.watch else None, settings)
+    app = application(runtime, names_of(here.host, here.port, choices.names), token)
     try:
         Host(app, listener, appear, vanish, choices.idle_exit_s).serve_until_told(choices.log)
     finally:

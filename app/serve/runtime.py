@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakSet
+
+from anyio import move_on_after
 
 from clawmem.app.bootstrap.resident import (
     CachedModels,
@@ -23,9 +26,10 @@ from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, Offer, joined, read_event
 from clawmem.app.interfaces.hooks.runner import call, log_error
 from clawmem.app.interfaces.hooks.spool import JobsFailed, Spool
-from clawmem.app.serve.background import Drainer, WatcherThread, end_lanes, lane_threads
-from clawmem.app.serve.dispatcher import Dispatcher, Line
-from clawmem.app.serve.workers import Workers
+from clawmem.app.operations.dispatch import Busy
+from clawmem.app.serve.background import BackgroundThread, at_work, lane_threads, watcher_thread
+from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
@@ -43,10 +47,12 @@ class HookHandler:
         later: Called when an event leaves jobs for the background.
     """
 
-    def __init__(self, workers: Workers, environ: Mapping[str, str], later: Callable[[], None]) -> None:
-        self._workers = workers
+    def __init__(self, dispatcher: Dispatcher, environ: Mapping[str, str], later: Callable[[], None]) -> None:
+        self._dispatcher = dispatcher
         self._environ = environ
         self._later = later
+        self._opened: WeakSet[WarmVault] = WeakSet()
+        self._local = _ThreadVault(environ, self._opened)
 
     async def answer(self, name: str, event: str, choices: Mapping[str, str] | None) -> str:
         """
@@ -67,29 +73,48 @@ class HookHandler:
         event_read = read_event(event, environ)
         hooks = called.hooks_for(event_read.matched_value)
         outputs = [await self._output_of(hook, event_read, environ) for hook in hooks]
-        return _rendered(outputs, called.event)
+        try:
+            return joined(outputs).render(called.event)
+        except Exception:  # noqa: BLE001  output that cannot be rendered
+            return SILENCE.render(called.event)
+
+    def close(self) -> None:
+        """Close the vaults of the threads, except those that an event still uses."""
+        for vault in [*self._opened]:
+            with suppress(Exception):  # in use by a thread that hangs
+                vault.close()
 
     async def _output_of(self, name: str, event: HookEvent, environ: Mapping[str, str]) -> HookOutput:
         """Return the output of the hook *name*: the last one that it offered before its deadline."""
-        so_far = [SILENCE]
+        offers = [SILENCE]
 
-        def work(vault: WarmVault) -> HookOutput:
-            return call(name, event, ResidentContext(environ, so_far.append, vault, self._later))
+        def work() -> HookOutput:
+            return call(name, event, ResidentContext(environ, offers.append, self._local.vault, self._later))
 
-        future = asyncio.wrap_future(self._workers.submit(work))
         try:
-            return await asyncio.wait_for(future, HOOKS[name].deadline_s - ON_THE_WAY_S)
-        except TimeoutError:
-            return so_far[-1]
+            with move_on_after(HOOKS[name].deadline_s - ON_THE_WAY_S):
+                return await self._dispatcher.in_thread(work)
+        except Busy:
+            raise
         except Exception as error:  # noqa: BLE001  a client always gets an answer
-            _write_down(default_vault(environ), name, error)
+            with suppress(OSError):
+                log_error(default_vault(environ), name, error)
             return SILENCE
+        return offers[-1]
 
     def _chosen(self, choices: Mapping[str, str] | None) -> Mapping[str, str]:
         if choices is None:
             return self._environ
-        kept = {name: value for name, value in self._environ.items() if name not in CHOICES}
-        return {**kept, **{name: value for name, value in choices.items() if name in CHOICES}}
+        own = {name: value for name, value in self._environ.items() if name not in CHOICES}
+        return {**own, **{name: value for name, value in choices.items() if name in CHOICES}}
+
+
+class _ThreadVault(threading.local):
+    """Vault of one thread for hooks."""
+
+    def __init__(self, environ: Mapping[str, str], opened: WeakSet[WarmVault]) -> None:
+        self.vault = WarmVault(environ)
+        opened.add(self.vault)
 
 
 class ResidentContext(HookContext):
@@ -121,19 +146,6 @@ class ResidentContext(HookContext):
         return []
 
 
-def _rendered(outputs: Sequence[HookOutput], event_name: str) -> str:
-    try:
-        return joined(outputs).render(event_name)
-    except Exception:  # noqa: BLE001  output that cannot be rendered
-        return SILENCE.render(event_name)
-
-
-def _write_down(vault: Path, name: str, error: BaseException) -> None:
-    with suppress(OSError):
-        log_error(vault, name, error)
-
-
-HANDS_S = 2.0  # grace period for each group of threads at shutdown
 MODELS_S = 600.0  # total time that background jobs may wait for models; no client waits for these jobs
 
 
@@ -158,66 +170,36 @@ class ServerRuntime:
         # The server may be started from a client's session, but it serves all sessions alike.
         own = {name: value for name, value in environ.items() if name not in SESSION_VARIABLES}
         self.environ = {**own, "INDEX_PATH": str(vault)}
-        self.workers = Workers(lambda: WarmVault(self.environ))
-        # Writes of all interfaces are queued for a single thread.
-        self.writer = Workers(lambda: WarmVault(self.environ), count=1)
-        self.dispatcher = Dispatcher(self._settings, _line(self.workers), _line(self.writer))
-        self.drainer = Drainer(self._drain, self._complains_of("drain"))
-        self.hooks = HookHandler(self.workers, self.environ, self.drainer.wake)
-        self.watcher = WatcherThread(watched, self._complains_of("watch")) if watched else None
+        self.dispatcher = Dispatcher(lambda: load_settings(environ=self.environ))
+        self.drainer = BackgroundThread("drain", self._drain, self._complains_of("drain"), is_job=True)
+        self.hooks = HookHandler(self.dispatcher, self.environ, self.drainer.wake)
+        self.watcher = watcher_thread(watched, self._complains_of("watch")) if watched else None
         self.lanes = lane_threads(upkept, self._complains_of("lanes"))
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Start all threads; at the end wait a limited time for tasks in progress."""
+        """Run the background threads inside the block; at its end wait a limited time for tasks in progress."""
+        threads = [self.drainer, *([self.watcher] if self.watcher else []), *self.lanes]
         with best_effort_writer(self.vault):
-            self._begin()
-            try:
+            with at_work(threads):
+                threading.Thread(target=load_word_vectors, daemon=True).start()
                 yield
-            finally:
-                self._end()
+            self.hooks.close()
+            self.dispatcher.close()
         self._put_log_away()
-
-    def _begin(self) -> None:
-        self.workers.start()
-        self.writer.start()
-        self.drainer.start()
-        self.workers.submit(lambda vault: load_word_vectors())
-        if self.watcher:
-            self.watcher.start()
-        for lane in self.lanes:
-            lane.start()
-
-    def _end(self) -> None:
-        for lane in self.lanes:
-            lane.tell()
-        self.drainer.close(HANDS_S)
-        if self.watcher:
-            self.watcher.close(HANDS_S)
-        self.writer.close(HANDS_S)
-        self.workers.close(HANDS_S)
-        end_lanes(self.lanes)
 
     def _put_log_away(self) -> None:
         checkpoint_logs((self.vault, *self.dispatcher.named()))
 
-    def _settings(self) -> Settings:
-        from clawmem.app.settings.model import load_settings
-
-        return load_settings(environ=self.environ)
-
-    def _drain(self) -> None:
+    def _drain(self, stop: threading.Event) -> None:
         try:
-            self._work_off()
+            spool = Spool(self.vault)
+            if not spool.waiting() or not self.vault.exists():
+                return
+            if failures := drained(self.vault, spool, self.environ, MODELS_S):
+                raise JobsFailed("; ".join(failures))
         finally:
             self._put_log_away()
-
-    def _work_off(self) -> None:
-        spool = Spool(self.vault)
-        if not spool.waiting() or not self.vault.exists():
-            return
-        if failures := drained(self.vault, spool, self.environ, MODELS_S):
-            raise JobsFailed("; ".join(failures))
 
     def _complains_of(self, name: str) -> Callable[[BaseException], None]:
         def complain(error: BaseException) -> None:
@@ -225,7 +207,3 @@ class ServerRuntime:
                 log_error(self.vault, name, error)
 
         return complain
-
-
-def _line(workers: Workers) -> Line:
-    return lambda work: workers.submit(lambda vault: work())

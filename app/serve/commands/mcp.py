@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import anyio
 import typer
 
 from clawmem.app.client.tool_sets import TOOLS_VARIABLE, ToolSet
 from clawmem.app.interfaces.cli.session import command_group, one_of, settings_of
+from clawmem.app.interfaces.hooks.runner import log_error
 from clawmem.app.interfaces.mcp.proxy import forwarded
-
-if TYPE_CHECKING:
-    from clawmem.app.serve.background import LaneThread
-    from clawmem.app.serve.dispatcher import Dispatcher
+from clawmem.app.serve.background import at_work, lane_threads
+from clawmem.domain.maintenance.schedule import LaneName
 
 SHORT_LIVED = (
     "clawmem mcp ends with its session: the heavy lane may never see its quiet hours here. "
@@ -41,44 +41,24 @@ def mcp(
     chosen = ToolSet(one_of("--tools", name, tuple(ToolSet)))
     vault = ctx.obj.vault.expanduser() if ctx.obj.vault else None
     if ctx.obj.alone or ctx.obj.backend or not forwarded(vault, chosen):
-        _answered_here(ctx, chosen)
+        _serve_here(ctx, chosen)
 
 
-def _answered_here(ctx: typer.Context, chosen: ToolSet) -> None:
-    import anyio
-
+def _serve_here(ctx: typer.Context, tools: ToolSet) -> None:
     from clawmem.app.interfaces.mcp.server import make_server
     from clawmem.app.interfaces.mcp.stdio import serve
-    from clawmem.app.serve.background import at_work
+    from clawmem.app.serve.dispatcher import Dispatcher
 
-    with at_work(_lanes(ctx)):
-        anyio.run(serve, make_server(_desk(ctx), chosen))
-    # The grace period for running work is over. Ending now is safe, because every write is atomic.
-    os._exit(0)
-
-
-def _lanes(ctx: typer.Context) -> list[LaneThread]:
-    """
-    Return the lanes that the settings turn on; warn if the heavy lane is among them, whose hours may never come here.
-    """
-    from clawmem.app.interfaces.hooks.runner import log_error
-    from clawmem.app.serve.background import lane_threads
-    from clawmem.domain.maintenance.schedule import LaneName
-
-    settings = settings_of(ctx)
+    settings = settings_of(ctx)  # errors in the settings are reported before the first request
 
     def complain(error: BaseException) -> None:
         with suppress(OSError):
             log_error(settings.vault, "lanes", error)
 
-    threads = lane_threads(settings, complain)
-    if any(one.name is LaneName.HEAVY for one in threads):
+    lanes = lane_threads(settings, complain)
+    if any(lane.name == LaneName.HEAVY for lane in lanes):
         typer.echo(SHORT_LIVED, err=True)
-    return threads
-
-
-def _desk(ctx: typer.Context) -> Dispatcher:
-    from clawmem.app.serve.dispatcher import Dispatcher
-
-    settings_of(ctx)  # report errors in the settings before the first request
-    return Dispatcher(lambda: settings_of(ctx))
+    with at_work(lanes):
+        anyio.run(serve, make_server(Dispatcher(lambda: settings_of(ctx)), tools))
+    # The grace period for running work is over. Ending now is safe, because every write is atomic.
+    os._exit(0)

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from clawmem.app.bootstrap.opening import require_vault
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.client.autostart import (
     is_automatic,
@@ -28,8 +29,6 @@ from clawmem.app.interfaces.cli.session import (
     show_outcome,
     wants_json,
 )
-from clawmem.app.serve.lifetime import Choices, url_of
-from clawmem.app.serve.lifetime import serve as serve_vault
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
 cli = command_group()
@@ -93,8 +92,13 @@ def serve(
     if background:
         _tell_of_start(ctx, _options(ctx))
         return
+    from clawmem.app.serve.lifetime import Choices
+    from clawmem.app.serve.lifetime import serve as serve_vault
+
     chosen = Choices(host, port, tuple(names or ()), no_token, not no_watch, idle_exit_s, log)
     serve_vault(settings_of_usual(ctx, "serve"), chosen, os.environ, lambda url: _say(ctx, url))
+    sys.stdout.flush()
+    os._exit(0)  # a request that hangs in a thread does not keep the process
 
 
 def _options(ctx: typer.Context) -> list[str]:
@@ -110,8 +114,6 @@ def _options(ctx: typer.Context) -> list[str]:
 
 
 def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
-    from clawmem.app.bootstrap.opening import require_vault
-
     settings = settings_of_usual(ctx, "serve")
     require_vault(settings)
     vault = settings.vault
@@ -119,9 +121,9 @@ def _tell_of_start(ctx: typer.Context, options: list[str]) -> None:
     if there and not answers(there):
         raise ClawmemError("The server that runs does not answer. Stop it with: clawmem serve --stop")
     server = there or started_server(vault, options, os.environ)
-    facts = {"url": url_of(server), "vault": str(vault), "pid": server.pid, "log": log_file(vault)}
+    facts = {"url": server.url, "vault": str(vault), "pid": server.pid, "log": log_file(vault)}
     now = "now" if there is None else "already"
-    text = f"{vault} is {now} served at {url_of(server)}. Its log is {log_file(vault)}"
+    text = f"{vault} is {now} served at {server.url}. Its log is {log_file(vault)}"
     show_outcome(ctx, {**facts, "started": there is None}, text)
 
 
@@ -132,7 +134,7 @@ def _say(ctx: typer.Context, url: str) -> None:
 
 
 def _tell_of_stop(ctx: typer.Context, server: Announcement | None) -> None:
-    _tell(ctx, server, "no longer", running=False)
+    _show_server(ctx, server, "no longer", running=False)
     if not server:
         raise typer.Exit(1)
 
@@ -141,15 +143,8 @@ def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
     is_well = server is not None and answers(server)
     vault = settings_of(ctx).vault
     automatic, unfinished = is_automatic(os.environ), Path(start_note(vault)).exists()
-    _tell(
-        ctx,
-        server,
-        "now",
-        running=server is not None,
-        answers=is_well,
-        automatic=automatic,
-        unfinished=unfinished,
-    )
+    facts = {"answers": is_well, "automatic": automatic, "unfinished": unfinished}
+    _show_server(ctx, server, "now", running=server is not None, **facts)
     if not wants_json(ctx):
         show("Hooks start a server when none runs." if automatic else "Hooks start no server.")
     if unfinished:
@@ -160,13 +155,14 @@ def _tell_of_status(ctx: typer.Context, server: Announcement | None) -> None:
         raise typer.Exit(1)
 
 
-def _tell(ctx: typer.Context, server: Announcement | None, did: str, **facts: bool) -> None:
+def _show_server(ctx: typer.Context, server: Announcement | None, state: str, **facts: bool) -> None:
     vault = str(settings_of(ctx).vault)
-    text = f"No server of {vault} runs."
-    if server:
-        text = f"{vault} is {did} served at {url_of(server)} by process {server.pid} ({server.version})."
-    told = {"url": url_of(server), "pid": server.pid, "version": server.version} if server else {}
-    show_outcome(ctx, {"vault": vault, **facts, **told}, text)
+    if server is None:
+        show_outcome(ctx, {"vault": vault, **facts}, f"No server of {vault} runs.")
+        return
+    text = f"{vault} is {state} served at {server.url} by process {server.pid} ({server.version})."
+    address = {"url": server.url, "pid": server.pid, "version": server.version}
+    show_outcome(ctx, {"vault": vault, **facts, **address}, text)
 
 
 def _found(vault: Path) -> Announcement | None:

@@ -10,7 +10,7 @@ import pytest
 from starlette.requests import Request
 
 from clawmem.app.interfaces.rest.errors import HANDLERS
-from clawmem.app.serve.workers import Busy
+from clawmem.app.operations.dispatch import Busy
 from clawmem.ports.errors import (
     Ambiguous,
     BackendMismatch,

@@ -1,68 +1,78 @@
-"""Threads that work for a server: what they do, refuse and survive."""
+"""Threads of a server: the work that they do and refuse, and the errors that they survive."""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from time import monotonic, sleep
+from time import monotonic
 
+import anyio
 import pytest
 
-from clawmem.app.bootstrap.resident import WarmVault
-from clawmem.app.serve.background import Drainer
-from clawmem.app.serve.workers import WAITING, Busy, Turns, Workers
+from clawmem.app.operations.dispatch import Busy
+from clawmem.app.serve.background import BackgroundThread
+from clawmem.app.serve.dispatcher import READERS, TURN_S, WAITING, Dispatcher
+from clawmem.app.settings.model import load_settings
 
 SECONDS = 20.0
 
 
 @pytest.fixture
-def environ(tmp_path: Path) -> dict[str, str]:
-    return {"INDEX_PATH": str(tmp_path / "none.sqlite")}
+def dispatcher(tmp_path: Path) -> Dispatcher:
+    environ = {"HOME": str(tmp_path), "INDEX_PATH": str(tmp_path / "none.sqlite")}
+    return Dispatcher(lambda: load_settings(environ=environ))
 
 
-def test_a_thread_goes_on_after_whatever_happens(environ: dict[str, str]) -> None:
-    """An error, even one that ends a program, goes to who asked."""
-    workers = Workers(lambda: WarmVault(environ), 1)
-    workers.start()
+def test_threads_go_on_after_errors(dispatcher: Dispatcher) -> None:
+    """An error, even one that ends a program, goes to the caller."""
 
-    failed = workers.submit(lambda vault: 1 // 0)
-    left = workers.submit(lambda vault: sys.exit(2))
-    done = workers.submit(lambda vault: "done")
+    async def ask() -> str:
+        with pytest.raises(ZeroDivisionError):
+            await dispatcher.in_thread(lambda: 1 // 0)
+        with pytest.raises(SystemExit):
+            await dispatcher.in_thread(lambda: sys.exit(2))
+        return await dispatcher.in_thread(lambda: "done")
 
-    assert isinstance(failed.exception(SECONDS), ZeroDivisionError)
-    assert isinstance(left.exception(SECONDS), RuntimeError)
-    assert done.result(SECONDS) == "done"
-    workers.close(SECONDS)
+    assert anyio.run(ask) == "done"
 
 
-def test_too_much_is_refused_at_once(environ: dict[str, str]) -> None:
-    """Who comes to a queue that is long is told, instead of waiting for the end of it."""
-    workers = Workers(lambda: WarmVault(environ), 1)
-    accepted = [workers.submit(lambda vault: 1) for _ in range(WAITING + 1)]
+def test_too_much_is_refused_at_once(dispatcher: Dispatcher) -> None:
+    """24 requests run or wait; a further one is refused instead of waiting."""
+    release, results = threading.Event(), list[bool]()
 
-    with pytest.raises(Busy):
-        workers.submit(lambda vault: 1)
+    async def wait() -> None:
+        results.append(await dispatcher.in_thread(lambda: release.wait(SECONDS)))
 
-    workers.start()
-    assert sum(one.result(SECONDS) for one in accepted) == WAITING + 1
-    workers.close(SECONDS)
+    async def crowd() -> None:
+        async with anyio.create_task_group() as tasks:
+            for _ in range(READERS + WAITING):
+                tasks.start_soon(wait)
+            await anyio.sleep(0.2)
+            with pytest.raises(Busy):
+                await dispatcher.in_thread(lambda: None)
+            release.set()
+
+    anyio.run(crowd)
+    assert results == [True] * 24
 
 
-def test_what_hangs_does_not_keep_the_process(environ: dict[str, str]) -> None:
-    """Closing waits for as long as it was told to."""
-    hanging, held = threading.Event(), threading.Event()
-    workers = Workers(lambda: WarmVault(environ), 1)
-    workers.start()
-    workers.submit(lambda vault: (held.set(), hanging.wait(SECONDS)))
-    assert held.wait(SECONDS)
+def test_slow_work_keeps_nobody_waiting(dispatcher: Dispatcher) -> None:
+    """Other requests run concurrently with it, and its caller may leave."""
+    release = threading.Event()
 
-    workers.close(0.05)
+    async def ask() -> str:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(dispatcher.in_thread, lambda: release.wait(SECONDS))
+            await anyio.sleep(TURN_S)
+            result = await dispatcher.in_thread(lambda: "done")
+            tasks.cancel_scope.cancel()
+        release.set()
+        return result
 
-    assert [thread for thread in threading.enumerate() if thread.name == "clawmem-0" and thread.daemon]
-    hanging.set()
+    began = monotonic()
+    assert anyio.run(ask) == "done"
+    assert monotonic() - began < SECONDS / 2
 
 
 def test_a_drainer_looks_whenever_it_is_woken() -> None:
@@ -74,72 +84,12 @@ def test_a_drainer_looks_whenever_it_is_woken() -> None:
         if not complaints:
             raise OSError("the disk")
 
-    drainer = Drainer(drain, complaints.append)
+    drainer = BackgroundThread("drain", lambda stop: drain(), complaints.append, is_job=True)
     drainer.start()
     assert looked.acquire(timeout=SECONDS)
     for _ in range(2):
         drainer.wake()
         assert looked.acquire(timeout=SECONDS)
-    drainer.close(SECONDS)
+    drainer.close()
 
     assert [str(error) for error in complaints] == ["the disk"]
-
-
-class TestTurns:
-    """Threads go one after the other, as long as that is quick."""
-
-    def test_one_at_a_time(self) -> None:
-        """Nobody begins while somebody is at it."""
-        turns, inside, most = Turns(SECONDS), list[int](), list[int]()
-
-        def work() -> None:
-            with turns.taken():
-                inside.append(1)
-                most.append(len(inside))
-                sleep(0.005)
-                inside.pop()
-
-        _together(work, 8)
-
-        assert most == [1] * 8
-
-    def test_nobody_waits_long(self) -> None:
-        """Past its time a turn keeps nobody waiting, and does not let several into the next one."""
-        turns, hangs, goes_on = Turns(0.02), threading.Event(), threading.Event()
-
-        def hang() -> None:
-            with turns.taken():
-                hangs.set()
-                goes_on.wait(SECONDS)
-
-        hanging = threading.Thread(target=hang)
-        hanging.start()
-        assert hangs.wait(SECONDS)
-        began = monotonic()
-        for _ in range(20):
-            with turns.taken():
-                pass
-
-        assert monotonic() - began < SECONDS / 2
-        assert hanging.is_alive()
-        goes_on.set()
-        hanging.join(SECONDS)
-        with turns.taken():
-            assert not turns._turn.acquire(blocking=False)
-
-    def test_an_error_ends_a_turn(self) -> None:
-        """The next one may begin at once."""
-        turns = Turns(SECONDS)
-
-        with suppress(ValueError), turns.taken():
-            raise ValueError
-
-        assert turns._turn.acquire(blocking=False)
-
-
-def _together(work: Callable[[], None], number: int) -> None:
-    threads = [threading.Thread(target=work) for _ in range(number)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(SECONDS)
