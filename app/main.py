@@ -17,6 +17,8 @@ def main() -> None:
     Hooks and sessions of a running server are answered without importing the command line: every prompt and every
     assistant waits for them.
     """
+    # Or pydantic would read the metadata of every installed package to find plug-ins.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         _open_closed_streams()
         if sys.argv[1:2] == ["hook"] and sys.argv[2:3] not in (["drain"], ["--help"], ["-h"]):

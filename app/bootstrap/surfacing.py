@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from clawmem.app.bootstrap.oneshot import PromptModels, system_clock
-from clawmem.app.settings.plain import SurfacingSettings
+from clawmem.app.settings.model import Settings
 from clawmem.domain.security.safety import safe
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.surfacing.pipeline import RetrievalDependencies
     from clawmem.app.services.surfacing.surface import Receive, SurfaceContext, Surfaced
     from clawmem.app.services.surfacing.turns import Turns
+    from clawmem.app.settings.sections import ModelServer
     from clawmem.domain.surfacing.profiles import Profile
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.vault import Vault
@@ -32,7 +33,7 @@ class Surfacing:
     def __init__(
         self,
         vault: Vault,
-        settings: SurfacingSettings,
+        settings: Settings,
         profile: Profile,
         models: PromptModels | None = None,
     ) -> None:
@@ -64,7 +65,11 @@ class Surfacing:
         if not profile.by_meaning:
             return guard
         local = guard._replace(embedder=self._embedder(), late=self._models.comparing())
-        return local._replace(models=self._model_servers) if self._settings.servers else local
+        return (
+            local._replace(models=self._model_servers)
+            if self._settings.llm_server or self._settings.rerank_server
+            else local
+        )
 
     def _facts(self, prompt: str, budget: int) -> list[str]:
         """Return facts about names in *prompt*."""
@@ -73,11 +78,9 @@ class Surfacing:
         return FactsAbout(self._vault, safe, _gives_orders)(prompt, budget)
 
     def _embedder(self) -> Embedder:
-        from pathlib import Path
-
         from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 
-        folder, embedder_of = Path(self._settings.models), self._models.embedder_of
+        folder, embedder_of = self._settings.models, self._models.embedder_of
         return ServingEmbedder(
             self._vault.embeddings, self._server, lambda fingerprint: embedder_of(fingerprint, folder)
         )
@@ -88,18 +91,17 @@ class Surfacing:
         from clawmem.app.bootstrap.models import ModelContext, served
         from clawmem.app.services.models import REST_MS
         from clawmem.app.services.retrieval.models import Models
-        from clawmem.app.settings.sections import ModelServer, RerankServer, servers_in
         from clawmem.ports.model_records import ModelRole
 
-        clock, named = system_clock(), servers_in(self._settings.servers)
+        clock = system_clock()
         with ExitStack() as stack:
             around = ModelContext(self._vault.model_failures, clock, stack, REST_MS)
 
-            def model(role: ModelRole, name: str, kind: type[ModelServer]) -> Any:
-                return served(role, kind(**named[name]).model_dump(), around).model if name in named else None
+            def model(role: ModelRole, server: ModelServer | None) -> Any:
+                return served(role, server.model_dump(), around).model if server else None
 
-            generator = model(ModelRole.GENERATOR, "llm_server", ModelServer)
-            yield Models(generator, model(ModelRole.RERANKER, "rerank_server", RerankServer), clock)
+            generator = model(ModelRole.GENERATOR, self._settings.llm_server)
+            yield Models(generator, model(ModelRole.RERANKER, self._settings.rerank_server), clock)
 
     def _recalls(self) -> Recalls:
         from clawmem.app.services.retrieval.recalls import Recalls, Retention
@@ -109,9 +111,9 @@ class Surfacing:
             self._vault.telemetry,
             system_clock(),
             self._vault.receipts,
-            enabled=settings.remembers,
-            forgets=settings.forgets,
-            retention=Retention(settings.recall_days, settings.receipt_days),
+            enabled=settings.records_questions,
+            forgets=not settings.read_only,
+            retention=Retention(settings.retention_days, settings.kept_receipt_days),
         )
 
 
@@ -124,9 +126,10 @@ class EmbedServer:
     asked again once a minute.
     """
 
-    def __init__(self, vault: Vault, settings: SurfacingSettings) -> None:
+    def __init__(self, vault: Vault, settings: Settings) -> None:
         self._vault = vault
-        self._url = settings.embed_url
+        self._settings = settings
+        self._url = settings.embed_server.url if settings.embed_server else ""
         self._was_asked = False
 
     def __call__(self) -> Embedder:
@@ -139,12 +142,9 @@ class EmbedServer:
         if self._url:
             with self._watch.naming():
                 self._was_asked = True
-        import os
-
         from clawmem.app.bootstrap.adapters import Adapters
-        from clawmem.app.settings.model import load_settings
 
-        return Adapters(load_settings(environ=os.environ), read_only=True).embedder
+        return Adapters(self._settings, read_only=True).embedder
 
     def learn(self, degraded: Mapping[str, str]) -> None:
         """Record a timeout of the server, if *degraded* reports one."""

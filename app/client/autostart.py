@@ -19,7 +19,6 @@ from filelock import FileLock, Timeout
 
 from clawmem.app.client.announcement import Announcement, announced
 from clawmem.app.environment.places import vault_place
-from clawmem.app.settings.plain import plain_settings
 from clawmem.ports.errors import ClawmemError
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
@@ -55,7 +54,11 @@ def log_file(vault: Path | str) -> str:
 def is_automatic(environ: Mapping[str, str]) -> bool:
     """Whether hooks start a server: the settings say so, and neither CI nor the environment forbids it."""
     forbidden = any(environ.get(name, "").lower() not in _FALSE for name in ("CI", OFF_VARIABLE))
-    return not forbidden and os.name != "nt" and plain_settings(environ).get(SETTING) == AUTO
+    if forbidden or os.name == "nt":
+        return False
+    from clawmem.app.settings.model import load_settings  # with pydantic, which a served hook must not import
+
+    return load_settings(environ=environ, lenient=True).server == AUTO
 
 
 def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bool:

@@ -65,6 +65,13 @@ def models_place(env: Mapping[str, str]) -> str:
     return f"{_base_folder(env, 'XDG_DATA_HOME', '~/.local/share')}/clawmem/models"
 
 
+def topics_folder(env: Mapping[str, str]) -> Path:
+    """Return the folder of the topics of sessions."""
+    if folder := env.get("CLAWMEM_FOCUS_ROOT"):
+        return below_home(folder, env)
+    return below_home(env.get("XDG_CACHE_HOME") or "~/.cache", env) / "clawmem" / "sessions"
+
+
 def client_servers(env: Mapping[str, str]) -> Path:
     """Return the path of the file in which Claude Code registers its MCP servers."""
     return Path(env.get("CLAUDE_CONFIG_DIR") or "~").expanduser() / ".claude.json"
@@ -85,14 +92,14 @@ def below_home(place: str, env: Mapping[str, str]) -> Path:
     return Path(place_below_home(place, env))
 
 
-def text_in(place: str, most: int = -1) -> str:
+def text_in(place: Path | str, most: int = -1) -> str:
     """
     Return the text of the file at *place*, or its first *most* characters.
 
     Raises:
         OSError, UnicodeDecodeError: There is no such regular file, or it is not UTF-8 text.
     """
-    if not S_ISREG(os.stat(place).st_mode):  # noqa: PTH116  a FIFO would block forever
+    if not S_ISREG(Path(place).stat().st_mode):  # a FIFO would block forever
         raise PermissionError(f"{place} is not a regular file")
     with open(place, encoding="utf-8") as file:  # noqa: PTH123
         return file.read(most)

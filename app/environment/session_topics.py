@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from clawmem.app.environment.places import text_in
+from clawmem.app.environment.private_files import make_folder, write_whole
 from clawmem.domain.surfacing.focus import MOST_TOPIC, file_name, read_topic
 from clawmem.ports.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class Topics:
     """Store of topics by session, in one folder."""
 
-    def __init__(self, folder: Path | str) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def get(self, session_id: str) -> str:
         """Return the topic of a session; empty if it has none or the file cannot be read."""
-        place = f"{self._folder}/{file_name(session_id)}"
         with suppress(OSError, UnicodeDecodeError):
-            return read_topic(text_in(place, MOST_TOPIC + 2))
+            return read_topic(text_in(self._file(session_id), MOST_TOPIC + 2))
         return ""
 
     def set(self, session_id: str, topic: str) -> str:
@@ -34,21 +31,19 @@ class Topics:
             InvalidInput: the topic is empty or longer than 256 characters.
             OSError: the file cannot be written.
         """
-        kept = read_topic(topic)
-        if not kept:
+        normalised = read_topic(topic)
+        if not normalised:
             raise InvalidInput(
                 "INVALID_INPUT",
                 f"A topic has 1 to {MOST_TOPIC} characters; this one has {len(topic.strip())}.",
             )
-        from clawmem.app.environment.private_files import make_folder, write_whole
-
         file = self._file(session_id)
         try:
             make_folder(file.parent)
-            write_whole(file, f"{kept}\n".encode())
+            write_whole(file, f"{normalised}\n".encode())
         except OSError as error:  # the error of a full disk does not name the file
             raise OSError(error.errno, error.strerror, str(file)) from error
-        return kept
+        return normalised
 
     def clear(self, session_id: str) -> bool:
         """Remove the topic of a session; return whether it had one."""
@@ -57,6 +52,4 @@ class Topics:
         return had
 
     def _file(self, session_id: str) -> Path:
-        from pathlib import Path
-
-        return Path(self._folder) / file_name(session_id)
+        return self._folder / file_name(session_id)

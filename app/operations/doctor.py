@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clawmem.app.bootstrap.client_checks import client_answers
-from clawmem.app.environment.places import client_folder, client_servers
+from clawmem.app.environment.places import client_folder, client_servers, topics_folder
 from clawmem.app.environment.private_files import files_of_vault, sweep_drafts, sweep_temporary_folders
 from clawmem.app.operations.indexing import PERSON
 from clawmem.app.operations.operation import Effect, NoParameters, Opening, Operation, Result
@@ -19,7 +19,6 @@ from clawmem.app.services.maintenance.machine_checks import (
     draft_finding,
     permission_finding,
 )
-from clawmem.app.settings.plain import topics_place
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -45,7 +44,7 @@ def doctor(services: Services, request: NoParameters) -> Examination:
     drafts of commands that were killed are deleted.
     """
     settings = services.settings
-    kept = [*files_of_vault(settings.vault), Path(topics_place(os.environ)), settings.config_file]
+    kept = [*files_of_vault(settings.vault), topics_folder(os.environ), settings.config_file]
     private = permission_finding(kept)
     swept = draft_finding([*sweep_drafts(settings.vault), *sweep_temporary_folders()])
     project = Path.cwd() if services.caller == PERSON else None

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from clawmem.app.client.hook_registry import SESSION_VARIABLES
+from clawmem.app.environment.places import topics_folder
 from clawmem.app.environment.session_topics import Topics
 from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
-from clawmem.app.settings.plain import topics_place
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def clear_topic(services: Services, request: Session) -> SessionTopic:
 
 
 def _topics() -> Topics:
-    return Topics(topics_place(os.environ))
+    return Topics(topics_folder(os.environ))
 
 
 def _session(given: str) -> str:

@@ -206,14 +206,14 @@ def _surface_again(services: Services, receipt: receipts.Receipt) -> Ask:
     from clawmem.app.bootstrap.surfacing import Surfacing
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import Turns
-    from clawmem.app.settings.plain import surfacing_settings
+    from clawmem.app.settings.model import load_settings
     from clawmem.domain.surfacing.profiles import profile_named
 
-    chosen = surfacing_settings(os.environ)._replace(remembers=False, forgets=False)
+    chosen = load_settings(environ=os.environ, lenient=True).model_copy(update={"read_only": True})
     profile = profile_named(receipt.asked.get("profile", chosen.profile))
     surface = Surfacing(services.vault, chosen, profile)
     return lambda verb, request: (
-        surface(request.question.text, Turns(None), Choices(profile, mode=chosen.mode)).answer
+        surface(request.question.text, Turns(None), Choices(profile, mode=chosen.threshold_mode)).answer
     )
 
 

@@ -1,4 +1,4 @@
-"""The whole configuration: environment and config file, read once at startup."""
+"""The whole configuration: environment and config file, for commands, the server and hooks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,19 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator
 
-from clawmem.app.environment.places import config_folder, default_vault, home_folder, models_folder
+from clawmem.app.environment.places import (
+    config_folder,
+    default_vault,
+    home_folder,
+    models_folder,
+    topics_folder,
+)
 from clawmem.app.settings.config_file import fault_of_name, find_config, read_config
-from clawmem.app.settings.plain import MOST_DAYS
+from clawmem.app.settings.faults import fault_of
 from clawmem.app.settings.sections import (
     CollectionSettings,
     EmbedServer,
@@ -26,10 +32,8 @@ from clawmem.app.settings.sections import (
 )
 from clawmem.app.settings.vaults import read_vaults
 from clawmem.domain.documents.path_context import path_context
+from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL, ThresholdMode
 from clawmem.ports.errors import ConfigError, VaultError
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
 
 Environment = Mapping[str, str]
 
@@ -51,7 +55,31 @@ _LANES = {  # environment variables of the lanes, and their keys in the config f
     "CLAWMEM_CONTRADICTION_POLICY": "contradictions",
     "CLAWMEM_CONTRADICTION_MIN_CONFIDENCE": "min_confidence",
 }
-_TRUE = frozenset({"1", "true", "yes", "on"})
+_FIELDS = {  # other environment variables, and the fields of the settings
+    "CLAWMEM_PROFILE": "profile",
+    "CLAWMEM_NO_LOCAL_MODELS": "no_local_models",
+    "CLAWMEM_DOWNLOAD_MODELS": "download_models",
+    "CLAWMEM_TOKEN_BUDGET": "token_budget",
+    "CLAWMEM_THRESHOLD_MODE": "threshold_mode",
+    "CLAWMEM_SESSION_FOCUS": "topic",
+    "CLAWMEM_HEARTBEAT_PATTERNS": "heartbeat_patterns",
+    "CLAWMEM_DISABLE_HEARTBEAT_SUPPRESSION": "with_heartbeats",
+    "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": "dedupe_seconds",
+    "CLAWMEM_NUDGE_INTERVAL": "nudge_interval",
+}
+_SECRET = frozenset(
+    {"embed_server", "llm_server", "rerank_server", "backend_options"}
+)  # no message has their values
+MOST_DAYS = 36_500  # of a retention: a hundred years
+MOST_NUMBER = 1_000_000_000  # seconds or prompts: larger ones do not fit into times
+
+
+def _parted(patterns: object) -> object:
+    return tuple(filter(None, patterns.split(","))) if isinstance(patterns, str) else patterns
+
+
+def _lower(text: object) -> object:
+    return text.lower() if isinstance(text, str) else text
 
 
 class Settings(BaseModel):
@@ -152,6 +180,36 @@ class Settings(BaseModel):
         "model of this machine makes them in a minute.",
     )
 
+    token_budget: int | None = Field(
+        default=None,
+        ge=LEAST_BUDGET,
+        le=MOST_BUDGET,
+        description="Tokens of a block, instead of the profile's.",
+    )
+    threshold_mode: Annotated[ThresholdMode, BeforeValidator(_lower)] = Field(
+        default=ThresholdMode.ADAPTIVE, description="Threshold of the confidence of notes in a block."
+    )
+    heartbeat_patterns: Annotated[tuple[str, ...], BeforeValidator(_parted)] = Field(
+        default=(), description="Further patterns of heartbeat prompts."
+    )
+    with_heartbeats: bool = Field(default=False, description="Whether heartbeat prompts get a block.")
+    dedupe_seconds: float = Field(
+        default=600.0,
+        ge=-MOST_NUMBER,
+        le=MOST_NUMBER,
+        description="Time within which a repeated prompt of a session gets no block.",
+    )
+    nudge_interval: int = Field(
+        default=NUDGE_INTERVAL,
+        ge=0,
+        le=MOST_NUMBER,
+        description="Blocks without curation of the memory until a reminder; 0 disables it.",
+    )
+    topic: str = Field(default="", description="Topic of sessions that have none of their own.")
+    topics: Path = Field(
+        default_factory=lambda: topics_folder(os.environ), description="Folder of the topics of sessions."
+    )
+
     @field_validator("lifecycle", mode="before")
     @classmethod
     def _no_policy(cls, section: Any) -> Any:
@@ -185,6 +243,11 @@ class Settings(BaseModel):
         return self.receipt_days if self.receipts else 0
 
     @property
+    def records_questions(self) -> bool:
+        """Whether telemetry is written."""
+        return self.telemetry and not self.read_only
+
+    @property
     def own_files(self) -> list[Path]:
         """The files of clawmem itself, which are never read into a vault."""
         return [self.vault, *self.vaults.values(), self.config_file]
@@ -195,7 +258,7 @@ class Settings(BaseModel):
         return [*(one.path for one in self.collections.values()), *self.sync_folders]
 
 
-# Sections whose keys are known, and whose values contain no secrets.
+# Sections whose known keys a message names.
 _SECTIONS: Mapping[str, type[BaseModel]] = {
     "collections": CollectionSettings,
     "lifecycle": LifecycleSettings,
@@ -204,39 +267,63 @@ _SECTIONS: Mapping[str, type[BaseModel]] = {
 
 # The keys allowed in a config file; all others come from the environment and the command line.
 _CONFIG_KEYS = frozenset(Settings.model_fields) - {
-    "vault",
-    "named",
-    "home",
-    "config_file",
-    "models",
-    "embed_server",
-    "llm_server",
-    "rerank_server",
-    "read_only",
-    "no_local_models",
+    *("vault", "named", "home", "config_file", "models", "topics", "read_only"),
+    *("embed_server", "llm_server", "rerank_server"),
+    *(set(_FIELDS.values()) - {"profile", "download_models"}),
 }
 
 
 def load_settings(
-    *, vault: Path | None = None, backend: str | None = None, environ: Environment | None = None
+    *,
+    vault: Path | None = None,
+    backend: str | None = None,
+    environ: Environment | None = None,
+    lenient: bool = False,
 ) -> Settings:
     """
     Read the environment and the config file; *vault* and *backend* take precedence over both.
 
+    Only the config file of the user is read, never one of the working folder: a cloned repository must not configure the
+    user's memory.
+
     Args:
         environ: The environment; by default that of this process.
+        lenient: Whether invalid values are ignored, so that no prompt fails because of them.
 
     Raises:
         ConfigError: A file cannot be parsed, a key is unknown, or a value has the wrong type.
+        VaultError: The vault cannot be a file.
     """
     env = os.environ if environ is None else environ
     path = find_config(config_folder(env))
-    chosen = _from_file(path)
-    chosen |= _from_environment(env, chosen)
-    chosen |= {"vault": vault_file(expanded(vault) if vault else default_vault(env)), "config_file": path}
-    chosen |= {"home": home_folder(env), "models": models_folder(env)}
-    chosen |= {"backend": backend} if backend else {}
-    return _validated(chosen, path)
+    values: dict[str, Any] = {}
+    try:
+        values |= {key: value for key, value in read_config(path).items() if value is not None}
+        _refuse_unknown(values, path)
+        values["vaults"] = _vaults(values, env)
+    except ConfigError:
+        if not lenient:
+            raise
+        values = {key: value for key, value in values.items() if key in _CONFIG_KEYS - {"vaults"}}
+    values |= {field: env[name] for name, field in _FIELDS.items() if env.get(name)} | servers_in(env)
+    lanes, section = (
+        {key: env[name] for name, key in _LANES.items() if env.get(name)},
+        values.get("lanes", {}),
+    )
+    if lanes and isinstance(section, Mapping):
+        values["lanes"] = {**section, **lanes}
+    values |= {"vault": vault_file(expanded(vault) if vault else default_vault(env)), "config_file": path}
+    values |= {"home": home_folder(env), "models": models_folder(env), "topics": topics_folder(env)}
+    values |= {"backend": backend} if backend else {}
+    while True:
+        try:
+            return Settings.model_validate(values)
+        except ValidationError as error:
+            if not lenient:
+                raise ConfigError(_message(error, path, env)) from error
+            values = {
+                key: values[key] for key in values.keys() - {fault["loc"][0] for fault in error.errors()}
+            }
 
 
 def vault_file(path: Path) -> Path:
@@ -247,59 +334,33 @@ def vault_file(path: Path) -> Path:
     raise VaultError(str(path), f"{reason} Choose another INDEX_PATH, or another --vault.")
 
 
-def _from_file(path: Path) -> dict[str, Any]:
-    data = {key: value for key, value in read_config(path).items() if value is not None}
-    if data.pop("directoryContext", False):
-        raise ConfigError(
-            f"{path}: directoryContext is on, but clawmem writes no CLAUDE.md into folders. Remove the key; "
-            "the hooks add recent decisions to sessions."
-        )
-    for key in data.keys() - _CONFIG_KEYS:
+def _refuse_unknown(values: Mapping[str, Any], path: Path) -> None:
+    for key in values.keys() - _CONFIG_KEYS:
         known = ", ".join(sorted(_CONFIG_KEYS))
         raise ConfigError(f"{path}: the key {key!r} is not known. Remove it, or use one of: {known}.")
-    return data
 
 
-def _from_environment(env: Environment, chosen: Mapping[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"no_local_models": env.get("CLAWMEM_NO_LOCAL_MODELS", "").lower() in _TRUE}
-    if profile := env.get("CLAWMEM_PROFILE"):
-        found["profile"] = profile
-    if said := env.get("CLAWMEM_DOWNLOAD_MODELS"):
-        found["download_models"] = said.lower() in _TRUE
-    found |= servers_in(env)
-    vaults = read_vaults(chosen.get("vaults", {}), env)
+def _vaults(values: Mapping[str, Any], env: Environment) -> dict[str, Path]:
+    """Return the named vaults of the config file and of the environment."""
+    vaults = read_vaults(values.get("vaults", {}), env)
     if text := env.get("CLAWMEM_VAULTS"):
-        vaults |= read_vaults(_vaults(text), env)
-    found["vaults"] = vaults
-    lanes = {key: env[name] for name, key in _LANES.items() if env.get(name)}
-    section = chosen.get("lanes", {})
-    if lanes and isinstance(section, Mapping):
-        found["lanes"] = {**section, **lanes}
-    return found
+        try:
+            vaults |= read_vaults(json.loads(text), env)
+        except (ValueError, RecursionError) as error:
+            remedy = 'CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.'
+            raise ConfigError(remedy) from error
+    return vaults
 
 
-def _vaults(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ConfigError('CLAWMEM_VAULTS must be JSON such as {"work": "/path/to/work.sqlite"}.') from error
-
-
-def _validated(chosen: dict[str, Any], path: Path) -> Settings:
-    try:
-        return Settings.model_validate(chosen)
-    except ValidationError as error:
-        from clawmem.app.settings.faults import fault_of
-
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
-        fault = f"{fault_of(first)}{_remedy(first)}"
-        raise ConfigError(f"{where} in {path} or the environment: {fault}.") from error
-
-
-def _remedy(error: ErrorDetails) -> str:
-    """Return the known keys of a section where one is unknown, and a value that may be shown where it is wrong."""
-    section = _SECTIONS.get(str(error["loc"][0]))
-    if section and error["type"] == "extra_forbidden":
-        return f". Use one of: {', '.join(section.model_fields)}"
-    return f", not {error['input']!r}" if section and error["type"] not in ("missing", "value_error") else ""
+def _message(error: ValidationError, path: Path, env: Environment) -> str:
+    """Return the first fault with its place, the value if it is no secret, and the known keys of its section."""
+    fault = error.errors()[0]
+    field = str(fault["loc"][0])
+    variable = next((name for name, known in _FIELDS.items() if known == field and env.get(name)), "")
+    where = variable or f"{'.'.join(map(str, fault['loc']))} in {path} or the environment"
+    more = ""
+    if fault["type"] == "extra_forbidden" and field in _SECTIONS:
+        more = f". Use one of: {', '.join(_SECTIONS[field].model_fields)}"
+    elif field not in _SECRET and fault["type"] not in ("extra_forbidden", "missing", "value_error"):
+        more = f", not {fault['input']!r}"
+    return f"{where}: {fault_of(fault)}{more}."

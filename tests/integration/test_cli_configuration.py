@@ -89,10 +89,10 @@ def test_index_yml_is_read_where_it_is_alone(config: Path) -> None:
     assert list(load(config).collections) == ["new"]
 
 
-def test_a_file_of_the_earlier_program_is_read(config: Path) -> None:
-    """Every key that its documentation shows is understood; `directoryContext: false` asks for nothing."""
+def test_a_file_is_read(config: Path) -> None:
+    """Sections, descriptions of folders and commands of collections have their effect."""
     config.write_text(
-        "directoryContext: false\nlifecycle: {archive_after_days: 90}\nglobal_context: my life\n"
+        "lifecycle: {archive_after_days: 90}\nglobal_context: my life\n"
         "collections: {a: {path: /a, autoEmbed: true, context: {sub: x}, update: git pull}}\n",
         "utf-8",
     )
@@ -119,7 +119,7 @@ def test_a_file_of_the_earlier_program_is_read(config: Path) -> None:
         ("collections: {a: {path: relative}}\n", "absolute"),
         ("collections: {a: {path: /a, patern: x}}\n", "collections.a.patern"),
         ("ranking: magic\n", "'calibrated', 'published' or 'openclaw'"),
-        ("directoryContext: true\n", "Remove the key"),
+        ("directoryContext: true\n", "is not known"),
         ("receipt_days: 1e99\n", "receipt_days"),
         ("receipt_days: 1e99\n", "is too large"),
         ("retention_days: 36501\n", "must be at most 36500"),

@@ -19,11 +19,13 @@ from scripted_server import said, scripted, well_behaved
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.environment.session_topics import Topics
 from clawmem.app.services.surfacing.turns import Turns
-from clawmem.app.settings.plain import surfacing_settings
+from clawmem.app.settings.model import load_settings
 from clawmem.domain.surfacing.profiles import ThresholdMode
 from clawmem.ports.errors import InvalidInput
 
 QUESTION = "Where do login sessions live, and for how many days?"
+
+hook_settings = partial(load_settings, lenient=True)
 
 SESSIONS = {
     "guests": "Login sessions of guests live in memory for 2 days.",
@@ -279,53 +281,53 @@ class TestSurface:
 
 
 class TestChoices:
-    """What the light reading of environment and config file makes of them."""
+    """Settings of hooks from the environment and the config file."""
 
     def test_the_usual(self, tmp_path: Path) -> None:
         """Nothing said is the default of everything."""
-        chosen = surfacing_settings({"HOME": str(tmp_path), "CLAWMEM_CONFIG_DIR": str(tmp_path)})
+        chosen = hook_settings(environ={"HOME": str(tmp_path), "CLAWMEM_CONFIG_DIR": str(tmp_path)})
 
-        assert (chosen.profile, chosen.mode) == ("balanced", ThresholdMode.ADAPTIVE)
-        assert (chosen.dedupe_s, chosen.nudge_interval) == (600, 15)
-        assert (chosen.recall_days, chosen.receipt_days) == (90, 30)
+        assert (chosen.profile, chosen.threshold_mode) == ("balanced", ThresholdMode.ADAPTIVE)
+        assert (chosen.dedupe_seconds, chosen.nudge_interval) == (600, 15)
+        assert (chosen.retention_days, chosen.kept_receipt_days) == (90, 30)
 
     def test_plain_lines(self, tmp_path: Path) -> None:
         """Top-level scalars count, with their comments and quotes; what is nested does not."""
         (tmp_path / "config.yaml").write_text(
             "profile: 'speed'  # fast\nreceipts: false\nretention_days: 7\nlifecycle:\n  embedder: no\n"
-            "collections: {profile: deep}\nembedder: static\nread_only: true\n",
+            "collections: {profile: deep}\nembedder: static\ntelemetry: false\nunknown: 1\n",
             "utf-8",
         )
 
-        chosen = surfacing_settings({"CLAWMEM_CONFIG_DIR": str(tmp_path)})
+        chosen = hook_settings(environ={"CLAWMEM_CONFIG_DIR": str(tmp_path)})
 
         assert (chosen.profile, chosen.embedder) == ("speed", "static")
-        assert (chosen.recall_days, chosen.receipt_days) == (7, 0)
-        assert not chosen.remembers
+        assert (chosen.retention_days, chosen.kept_receipt_days) == (7, 0)
+        assert not chosen.records_questions
 
     @pytest.mark.parametrize("value", ["1e99", ".inf", "inf", "nan", "0"])
     def test_a_retention_out_of_bounds(self, tmp_path: Path, value: str) -> None:
         """The usual one holds, so that no prompt fails."""
         (tmp_path / "config.yaml").write_text(f"receipt_days: {value}\nretention_days: {value}\n", "utf-8")
 
-        chosen = surfacing_settings({"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_NUDGE_INTERVAL": value})
+        chosen = hook_settings(environ={"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_NUDGE_INTERVAL": value})
 
-        assert (chosen.recall_days, chosen.receipt_days) == (90, 30)
+        assert (chosen.retention_days, chosen.kept_receipt_days) == (90, 30)
 
     @pytest.mark.parametrize("value", ["1e99", "1e300", "-1e99", "inf", "600"])
     def test_a_window_of_any_length(self, tmp_path: Path, value: str) -> None:
         """A prompt can be compared with the earlier ones of its session, whatever the variable says."""
-        chosen = surfacing_settings(
-            {"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": value}
+        chosen = hook_settings(
+            environ={"CLAWMEM_CONFIG_DIR": str(tmp_path), "CLAWMEM_HOOK_DEDUP_WINDOW_SEC": value}
         )
 
-        assert not Turns("session").seen("When does it leave?", 1_800_000_000_000, chosen.dedupe_s)
+        assert not Turns("session").seen("When does it leave?", 1_800_000_000_000, chosen.dedupe_seconds)
 
     def test_the_environment_wins(self, tmp_path: Path) -> None:
         """A variable counts more than the file; one that cannot be read counts as none."""
         (tmp_path / "config.yaml").write_text("profile: speed\n", "utf-8")
-        chosen = surfacing_settings(
-            {
+        chosen = hook_settings(
+            environ={
                 "CLAWMEM_CONFIG_DIR": str(tmp_path),
                 "CLAWMEM_PROFILE": "deep",
                 "CLAWMEM_NUDGE_INTERVAL": "often",
@@ -335,10 +337,11 @@ class TestChoices:
         )
 
         assert (chosen.profile, chosen.nudge_interval) == ("deep", 15)
-        assert surfacing_settings({"CLAWMEM_NUDGE_INTERVAL": "0"}).nudge_interval == 0
+        assert hook_settings(environ={"CLAWMEM_NUDGE_INTERVAL": "0"}).nudge_interval == 0
         budgets = [
-            surfacing_settings({"CLAWMEM_TOKEN_BUDGET": one}).budget for one in ("100", "99", "4001", "x")
+            hook_settings(environ={"CLAWMEM_TOKEN_BUDGET": one}).token_budget
+            for one in ("100", "99", "4001", "x")
         ]
         assert budgets == [100, None, None, None]
-        assert chosen.heartbeats == ("tick", "tock")
+        assert chosen.heartbeat_patterns == ("tick", "tock")
         assert chosen.with_heartbeats

@@ -25,7 +25,7 @@ TURNS = (
     ("Postgres, please.", "We decided to use Postgres for the queue because one database is enough."),
     ("And the tests?", "I will run them against a real server."),
 )
-HEAVY = set("typer pydantic numpy rich asyncio yaml ruamel importlib.resources".split())
+HEAVY = set("typer numpy rich".split())
 
 
 def event(name: str, **fields: Any) -> dict[str, Any]:

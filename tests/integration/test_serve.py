@@ -18,7 +18,7 @@ from clawmem.app.client import request as server_request
 from clawmem.app.client.announcement import PLACES
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, OPTIONAL_HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
-from clawmem.app.settings import plain as surfacing_choices
+from clawmem.app.settings import model as settings_model
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals")
 
@@ -158,7 +158,7 @@ class TestHooks:
         """Else an answer would depend on who gives it; which models there are is the server's to say."""
         import ast
 
-        tree = ast.parse(Path(str(surfacing_choices.__file__)).read_text("utf-8"))
+        tree = ast.parse(Path(str(settings_model.__file__)).read_text("utf-8"))
         words = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
         named = {word for word in words if isinstance(word, str) and word.startswith(("CLAWMEM_", "XDG_"))}
 

@@ -19,7 +19,6 @@ from clawmem.app.client.hook_registry import HOOKS, deadline_s
 from clawmem.app.client.request import MOST_INPUT, OPTIONAL_HOOKS_VARIABLE, ask
 from clawmem.app.environment.places import complete
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookOutput, joined
-from clawmem.app.interfaces.hooks.runner import prepare_next, report_error, run_hooks
 from clawmem.app.version import VERSION
 
 STDIN, STDOUT, STDERR = 0, 1, 2
@@ -53,6 +52,8 @@ def run_process(arguments: Sequence[str]) -> NoReturn:
         ):
             answer.set_line(line)
         else:
+            from clawmem.app.interfaces.hooks.runner import prepare_next, run_hooks  # not if a server answers
+
             answer.afterwards = lambda: prepare_next(name, inherited)
             run_hooks(name, event.decode("utf-8", "replace"), answer.offer)
     except BaseException as error:  # noqa: BLE001  a client always gets an answer
@@ -101,6 +102,8 @@ class HookAnswer:
 
     def report(self, error: BaseException) -> None:
         """Write *error* to standard error and to the error log."""
+        from clawmem.app.interfaces.hooks.runner import report_error
+
         report_error(self._name, error)
 
     def _event_name(self) -> str:

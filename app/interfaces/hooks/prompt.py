@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from os.path import isfile
 
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput
-from clawmem.app.settings.plain import SurfacingSettings, surfacing_settings
+from clawmem.app.settings.model import Settings, load_settings
 from clawmem.domain.surfacing.gate import why_skip
 
 CONTEXT_SURFACING = "context-surfacing"
@@ -20,16 +19,18 @@ def context_surfacing(event: HookEvent, context: HookContext) -> HookOutput:
     Silent for subagents and timers, and without a vault. For a prompt that needs no search, only a row of telemetry
     is written, without opening the whole vault.
     """
-    settings = surfacing_settings(context.environ)
-    if event.in_subagent or not event.prompted_by_person or not isfile(settings.vault):  # noqa: PTH113
+    settings = load_settings(environ=context.environ, lenient=True)
+    if event.in_subagent or not event.prompted_by_person or not settings.vault.is_file():
         return SILENCE
-    if why_skip(event.prompt, heartbeats=settings.heartbeats, with_heartbeats=settings.with_heartbeats):
+    if why_skip(
+        event.prompt, heartbeats=settings.heartbeat_patterns, with_heartbeats=settings.with_heartbeats
+    ):
         _record_silent_turn(event, settings)
         return SILENCE
     return _surfaced(event, settings, context)
 
 
-def _surfaced(event: HookEvent, settings: SurfacingSettings, context: HookContext) -> HookOutput:
+def _surfaced(event: HookEvent, settings: Settings, context: HookContext) -> HookOutput:
     from clawmem.app.bootstrap.oneshot import conversation_files
     from clawmem.app.bootstrap.surfacing import Surfacing
     from clawmem.app.services.surfacing.choices import Choices
@@ -40,15 +41,15 @@ def _surfaced(event: HookEvent, settings: SurfacingSettings, context: HookContex
         if vault is None:
             return SILENCE
         turns, now_ms = turns_of(vault.telemetry, event.session_id, event.prompt_id), _now_ms()
-        if turns.seen(event.prompt, now_ms, settings.dedupe_s):
+        if turns.seen(event.prompt, now_ms, settings.dedupe_seconds):
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
-        profile = profile_named(settings.profile, settings.budget)
+        profile = profile_named(settings.profile, settings.token_budget)
         files = conversation_files(event.transcript_path, event.session_id)
         choices = Choices(
             profile,
             topic=_topic(event, settings),
-            mode=settings.mode,
+            mode=settings.threshold_mode,
             session_id=event.session_id,
             compacted_at=_written(files.compacted_at_ms()),
             loaded=files.loaded_by_client(),
@@ -58,15 +59,15 @@ def _surfaced(event: HookEvent, settings: SurfacingSettings, context: HookContex
         return HookOutput(surfaced.block)
 
 
-def _record_silent_turn(event: HookEvent, settings: SurfacingSettings) -> None:
-    if not settings.remembers or not event.session_id:
+def _record_silent_turn(event: HookEvent, settings: Settings) -> None:
+    if not settings.records_questions or not event.session_id:
         return
     from clawmem.app.bootstrap.oneshot import record_silent_turn
 
-    record_silent_turn(settings.vault, CONTEXT_SURFACING, event.session_id)
+    record_silent_turn(str(settings.vault), CONTEXT_SURFACING, event.session_id)
 
 
-def _topic(event: HookEvent, settings: SurfacingSettings) -> str:
+def _topic(event: HookEvent, settings: Settings) -> str:
     from clawmem.app.environment.session_topics import Topics
 
     kept = Topics(settings.topics).get(event.session_id) if event.session_id else ""
