@@ -215,7 +215,7 @@ class VaultDamaged(VaultError):
 
     code = "VAULT_DAMAGED"
 
-    def __init__(self, path: str, reason: str, remedy: str = "Run: clawmem repair") -> None:
+    def __init__(self, path: str, reason: str, remedy: str = "Run: clawmem doctor --repair") -> None:
         self.reason = reason
         super().__init__(path, f"{path} cannot be used: {reason}. {remedy}")
 

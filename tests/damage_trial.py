@@ -261,7 +261,7 @@ class TrialHome:
                 shutil.copy2(self.saved / self.config.name, self.config)
                 said = self._look()[1]
                 break
-            asks = ["--yes"] if advised[0] in ("repair", "forget") else []
+            asks = ["--yes"] if advised[0] in ("doctor", "forget") else []
             output = self.call(*advised, *asks).output
             losses += LOSS.findall(output)
             said = self._look()[1]

@@ -28,7 +28,7 @@ def refuse_empty(path: str) -> None:
                 path,
                 "the file is empty, so its pins, its diary and captured memories are lost unless you put a backup copy "
                 "in its place",
-                "Run: clawmem repair  (makes a new vault from your files.)",
+                "Run: clawmem doctor --repair  (makes a new vault from your files.)",
             )
         time.sleep(_POLL_S)
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from secrets import token_hex
 
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.mending import UNUSED_ENTITIES, drop_dangling, mend
 from clawmem.adapters.sqlite.migrations import NEW_ID, scripts, upgrade, version
-from clawmem.adapters.sqlite.rescue.layout import record_tables
-from clawmem.adapters.sqlite.rescue.mending import UNUSED_ENTITIES, IndexClues, drop_dangling, mend
 from clawmem.ports.bundle import RecordTable
 
 # A register of this machine, and a cache
@@ -18,7 +17,7 @@ _OF_THIS_MACHINE = frozenset({"indexes", "model_answers"})
 _PORTABLE = "name = 'sketches_of'"  # the others are the id, stamps of indexes, and failures of models
 _HISTORY = ("recalls", "sessions", "capture_cursors", "maintenance_runs", "model_costs", "replacements")
 _PAIRS = {"relations": ("source", "target"), "co_activations": ("one", "other")}
-_NO_CLUES = IndexClues({}, {}, {}, knows_served=False)
+_DERIVED = frozenset({"outbox", "leases", "companions"})
 
 
 class SqliteRecords:
@@ -106,12 +105,22 @@ def load_records(
         upgrade(db, scripts())
         with db.without_rules(), db.atomic():
             db.write(NEW_ID, {"id": token_hex(8)})
-            mend(db, _NO_CLUES)
+            mend(db)
+
+
+def record_tables(db: Database) -> list[str]:
+    """Return the tables that are neither indexes nor recomputed without a model."""
+    virtual = [name for (name,) in db.rows("select name from pragma_table_list where type = 'virtual'")]
+    others = ("sqlite_", "vector_", *(f"{name}_" for name in virtual))
+    tables = db.rows("select name from pragma_table_list where type = 'table' and schema = 'main'")
+    return sorted(name for (name,) in tables if not name.startswith(others) and name not in _DERIVED)
 
 
 def _layout(db: Database) -> dict[str, tuple[str, ...]]:
     """Return the columns of each table of a bundle, by name."""
-    return {name: columns for name, columns in record_tables(db).items() if name not in _OF_THIS_MACHINE}
+    sql = "select name from pragma_table_info(?) order by cid"
+    tables = [name for name in record_tables(db) if name not in _OF_THIS_MACHINE]
+    return {table: tuple(column for (column,) in db.rows(sql, (table,))) for table in tables}
 
 
 def _quoted(name: str) -> str:

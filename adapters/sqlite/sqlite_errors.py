@@ -56,7 +56,7 @@ def explained(error: Exception, path: str, *, read_only: bool) -> ClawmemError:
     corrupt = isinstance(error, apsw.NotADBError | apsw.CorruptError | UnicodeDecodeError)
     broken = corrupt or _says(error, _SCHEMA_BROKEN)
     if broken and _is_other_file(path):
-        was_one = "If it was a vault before, it is damaged. Run: clawmem repair"
+        was_one = "If it was a vault before, it is damaged. Run: clawmem doctor --repair"
         return NotAVault(path, "it is not a SQLite database", was_one)
     if broken:
         return VaultDamaged(path, "it is not a SQLite database, or a broken one")

@@ -39,8 +39,10 @@ def unknown_words(db: Database) -> Iterator[str]:
         yield from _counted(db, table, column, f"not json_valid({column})")
 
 
-def replace_unknown_words(db: Database) -> None:
-    """Replace unknown values by safe ones. Call this inside a transaction."""
+def remove_unknown_words(db: Database) -> None:
+    """Delete rows whose meaning is unknown, and replace other unknown values by safe ones, inside a transaction."""
+    for (table, column), words in TELLING.items():
+        db.write(f"delete from {table} where {_is_unknown(column, words)}")
     for (table, column), word in REPLACEABLE.items():
         db.write(f"update {table} set {column} = ? where {_is_unknown(column, type(word))}", (word.value,))
     for table, column in LISTS:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from clawmem.adapters.models.static_words import StaticWords
     from clawmem.app.bootstrap.models import LocalModels, ModelContext
     from clawmem.app.services.indexes.external import ExternalIndexes
-    from clawmem.app.services.maintenance.doctor import Repair
     from clawmem.app.services.maintenance.models import Models as InstalledModels
     from clawmem.app.services.models import Choice, Provider
     from clawmem.app.services.portability.bundle import RestoredBundle
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from clawmem.ports.embedder import Embedder
     from clawmem.ports.generator import Generator
     from clawmem.ports.reranker import Reranker
+    from clawmem.ports.salvage import SalvageReport
     from clawmem.ports.vault import Vault
 
 LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
@@ -177,13 +177,14 @@ class Adapters:
         }
         return Roles(chosen, self.vault.model_failures)()
 
-    def repair(self) -> Repair:
-        """Return the service that repairs the file of the vault, which it does not open."""
-        from clawmem.adapters.sqlite.rescue.exchange import discard, exchange, held
-        from clawmem.adapters.sqlite.rescue.salvage import salvage
-        from clawmem.app.services.maintenance.doctor import Repair, Rescue
+    def repair(self, *, only_preview: bool) -> tuple[SalvageReport, str]:
+        """Repair the file of the vault, which must not be open; return what was kept and the path of the damaged file."""
+        from clawmem.adapters.sqlite.repair import repair_vault
+        from clawmem.app.environment.private_files import draft_path
 
-        return Repair(str(self._settings.vault), self.clock, Rescue(salvage, held, exchange, discard))
+        vault, draft = str(self._settings.vault), str(draft_path(self._settings.vault))
+        aside = f"{vault}.damaged-{self.clock.now_ms()}"
+        return repair_vault(vault, draft, None if only_preview else aside), aside
 
     def back_up(self, target: Path) -> int:
         """Copy the vault to the new file *target*, check the copy, and return its number of documents."""
@@ -193,9 +194,9 @@ class Adapters:
 
     def discard_vault(self) -> None:
         """Delete the file of the vault, which must be empty and not open, and its log."""
-        from clawmem.adapters.sqlite.rescue.exchange import discard
+        from clawmem.adapters.sqlite.repair import discard_vault
 
-        discard(str(self._settings.vault))
+        discard_vault(str(self._settings.vault))
 
     @contextmanager
     def records(self) -> Iterator[VaultRecords]:

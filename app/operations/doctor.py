@@ -61,14 +61,13 @@ def _doctor_text(result: Examination) -> Iterator[str]:
     yield f"{wrong} of {len(result.findings)} checks found something." if wrong else "All is well."
 
 
-OPERATIONS = (
-    Operation(
-        name="doctor",
-        run=doctor,
-        effect=Effect.REPEATABLE,
-        text=_doctor_text,
-        route="/doctor",
-        is_tool=False,
-        opens=Opening.CURRENT,
-    ),
+DOCTOR = Operation(
+    name="doctor",
+    run=doctor,
+    effect=Effect.REPEATABLE,
+    text=_doctor_text,
+    route="/doctor",
+    is_tool=False,
+    opens=Opening.CURRENT,
 )
+OPERATIONS = (DOCTOR,)

@@ -13,7 +13,7 @@ from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import sweep_drafts
 from clawmem.app.operations.indexing import read_folders
-from clawmem.app.operations.operation import Effect, Opening, Operation, Request, Result
+from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result
 from clawmem.app.services.indexing.folders import scan_folder
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
 from clawmem.domain.briefing.profile import PAGE_PATH
@@ -23,7 +23,6 @@ from clawmem.ports.errors import VaultError, VaultReadOnly
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.services.maintenance.doctor import Repair
     from clawmem.ports.salvage import SalvageReport
 
 
@@ -74,11 +73,11 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
     files of the collections are read again. The command first lists what would be lost, and asks.
     """
     settings = services.settings
-    rebuild = _repair_of(services)
+    _refuse_unrepairable(services)
+    whole, damaged = services.adapters.repair(only_preview=not request.confirm)
     if not request.confirm:
-        found = _without_profile(rebuild.preview())
+        found = _without_profile(whole)
         raise _unconfirmed(found, _in_files(services, {*found.notes, *found.spoilt}))
-    whole, damaged = rebuild()
     salvaged = _without_profile(whole)
     with open_services(settings, create=False) as repaired:
         remarks = _complete(
@@ -109,12 +108,12 @@ def _without_profile(found: SalvageReport) -> SalvageReport:
     return found._replace(notes=notes, spoilt=spoilt)
 
 
-def _repair_of(services: Services) -> Repair:
+def _refuse_unrepairable(services: Services) -> None:
     """
-    Return the repair of the chosen vault.
+    Refuse to repair a vault that does not exist, is opened for reading only, or is open in a server.
 
     Raises:
-        VaultError: There is no vault, it is opened for reading only, or a server has it open.
+        VaultError: It is one of these.
     """
     vault = services.settings.vault
     if not is_there(vault):
@@ -123,10 +122,9 @@ def _repair_of(services: Services) -> Repair:
         raise VaultReadOnly(str(vault))
     if is_running(vault):
         raise VaultError(
-            str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then clawmem repair"
+            str(vault), f"A server has {vault} open. Run: clawmem serve --stop, then clawmem doctor --repair"
         )
     sweep_drafts(vault)
-    return services.adapters.repair()
 
 
 def _in_files(services: Services, places: AbstractSet[str]) -> set[str]:
@@ -238,4 +236,13 @@ def _named(what: str, notes: Sequence[str]) -> Iterator[str]:
         yield f"{what} ({len(notes)}): {', '.join(notes[:_NAMED])}{more}"
 
 
-OPERATIONS = (Operation("repair", repair, Effect.DESTROYS, _text, is_tool=False, opens=Opening.NOTHING),)
+REPAIR = Operation(
+    "repair",
+    repair,
+    Effect.DESTROYS,
+    _text,
+    is_tool=False,
+    opens=Opening.NOTHING,
+    commands=(Command("doctor"),),
+)
+OPERATIONS = (REPAIR,)

@@ -16,7 +16,7 @@ ADVISED = re.compile(r"(?:[Rr]un: |with: |then )clawmem ([a-z][a-z-]*(?: (?!work
 
 # What is advised about damage, and the test that does it and looks at what comes of it.
 FOLLOWED = {
-    "repair": ("test_repair.py", "every_page_is_repaired"),
+    "doctor --repair": ("test_repair.py", "every_page_is_repaired"),
     "rebuild": ("test_index_damage.py", "every_damage_is_repaired"),
     "reindex --force": ("test_repair.py", "test_another_heading"),
     "update": ("test_forgetting_record.py", "test_an_older_copy"),
@@ -28,7 +28,7 @@ HARMLESS = set(
     (
         "beads sync, bootstrap, collection add, collection remove, export, context set, doctor, edit, "
         "embed --force, enrich, get, import, lifecycle purge, lifecycle restore, links --broken, "
-        "migrate --to, mine, mine --forget, models add, models add minilm, models use, "
+        "import jsonl, migrate --to, mine, mine --forget, models add, models add minilm, models use, "
         "models use static, openclaw index --agent, serve --status, setup, setup --check, setup hooks, "
         "setup hooks --remove, setup mcp, setup mcp --remove, status, trust set, vault sync, why-not"
     ).split(", ")
@@ -70,4 +70,4 @@ def test_nothing_advises_to_lose_a_vault() -> None:
     """No sentence says to move a vault aside, which brought forgotten notes back and lost pins."""
     text = " ".join(file.read_text("utf-8") for folder in SOURCES for file in (ROOT / folder).rglob("*.py"))
     assert not re.search(r"(?i)move (it|the vault) aside", text)
-    assert "clawmem repair" in str(errors.VaultDamaged("v", "it is broken"))
+    assert "clawmem doctor --repair" in str(errors.VaultDamaged("v", "it is broken"))

@@ -26,7 +26,7 @@ def test_a_cut_file(home: Home, share: float) -> None:
     pages = len(home.content) // SIZE
     home.put(home.content[: int(pages * share) * SIZE])
 
-    said = home.done("repair", "--yes").stdout
+    said = home.done("doctor", "--repair", "--yes").stdout
 
     assert "Lost: " in said
     assert FORGOTTEN_FILE not in home.done("list", "--limit", "500").stdout
@@ -38,7 +38,7 @@ def test_texts_without_names(home: Home) -> None:
         texts = vault.storage._db.value("select count(*) from content where body <> ''")
     spoil(home, "name glob '*documents*'")
 
-    said = home.done("repair", "--yes").stdout
+    said = home.done("doctor", "--repair", "--yes").stdout
 
     assert f"Texts whose names are lost ({texts}): those of files are read again" in said
     assert "Nothing was lost" not in said
@@ -48,7 +48,7 @@ def test_the_origin_of_texts_without_records(home: Home) -> None:
     """A memory whose record is lost is nobody's; a note of a collection is the user's, as its folder says."""
     spoil(home, "name = 'documents' and pagetype = 'leaf'")
 
-    home.done("repair", "--yes")
+    home.done("doctor", "--repair", "--yes")
 
     with closing(open_vault(str(home.vault), read_only=True)) as vault:
         origins = {one.collection: one.origin for one in vault.documents.latest()}

@@ -107,7 +107,7 @@ class TestForgetting:
         cut = record.read_bytes()
         home.put(random.Random(3).randbytes(50_000))
 
-        repaired = home.done("repair", "--yes")
+        repaired = home.done("doctor", "--repair", "--yes")
 
         copy = Path(f"{record}.damaged-1")
         assert f"{record} was damaged" in repaired.stderr

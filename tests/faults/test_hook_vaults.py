@@ -141,7 +141,7 @@ def test_an_empty_file(client: Client) -> None:
     assert "the file is empty" in client.ask(AT_STOP[0]).log
     assert client.vault.read_bytes() == b""
 
-    client.run("repair", "--yes", environ={})
+    client.run("doctor", "--repair", "--yes", environ={})
     client.stop()
     assert client.memories() == ONCE
 

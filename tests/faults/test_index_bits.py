@@ -21,7 +21,7 @@ from clawmem.adapters.sqlite.lru_cache import LruCache
 
 EXAMPLES = Path(__file__).parents[2] / "examples/notes"
 SOUND = "Files, records and indexes agree.\n"
-ADVICE = re.compile(r"Run: clawmem ([a-z][a-z-]*)")
+ADVICE = re.compile(r"Run: clawmem ([a-z][a-z-]*(?: --repair)?)")
 TABLES = ("lexical_line", "lexical_passage", "lexical_section", "lexical_document", "entity_names")
 INDEX_PAGES = """
 select name, pageno from dbstat where name glob 'lexical_*' or name glob 'vector_*' or name glob 'entity_names_*'
@@ -109,8 +109,8 @@ class Home:
     def follow(self, said: str) -> None:
         """Run the first command that is advised."""
         advised = ADVICE.search(said)
-        assert advised and advised[1] in ("rebuild", "repair"), said
-        result = self._invoke(advised[1], *(["--yes"] if advised[1] == "repair" else []))
+        assert advised and advised[1] in ("rebuild", "doctor --repair"), said
+        result = self._invoke(*advised[1].split(), *(["--yes"] if "repair" in advised[1] else []))
         assert result.exit_code == 0, result.output
 
     @contextmanager

@@ -29,9 +29,9 @@ def test_the_profile_page(invoke: Invoke, tmp_path: Path, word: bytes, has_decis
     content = vault.read_bytes()
     assert TEXT in content
     vault.write_bytes(content.replace(TEXT, word + TEXT[5:]))
-    assert "Run: clawmem repair" in invoke("verify").output
+    assert "Run: clawmem doctor --repair" in invoke("verify").output
 
-    said = invoke("repair", "--yes").stdout
+    said = invoke("doctor", "--repair", "--yes").stdout
 
     assert "profile.md" not in said
     assert "Nothing was lost." in said

@@ -1,62 +1,31 @@
-"""The salvage of a vault that is large, or on a disk that cannot read every sector."""
+"""The repair of a vault that is larger than the memory."""
 
 from __future__ import annotations
 
-import errno
 import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
-import pytest
-
-from clawmem.adapters.sqlite.connections import PAGE_SIZE
-from clawmem.adapters.sqlite.rescue.pages import PageFile
-from clawmem.adapters.sqlite.rescue.salvage import salvage
+from clawmem.adapters.sqlite.repair import repair_vault
 from clawmem.adapters.sqlite.vault import open_vault
 
 ROWS, WIDTH = 2_000, 5_000  # ten megabytes
 
 
-@pytest.fixture
-def large(tmp_path: Path) -> Path:
-    """A vault that is larger than what a salvage may hold of it."""
-    file = tmp_path / "vault.sqlite"
-    with closing(open_vault(str(file))) as vault, vault.transactions.writing():
-        rows = ((number.to_bytes(32, "big"), bytes(WIDTH)) for number in range(ROWS))
-        vault.storage._db.write("insert into spaces (id, fingerprint, state) values (1, 'm', 'serving')")
-        vault.storage._db.write_many(
-            "insert into space_vectors (space, text_hash, vector) values (1, ?, ?)", rows
-        )
-    return file
-
-
-def test_memory(large: Path, tmp_path: Path) -> None:
+def test_memory(tmp_path: Path) -> None:
     """It holds a small part of the vault at a time."""
+    large = tmp_path / "vault.sqlite"
+    with closing(open_vault(str(large))) as vault, vault.transactions.writing():
+        rows = ((number, str(number) * WIDTH) for number in range(1_000, 1_000 + ROWS))
+        vault.storage._db.write_many(
+            "insert into acts (document_id, act, by, at, why) values (?, 'pin', '', '', ?)", rows
+        )
     tracemalloc.start()
     try:
-        salvaged = salvage(str(large), str(tmp_path / "new.sqlite"))
+        salvaged = repair_vault(str(large), str(tmp_path / "draft"), None)
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
 
-    assert salvaged.kept["space_vectors"] == ROWS
+    assert salvaged.kept["acts"] == ROWS
     assert most < large.stat().st_size / 2  # of which the modules that it imports are most
-
-
-def test_a_bad_sector(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A page that the disk cannot read is lost, and no other."""
-    read, bad = PageFile._read, large.stat().st_size // 2 // PAGE_SIZE * PAGE_SIZE
-
-    def read_or_fail(file: PageFile, at: int, length: int) -> bytes:
-        if at == bad:
-            raise OSError(errno.EIO, "Input/output error")
-        return read(file, at, length)
-
-    monkeypatch.setattr(PageFile, "_read", read_or_fail)
-
-    salvaged = salvage(str(large), str(tmp_path / "new.sqlite"))
-
-    lost = salvaged.lost["space_vectors"]
-    assert lost
-    assert 0 < lost <= PAGE_SIZE // WIDTH + 1
-    assert salvaged.kept["space_vectors"] == ROWS - lost

@@ -94,7 +94,7 @@ class TestNotAVault:
             world.verify()
 
         assert caught.value.code == "VAULT_DAMAGED"
-        assert "Run: clawmem repair" in str(caught.value)
+        assert "Run: clawmem doctor --repair" in str(caught.value)
         assert world.vault_file.read_bytes() == cut
 
     @pytest.mark.parametrize("verb", [("search", "x"), ("update",), ("status",), ("doctor",), ("init",)])
@@ -107,9 +107,9 @@ class TestNotAVault:
         assert_refused(
             invoke(*verb), "the file is empty, so its pins, its diary and captured memories are lost"
         )
-        assert "Run: clawmem repair" in invoke(*verb).stderr
+        assert "Run: clawmem doctor --repair" in invoke(*verb).stderr
         assert world.vault_file.read_bytes() == b""
-        repaired = invoke("repair", "--yes")
+        repaired = invoke("doctor", "--repair", "--yes")
 
         assert repaired.exit_code == 0
         assert "Lost: pins, the diary, captured memories" in repaired.stdout
@@ -128,7 +128,7 @@ class TestNotAVault:
         for verb in (("search", "animal2"), ("update",)):
             assert_refused(invoke(*verb), "the file is empty")
             assert log.read_bytes() == content
-        assert invoke("repair", "--yes").exit_code == 0
+        assert invoke("doctor", "--repair", "--yes").exit_code == 0
         (kept,) = world.vault_file.parent.glob("*.damaged-*-wal")
         assert kept.read_bytes() == content
 

@@ -13,7 +13,9 @@ from clawmem.app.interfaces.cli.operations import command_of
 from clawmem.app.operations.table import all_operations
 
 
-@pytest.mark.parametrize("command", [("repair",), ("forget", "people/haruka.md")], ids=["repair", "forget"])
+@pytest.mark.parametrize(
+    "command", [("doctor", "--repair"), ("forget", "people/haruka.md")], ids=["repair", "forget"]
+)
 def test_what_nobody_confirms_is_refused(remembered: Invoke, command: tuple[str, ...]) -> None:
     """The refusal names the option that takes the place of the answer; programs get a record."""
     done, as_json = remembered(*command), remembered(*command, "--json")
@@ -28,7 +30,7 @@ def test_what_nobody_confirms_is_refused(remembered: Invoke, command: tuple[str,
 
 def test_repair_says_what_would_be_lost(remembered: Invoke) -> None:
     """Before it is confirmed, in words and for programs."""
-    record = json.loads(remembered("repair", "--json").stdout)
+    record = json.loads(remembered("doctor", "--repair", "--json").stdout)
 
     assert "Nothing would be lost." in record["error"]
     assert record["would_remove"] == {"lost": {}, "notes": [], "spoilt": [], "reread": [], "nameless": 0}
@@ -40,7 +42,7 @@ ARGUMENTS: dict[str, list[tuple[str, ...]]] = {
     "collection_remove": [("collection", "remove", "notes")],
     "memory_forget": [("forget", "people/haruka.md"), ("forget", "people/haruka.md", "--prove")],
     "mine": [("mine", "OTHER/talk.txt"), ("mine", "--forget", "talks"), ("mine", "OTHER", "--watch")],
-    "repair": [("repair",)],
+    "repair": [("doctor", "--repair")],
 }
 TALK = "User: How long do the sessions live?\nAssistant: They live for 14 days.\n" * 3
 

@@ -115,7 +115,7 @@ REFUSED: dict[str, list[str]] = {
     "remember": ["The animal was fed."],
 }
 # Those that open no vault, or whose vault the environment alone names; and the other doors.
-OF_NO_VAULT = set("vault models bench conformance focus setup hook surface mcp trust repair openclaw".split())
+OF_NO_VAULT = set("vault models bench conformance focus setup hook surface mcp trust openclaw".split())
 COPYING = {"backup", "export", "restore"}  # they open copies; test_backup and test_bundle name the vault
 
 REQUIRED = {  # values of required parameters, by name

@@ -188,7 +188,7 @@ class TestRecords:
             "update content set body = upper(body) where hash = ?", (document.hash,)
         )
 
-        said = "notes/sub/b.md has another body stored than its hash says. Run: clawmem repair"
+        said = "notes/sub/b.md has another body stored than its hash says. Run: clawmem doctor --repair"
         assert said in world.verify()
 
     @pytest.mark.parametrize(("path", "sample"), [("a.md", 99), ("sub/b.md", 1)])

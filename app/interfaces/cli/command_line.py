@@ -62,6 +62,7 @@ FAMILIES = {
     f"{CLI}.prompting": ("prompt",),
     f"{CLI}.bench": ("bench",),
     f"{CLI}.conformance": ("conformance",),
+    f"{CLI}.doctor": ("doctor",),
     f"{CLI}.lanes": ("lanes",),
     f"{CLI}.mining": ("mine",),
     f"{DAEMON}.surface": ("surface", "budget", "hook"),

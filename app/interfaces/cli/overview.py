@@ -45,7 +45,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "bootstrap": "Add a folder, and index and embed its notes.",
         "setup": "Connect agents: context, capture, tools.",
         "status": "Show the content of the vault and its vectors.",
-        "doctor": "Check the vault and its environment.",
+        "doctor": "Check the vault and its environment; repair it.",
     },
     "Questions": {
         "prompt": "Search as you type; also: clawmem alone.",
@@ -119,7 +119,6 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "Repair and measurement": {
         "verify": "Compare files, records and indexes.",
-        "repair": "Rebuild a damaged vault from what can be read.",
         "rebuild": "Rebuild an index from the records.",
         "migrate": "Move the indexes to another backend.",
         "models": "List, add and check models of this machine.",

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
 from operator import attrgetter
-from pathlib import Path
-from typing import NamedTuple
 
-from clawmem.app.environment.private_files import draft_path
 from clawmem.app.services.documents.listing import pages
 from clawmem.app.services.documents.references import broken_links, notes_with_omitted_links
 from clawmem.app.services.indexes.external import ExternalIndexes
@@ -33,12 +29,10 @@ from clawmem.app.services.maintenance.model_checks import ModelChecks, Models, l
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import MAX_LINKS, written_link
-from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import EmbedState, Grain, Role
-from clawmem.ports.salvage import SalvageReport
 from clawmem.ports.vault import Vault
 
 SHOWN = 5  # files listed by name
@@ -236,60 +230,6 @@ class Doctor:
         by_number = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         detail = ", ".join(f"{name} {number}" for name, number in by_number)
         return CheckResult(CONTENT_TYPES, True, detail or "no documents")
-
-
-class Rescue(NamedTuple):
-    """
-    Operations on vault files.
-
-    ``salvage`` copies the readable records of an old vault to a new one, ``held`` keeps writers out of a vault,
-    ``exchange`` replaces an old vault with a new one, and ``discard`` deletes a vault.
-    """
-
-    salvage: Callable[[str, str], SalvageReport]
-    held: Callable[[str], AbstractContextManager[None]]
-    exchange: Callable[[str, str, str], None]
-    discard: Callable[[str], None]
-
-
-class Repair:
-    """
-    Repairs the vault at path *vault*. It never opens the vault itself, which may be too damaged for that.
-
-    The new vault is a draft, which `sweep_drafts` deletes if this process is killed.
-    """
-
-    def __init__(self, vault: str, clock: Clock, rescue: Rescue) -> None:
-        self._vault = vault
-        self._clock = clock
-        self._rescue = rescue
-        self._new = str(draft_path(Path(vault)))
-
-    def preview(self) -> SalvageReport:
-        """Return the records that can be read; nothing changes."""
-        self._rescue.discard(self._new)
-        try:
-            return self._rescue.salvage(self._vault, self._new)
-        finally:
-            self._rescue.discard(self._new)
-
-    def __call__(self) -> tuple[SalvageReport, str]:
-        """
-        Replace the damaged vault with a new one; return the fate of its records and the path of the damaged vault.
-
-        Raises:
-            VaultLocked: another process is writing; nothing changed.
-            VaultError: nothing changed.
-        """
-        kept = f"{self._vault}.damaged-{self._clock.now_ms()}"
-        self._rescue.discard(self._new)
-        try:
-            with self._rescue.held(self._vault):
-                salvaged = self._rescue.salvage(self._vault, self._new)
-            self._rescue.exchange(self._vault, self._new, kept)
-        finally:
-            self._rescue.discard(self._new)
-        return salvaged, kept
 
 
 def split_again(vault: Vault) -> None:

@@ -17,7 +17,7 @@ Check = Callable[[], "CheckResult"]
 # Indexes are derived from the records, so a rebuild repairs any of them.
 REBUILD = "Run: clawmem rebuild"
 # Repairs the records themselves, and keeps every readable one.
-REPAIR = "Run: clawmem repair"
+REPAIR = "Run: clawmem doctor --repair"
 # Reads unchanged files again.
 REINDEX = "Run: clawmem reindex --force"
 
@@ -58,7 +58,7 @@ def attempt(name: str, check: Check) -> CheckResult:
         return CheckResult(name, False, f"the check failed: {error}")
     except Exception as error:  # noqa: BLE001  the other checks must still run and be reported
         detail = f"the check failed: {str(error) or type(error).__name__}"
-        return CheckResult(name, False, detail, "Run: clawmem repair  (shows what would change, and asks.)")
+        return CheckResult(name, False, detail, f"{REPAIR}  (shows what would change, and asks.)")
 
 
 def without_remedy(fault: str) -> str:
