@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.adapters.files.transcript_lines import NotConversation, message_of
-from clawmem.adapters.files.transcripts import DiskTranscripts
+from clawmem.adapters.files.transcripts import DiskTranscripts, NotConversation, message_of
 from clawmem.ports.captures import Cursor
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
 from clawmem.ports.transcripts import FileTouch, Speaker

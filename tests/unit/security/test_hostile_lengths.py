@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from clawmem.adapters.files.front_matter import parse_yaml
-from clawmem.adapters.files.transcript_lines import message_of
+from clawmem.adapters.files.transcripts import message_of
 from clawmem.app.services.indexing.source import parse_source
 from clawmem.domain.capture.compaction import summary_part
 from clawmem.domain.capture.extraction import findings
