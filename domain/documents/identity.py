@@ -1,4 +1,4 @@
-"""Identity of documents: hashes, canonical ids, docids and paths."""
+"""Identity of documents: hashes, docids and paths."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 
 DOCID_LENGTH = 6  # short enough to read aloud; longer only where two documents would be ambiguous
-CANONICAL_ID_LENGTH = 16  # 64 bits: no collision is expected below some hundred million documents
 MAX_PATH_LENGTH = 1000  # characters
 
 DOCID = Pattern(r"#?[0-9a-f]{6,64}", flags=re.IGNORECASE | re.ASCII)
@@ -49,16 +48,6 @@ def document_without_file(
         indexed_at=now,
         body_length=len(body),
     )
-
-
-def canonical_id(collection: str, path: str) -> str:
-    """
-    Return the identity of a place (collection and path), which does not change with its content.
-
-    Returns:
-        The first 16 hex digits of the SHA-256 of ``collection/path``.
-    """
-    return body_hash(f"{collection}/{path}")[:CANONICAL_ID_LENGTH]
 
 
 def docid(hash: str, others: Iterable[str]) -> str:

@@ -174,11 +174,6 @@ def lexical_anchors(text: str) -> frozenset[str]:
     return frozenset(_names(text))
 
 
-def is_candidate(one: str, other: str) -> bool:
-    """Whether two texts share enough of their words of four letters or more to be about the same matter."""
-    return jaccard(frozenset(long_words(one)), frozenset(long_words(other))) > SAME_MATTER
-
-
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:
     """Return the Jaccard similarity of two sets; 0 if both are empty."""
     either = len(one | other)
@@ -245,7 +240,7 @@ def _length(counts: Counter[str]) -> float:
 
 class StatementIndex:
     """
-    Inverted index of statements, with the same result as `is_candidate`.
+    Inverted index of statements, which finds those that share more than half of their long words with a text.
 
     Uses prefix filtering: a statement that shares *s* of the *n* words of a text shares at least two of its
     *n* - *s* + 2 rarest words. Only statements that do are compared. If counting all words is hardly more expensive

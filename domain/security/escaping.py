@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 from clawmem.domain.security.disguise import BIDI, SELECTORS, TAGS, ZERO_WIDTH, unmask
 from clawmem.domain.security.patterns import Pattern
@@ -27,7 +26,6 @@ _OUR_TAGS = ("vault", "instruction", "facts", "relationships")
 _ROLES = ("system", "assistant", "user", "human", "tool", "function", "antml")
 _ENTITIES = {"&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'"}
 _ENTITY = Pattern("&(?:amp|lt|gt|quot|apos);")
-_NAME = Pattern(r"[a-z][a-z0-9-]*")
 
 
 def clean(text: str) -> str:
@@ -70,31 +68,6 @@ def escape(text: str) -> str:
     return clean(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def escape_attribute(value: str) -> str:
-    """Return *value*, cleaned, on one line and escaped for use as a quoted attribute value."""
-    line = clean(value).replace("\n", " ").replace("\t", " ")
-    return escape(line).replace('"', "&quot;").replace("'", "&apos;")
-
-
 def unescape(text: str) -> str:
     """Return *text* with its entities decoded: ``unescape(escape(text)) == clean(text)``."""
     return _ENTITY.compiled.sub(lambda match: _ENTITIES[match[0]], text)
-
-
-def element(name: str, content: str, attributes: Mapping[str, str] | None = None) -> str:
-    """
-    Return ``<name key="value">content</name>``; *content* must consist of escaped text and elements.
-
-    Raises:
-        ValueError: The name of the element or of an attribute does not consist of ``a-z``, ``0-9`` and ``-``.
-    """
-    pairs = "".join(
-        f' {_checked(key)}="{escape_attribute(value)}"' for key, value in (attributes or {}).items()
-    )
-    return f"<{_checked(name)}{pairs}>{content}</{name}>"
-
-
-def _checked(name: str) -> str:
-    if not _NAME.compiled.fullmatch(name):
-        raise ValueError(f"not a name for an element or attribute: {name!r}")
-    return name

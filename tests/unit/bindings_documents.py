@@ -9,7 +9,7 @@ from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.content_type import content_type
 from clawmem.domain.documents.eligibility import collection_name, compile_pattern, is_excluded
 from clawmem.domain.documents.frontmatter import facts
-from clawmem.domain.documents.identity import body_hash, canonical_id, docid, parse_virtual_path
+from clawmem.domain.documents.identity import body_hash, docid, parse_virtual_path
 from clawmem.domain.documents.path_context import path_context
 from clawmem.domain.documents.quality import quality_score
 from clawmem.domain.documents.times import authored_at, iso_utc
@@ -42,7 +42,6 @@ BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "address": _address,
     "authored_at": lambda case: iso_utc(authored_at(**case)),
     "body_hash": lambda case: body_hash(**case),
-    "canonical_id": lambda case: canonical_id(**case),
     "collection_name": lambda case: collection_name(**case),
     "content_type": lambda case: content_type(**case),
     "docid": lambda case: docid(**case),

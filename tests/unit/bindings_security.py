@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from clawmem.domain.security.escaping import clean, escape, escape_attribute
+from clawmem.domain.security.escaping import clean, escape
 from clawmem.domain.security.folders import restriction_of
 from clawmem.domain.security.promptguard import inspect
 from clawmem.domain.security.redaction import redact
@@ -38,7 +38,7 @@ def _restricted(given: dict[str, Any]) -> str | None:
     return found.name.lower() if found else None
 
 
-_SHAPES = {"clean": clean, "content": escape, "attribute": escape_attribute}
+_SHAPES = {"clean": clean, "content": escape}
 
 BINDINGS: dict[str, Callable[[dict[str, Any]], Any]] = {
     "promptguard": _inspect,

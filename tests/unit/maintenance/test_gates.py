@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.deduction import Candidate, Stats
 from clawmem.domain.maintenance.merge_gate import (
+    SAME_MATTER,
     ObservationText,
     StatementIndex,
     decide_merge,
-    is_candidate,
+    jaccard,
+    long_words,
     replacement_objection,
     similarity,
 )
@@ -99,7 +101,9 @@ def test_nothing_near_is_overlooked(statements: list[str], text: str) -> None:
     """What is found by a few words is what comparing with each of them finds."""
     near = StatementIndex(enumerate(statements)).near(text)
 
-    assert near == [number for number, one in enumerate(statements) if is_candidate(text, one)]
+    words = frozenset(long_words(text))
+    alike = (jaccard(words, frozenset(long_words(one))) for one in statements)
+    assert near == [number for number, share in enumerate(alike) if share > SAME_MATTER]
 
 
 def test_evidence_shares_two_words() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from clawmem.domain.security.escaping import clean, element, escape, escape_attribute, unescape
+from clawmem.domain.security.escaping import clean, escape, unescape
 
 HOSTILE = st.lists(
     st.one_of(
@@ -29,13 +29,12 @@ HOSTILE = st.lists(
 @example("\x1b\x1b[[31m")
 def test_a_block_is_xml_with_exactly_our_elements(text: str) -> None:
     """Whatever a note says, the block parses, has our elements and no more, and gives the cleaned text back."""
-    block = element("vault-context", element("facts", escape(text), {"title": text}))
+    block = f"<vault-context><facts>{escape(text)}</facts></vault-context>"
 
     root = ElementTree.fromstring(block)
 
     assert [part.tag for part in root.iter()] == ["vault-context", "facts"]
     assert (root[0].text or "") == clean(text)
-    assert root[0].attrib == {"title": clean(text).replace("\n", " ").replace("\t", " ")}
 
 
 @given(HOSTILE)
@@ -44,7 +43,6 @@ def test_a_block_is_xml_with_exactly_our_elements(text: str) -> None:
 def test_what_a_reader_unescapes_is_the_cleaned_text(text: str) -> None:
     """Nothing is lost or added between escaping and reading."""
     assert unescape(escape(text)) == clean(text)
-    assert unescape(escape_attribute(text)) == clean(text).replace("\n", " ").replace("\t", " ")
 
 
 @given(HOSTILE)
@@ -55,9 +53,8 @@ def test_cleaning_twice_changes_nothing_more(text: str) -> None:
 
 @given(HOSTILE)
 def test_escaped_text_has_no_bracket(text: str) -> None:
-    """Neither content nor attribute can open or close a tag, in any width."""
+    """It can neither open nor close a tag, in any width."""
     assert not set("<>＜＞﹤﹥\0\x1b\r").intersection(escape(text))
-    assert not set("<>\"'\n").intersection(escape_attribute(text))
     assert escape(text).encode().decode() == escape(text)
 
 
@@ -76,12 +73,3 @@ def test_escaped_text_has_no_bracket(text: str) -> None:
 def test_honest_text_stays_as_it_is(ordinary: str) -> None:
     """Cleaning takes nothing from people who write in other scripts, or with their quotation marks."""
     assert clean(ordinary) == ordinary
-
-
-@pytest.mark.parametrize("name", ["", "Facts", "a b", "a>", "1a", "vault_context", "ａ"])
-def test_other_names_are_refused(name: str) -> None:
-    """An element or attribute is named by us, in small letters."""
-    with pytest.raises(ValueError, match="not a name"):
-        element(name, "")
-    with pytest.raises(ValueError, match="not a name"):
-        element("facts", "", {name: ""})

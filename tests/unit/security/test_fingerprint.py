@@ -4,13 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.domain.security.escaping import element, escape
+from clawmem.domain.security.escaping import escape
 from clawmem.domain.security.fingerprint import echo_share, fingerprint, from_bytes, is_echo, to_bytes
 
 FACT = "We chose apsw over the sqlite3 module, because many interpreters cannot load extensions."
-BLOCK = element(
-    "vault-context", element("facts", escape(f"**Engines** (decision) engines.md\n{FACT}\n\n---\n\nUse WAL."))
-)
+TOLD = escape(f"**Engines** (decision) engines.md\n{FACT}\n\n---\n\nUse WAL.")
+BLOCK = f"<vault-context><facts>{TOLD}</facts></vault-context>"
 TEXT = st.lists(st.sampled_from("a b c d e f g h i j".split()), max_size=30).map(" ".join)
 
 
