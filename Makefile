@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install -qq
 
-.PHONY: help demo test soak clients fixtures bench bench-speed minilm-wheel reference fmt clean FORCE
+.PHONY: help demo test soak clients fixtures bench bench-speed reference fmt clean FORCE
 
 help:
 	@echo 'make demo         ask the example notes four questions, in a temporary folder'
@@ -23,7 +23,6 @@ help:
 	@echo 'make fmt          put imports and layout in order'
 	@echo 'make bench        quality on judged collections: make bench DATA=/path/to/collections'
 	@echo 'make bench-speed  speed and memory'
-	@echo 'make minilm-wheel build the data package clawmem-minilm into dist (WEIGHTS=wheel: without a download)'
 	@echo 'make clean        remove .venv and everything else that was made here'
 	@echo 'PYTHON=/path/to/python chooses the interpreter of .venv.'
 
@@ -75,9 +74,6 @@ endif
 bench-speed: $(VENV)/installed-dev
 	@if ls tests/bench/test_*.py > /dev/null 2>&1; then $(BIN)/pytest tests/bench -m bench -s; \
 	else echo 'There are no speed tests in tests/bench yet.'; fi
-
-minilm-wheel: $(VENV)/installed-dev
-	@$(BIN)/python packaging/minilm-wheel/build.py --to dist $(if $(WEIGHTS),--from "$(WEIGHTS)")
 
 reference: $(VENV)/installed-dev
 	@PYTHONPATH=tests $(BIN)/python tests/mcp_tools.py

@@ -26,6 +26,7 @@ class ReceivedRequest:
     headers: Mapping[str, str]
     body: Any
     query: str = ""
+    method: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,13 +86,16 @@ class ScriptedServer:
             def do_GET(self) -> None:
                 self._reply(None)
 
+            def do_HEAD(self) -> None:
+                self._reply(None)
+
             def do_POST(self) -> None:
                 self._reply(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
 
             def _reply(self, body: Any) -> None:
                 path, _, query = self.path.partition("?")
                 asked = ReceivedRequest(
-                    path, {name.lower(): v for name, v in self.headers.items()}, body, query
+                    path, {name.lower(): v for name, v in self.headers.items()}, body, query, self.command
                 )
                 script.asked.append(asked)
                 try:
@@ -112,6 +116,8 @@ class ScriptedServer:
             return
         if not reply.is_raw:
             self._send_head(handler, reply)
+        if handler.command == "HEAD":
+            return
         step = 1 if reply.drip_s else len(reply.body)
         for start in range(0, len(reply.body), step or 1):
             if self._released.wait(reply.drip_s if start else 0):

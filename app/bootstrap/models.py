@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from clawmem.adapters.models.catalogue import model_named
 from clawmem.app.bootstrap.adapters import needs_extra
 from clawmem.app.services.models import (
     Choice,
@@ -52,7 +52,6 @@ class _Part(NamedTuple):
 
     variable: str
     at_a_server: Callable[..., Any]
-    in_process: Callable[..., Any]
     local_name: str
     watched: Callable[[Any, Watch], Any]
 
@@ -75,34 +74,10 @@ def _http_reranker(url: str, clock: Clock, **chosen: Any) -> Any:
     return HttpReranker(url, clock, **chosen)
 
 
-def _local_embedder(folder: str, *, may_download: bool) -> Any:
-    with needs_extra("llama", "local"):
-        from clawmem.adapters.llama.factories import local_embedder
-    return local_embedder(folder, may_download=may_download)
-
-
-def _local_generator(folder: str, *, may_download: bool) -> Any:
-    with needs_extra("llama", "local"):
-        from clawmem.adapters.llama.factories import local_generator
-    return local_generator(folder, may_download=may_download)
-
-
-def _local_reranker(folder: str, *, may_download: bool) -> Any:
-    with needs_extra("llama", "local"):
-        from clawmem.adapters.llama.factories import local_reranker
-    return local_reranker(folder, may_download=may_download)
-
-
 _PARTS = {
-    ModelRole.EMBEDDER: _Part(
-        "CLAWMEM_EMBED_URL", _http_embedder, _local_embedder, "embeddinggemma", WatchedEmbedder
-    ),
-    ModelRole.GENERATOR: _Part(
-        "CLAWMEM_LLM_URL", _http_generator, _local_generator, "qmd-query-expansion", WatchedGenerator
-    ),
-    ModelRole.RERANKER: _Part(
-        "CLAWMEM_RERANK_URL", _http_reranker, _local_reranker, "qwen3-reranker", WatchedReranker
-    ),
+    ModelRole.EMBEDDER: _Part("CLAWMEM_EMBED_URL", _http_embedder, "embeddinggemma", WatchedEmbedder),
+    ModelRole.GENERATOR: _Part("CLAWMEM_LLM_URL", _http_generator, "qmd-query-expansion", WatchedGenerator),
+    ModelRole.RERANKER: _Part("CLAWMEM_RERANK_URL", _http_reranker, "qwen3-reranker", WatchedReranker),
 }
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
@@ -159,11 +134,8 @@ def _in_process(role: ModelRole, reason: str, local: LocalModels, around: ModelC
     part = _PARTS[role]
 
     def build() -> Any:
-        # Checked first, because importing the runtime costs more than finding that the file is missing.
-        if not local.may_download and not Path(local.folder, f"{part.local_name}.gguf").is_file():
-            raise ConfigError(f"{part.local_name!r} is not there. Run: clawmem models add {part.local_name}")
-        made = part.in_process(local.folder, may_download=local.may_download)
-        return _kept(role, part.local_name, made, around)
+        model = model_named(part.local_name, local.folder, may_download=local.may_download)
+        return _kept(role, part.local_name, model.opened(), around)
 
     return Option(part.local_name, reason, build)
 

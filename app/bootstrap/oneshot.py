@@ -125,7 +125,7 @@ class PromptModels:
 
     def embedder_of(self, fingerprint: str, folder: Path) -> Embedder | None:
         """Return the local embedder of this fingerprint, if any; large models are in *folder*."""
-        from clawmem.app.bootstrap.known_models import embedder_of
+        from clawmem.adapters.models.catalogue import embedder_of
 
         return embedder_of(fingerprint, folder)
 

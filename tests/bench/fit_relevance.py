@@ -85,7 +85,7 @@ def main() -> None:
     """Collect what is not collected yet, fit, and report."""
     parser = argparse.ArgumentParser(description="Fit the relevance model.")
     parser.add_argument("--data", type=Path, help="a folder of judged collections, NAME/dev below it")
-    parser.add_argument("--minilm", type=Path, help="the folder of the MiniLM model")
+    parser.add_argument("--minilm", type=Path, help="the folder of models with MiniLM")
     parser.add_argument("--facts", type=Path, help="where what was found is kept between runs")
     parser.add_argument("--picture", help="draw the reliability into this file")
     parser.add_argument("--write", action="store_true", help="write the module of the weights")
@@ -103,12 +103,12 @@ def main() -> None:
 
 def collect(data: Path | None, minilm: Path | None) -> Iterator[Fact]:
     """Ask every vault with every embedder; judged collections also line by line where turns are judged."""
-    from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
+    from clawmem.adapters.models.catalogue import embedder_named
     from clawmem.adapters.models.static import StaticEmbedder
 
     embedders: dict[str, Any] = {"static": StaticEmbedder()}
     if minilm:
-        embedders["minilm"] = MiniLmEmbedder(minilm)
+        embedders["minilm"] = embedder_named("minilm", minilm)
     judged = sorted(data.glob("*/dev/queries.jsonl")) if data else []
     for name, embedder in embedders.items():
         for vault, notes in OWN_VAULTS.items():

@@ -125,7 +125,7 @@ def settings_for(vault: Path, embedder: str) -> Settings:
 
 def missing(embedder: str) -> str:
     """Why there are no figures of this embedder here; empty when there can be."""
-    from clawmem.app.bootstrap.known_models import embedder_named
+    from clawmem.adapters.models.catalogue import embedder_named
 
     try:
         embedder_named(embedder, models_folder(os.environ)).embed_query("a question")

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -16,10 +15,7 @@ import tiny_minilm as tiny
 from fault_worlds import World
 from programs import finish, kill, let_go, start_program
 
-from clawmem.adapters.models.catalogue import embedder_of
-from clawmem.adapters.models.minilm import weights
-from clawmem.adapters.models.minilm.build import build
-from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
+from clawmem.adapters.models.catalogue import embedder_named, embedder_of
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.embedder import Embedder
@@ -31,17 +27,13 @@ QUESTION = "why did the build fail on Monday"
 
 
 @pytest.fixture
-def models(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Path:
+def models(environ: dict[str, str]) -> Path:
     """The folder of models of the processes that are started, with a small transformer in it, which the config names."""
     config = Path(environ["HOME"]) / ".config/clawmem/config.yaml"
     config.parent.mkdir(parents=True, exist_ok=True)
     config.write_text("embedder: minilm\n", "utf-8")
-    files = tiny.published()
-    monkeypatch.setattr(
-        weights, "PUBLISHED", {name: sha256(data).hexdigest() for name, data in files.items()}
-    )
     folder = Path(environ["HOME"]) / ".local/share/clawmem/models"
-    build(files, folder / "minilm")
+    tiny.install(folder)
     return folder
 
 
@@ -62,7 +54,7 @@ def test_killed_again_and_again(
     world: World, models: Path, embedding: Callable[[Path], subprocess.Popen[str]], kills: int
 ) -> None:
     """After each kill one model serves, whole, and answers; the last run ends as one that was never disturbed."""
-    static, minilm = StaticEmbedder(), MiniLmEmbedder(models / "minilm")
+    static, minilm = StaticEmbedder(), embedder_named("minilm", models)
     fill(world, static)
     undisturbed = world.vault_file.with_name("undisturbed.sqlite")
     shutil.copy(world.vault_file, undisturbed)
@@ -137,7 +129,7 @@ def assert_whole(world: World, allowed: list[Embedder], models: Path) -> None:
 
 EMBEDDING = """
 import sys
-import clawmem.adapters.models.minilm.embedder, clawmem.adapters.models.static, clawmem.adapters.sqlite.vault
+import clawmem.adapters.models.onnx, clawmem.adapters.models.static, clawmem.adapters.sqlite.vault
 import clawmem.adapters.system.clock, clawmem.app.operations.indexing, clawmem.app.bootstrap.opening
 import clawmem.app.services.indexing.embed
 import numpy, onnxruntime, tokenizers

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import os
+import shutil
 import sys
 import threading
 import time
@@ -17,16 +17,9 @@ from llama_server import Role, write_model
 from programs import run_program
 from waiting import eventually
 
-from clawmem.adapters.llama import model_file
-from clawmem.adapters.llama.embedder import LlamaEmbedder
-from clawmem.adapters.llama.engine import Engine, IsCancelled
-from clawmem.adapters.llama.factories import local_embedder, local_generator, local_reranker
-from clawmem.adapters.llama.generator import LlamaGenerator
-from clawmem.adapters.llama.gguf import Header, NotGguf, read_header
-from clawmem.adapters.llama.gguf import Role as GgufRole
-from clawmem.adapters.llama.gguf_model import GgufModel
-from clawmem.adapters.llama.loading import Llama
-from clawmem.adapters.llama.published import ALL, EMBEDDER, GENERATOR, RERANKER
+from clawmem.adapters.models.catalogue import StoredModel, known_models, model_named
+from clawmem.adapters.models.llama import IsCancelled, Llama, LlamaEmbedder, LlamaGenerator
+from clawmem.adapters.models.store import ModelFolder
 from clawmem.contracts.samples import cosine, floats
 from clawmem.ports.errors import ConfigError, InputTooLong, ModelUnavailable
 
@@ -52,134 +45,108 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.fixture(scope="module")
+def installed(written: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of models, with a model of each role in the places of the published ones."""
+    folder = tmp_path_factory.mktemp("installed")
+    for model in known_models(folder)[2:]:
+        model.add(written / f"{model.role}.gguf")
+    return folder
+
+
 @pytest.fixture
-def folder(written: Path, tmp_path: Path) -> Path:
-    """The folder of models, with a model of each role in the places of the published ones."""
-    for model in ALL:
-        (tmp_path / f"{model.name}.gguf").write_bytes((written / f"{model.role}.gguf").read_bytes())
-    return tmp_path
+def folder(installed: Path, tmp_path: Path) -> Path:
+    """The same, to be changed."""
+    return Path(shutil.copytree(installed, tmp_path / "models"))
 
 
 @pytest.fixture
 def generator(folder: Path) -> Iterator[LlamaGenerator]:
-    made = local_generator(folder)
+    made = model_named("qmd-query-expansion", folder).opened()
+    assert isinstance(made, LlamaGenerator)
     yield made
     made.close()
 
 
+def local_embedder(folder: Path | str) -> LlamaEmbedder:
+    """The embedder in the folder of models."""
+    made = model_named("embeddinggemma", folder).opened()
+    assert isinstance(made, LlamaEmbedder)
+    return made
+
+
 class TestFiles:
-    def test_the_header_says_what_a_model_is(self, written: Path) -> None:
-        """Role, context and width are read without llama.cpp."""
-        found = {role: read_header(written / f"{role}.gguf") for role in Role}
+    def test_the_header_says_what_a_model_is(self, folder: Path) -> None:
+        """Architecture, context and width are known without loading the model again."""
+        models = {model.role: model for model in known_models(folder)[2:] if isinstance(model, StoredModel)}
+        facts = {role: model.folder.manifest().facts for role, model in models.items()}
 
-        assert {role: header.role for role, header in found.items()} == {role: role for role in Role}
-        assert found[Role.EMBED] == Header("bert", "", GgufRole.EMBED, context=512, width=64)
-        assert found[Role.GENERATE] == Header("llama", "", GgufRole.GENERATE, context=2048, width=64)
+        assert facts["embed"] == {"architecture": "bert", "title": "", "context": 512, "dimensions": 64}
+        assert facts["generate"] == {"architecture": "llama", "title": "", "context": 2048, "dimensions": 64}
+        assert models["embed"].dimensions == 64
 
-    @pytest.mark.parametrize("share", [0.0, 0.0001, 0.01, 0.2, 0.6, 0.9])
+    @pytest.mark.parametrize("share", [0.0, 0.0001, 0.01, 0.2, 0.6, 0.9, 0.99999])
     def test_a_file_that_was_cut_off_is_refused(self, written: Path, tmp_path: Path, share: float) -> None:
-        """Wherever a file ends, it is one sentence and not a fault of llama.cpp."""
+        """Wherever a file ends, it is one sentence and not a fault of llama.cpp, and nothing is installed."""
         content = (written / "embed.gguf").read_bytes()
         path = tmp_path / "cut.gguf"
         path.write_bytes(content[: int(len(content) * share)])
+        model = model_named("embeddinggemma", tmp_path / "models")
 
-        with pytest.raises(ConfigError, match=r"not a model for llama\.cpp"):
-            model_file.known(path)
+        with pytest.raises(ConfigError, match=r"no GGUF file|model to|llama\.cpp cannot load"):
+            model.add(path)
 
-    def test_any_damage_of_a_header_is_found_or_harmless(self, written: Path, tmp_path: Path) -> None:
-        """A byte that changed in the header is refused as damage, or read as another header, and nothing else."""
-        path = tmp_path / "damaged.gguf"
-        path.write_bytes((written / "embed.gguf").read_bytes())
-        refused = 0
-        with path.open("r+b", buffering=0) as file:
-            for place in range(0, 2000, 3):
-                was = os.pread(file.fileno(), 1, place)
-                os.pwrite(file.fileno(), bytes([was[0] ^ 0xFF]), place)
-                try:
-                    read_header(path)
-                except NotGguf:
-                    refused += 1
-                os.pwrite(file.fileno(), was, place)
+        assert not model.is_there()
+        assert list((tmp_path / "models").iterdir()) == []
 
-        assert refused > 100
-        assert read_header(path).width == 64
-
-    def test_a_file_that_is_cut_off_at_its_very_end_is_refused_by_llama(self, folder: Path) -> None:
+    def test_a_file_that_is_cut_off_later_is_refused_by_llama(self, folder: Path) -> None:
         """What only the weights show is a sentence, too, when they are loaded."""
-        path = folder / f"{EMBEDDER.name}.gguf"
+        path = folder / "embeddinggemma" / "model.gguf"
         path.write_bytes(path.read_bytes()[:-10])
 
         embedder = local_embedder(folder)
 
-        with pytest.raises(ConfigError, match=r"cannot load .*models add|pip install --upgrade xllamacpp"):
+        with pytest.raises(ConfigError, match=r"cannot load .*pip install --upgrade xllamacpp"):
             embedder.embed_query("bees")
         embedder.close()
 
     @pytest.mark.parametrize(
-        ("place", "put", "says"),
+        ("place", "role"),
         [
-            (EMBEDDER, Role.GENERATE, "to generate"),
-            (EMBEDDER, Role.RERANK, "to rerank"),
-            (GENERATOR, Role.EMBED, "to embed"),
-            (RERANKER, Role.EMBED, "to embed"),
-            (RERANKER, Role.GENERATE, "to generate"),
+            ("embeddinggemma", "generate"),
+            ("embeddinggemma", "rerank"),
+            ("qmd-query-expansion", "embed"),
+            ("qwen3-reranker", "embed"),
+            ("qwen3-reranker", "generate"),
         ],
     )
     def test_a_model_of_another_kind_is_refused(
-        self, folder: Path, written: Path, place: object, put: Role, says: str
+        self, tmp_path: Path, written: Path, place: str, role: str
     ) -> None:
         """llama.cpp would rank with any model, and give it numbers that mean nothing."""
-        name = getattr(place, "name", "")
-        (folder / f"{name}.gguf").write_bytes((written / f"{put}.gguf").read_bytes())
-        make = {EMBEDDER: local_embedder, GENERATOR: local_generator, RERANKER: local_reranker}
-
-        with pytest.raises(ConfigError, match=says):
-            make[place](folder)  # type: ignore[index]
-
-    def test_the_hash_is_read_once(self, folder: Path) -> None:
-        """It is kept beside the file, and read anew when the file is another one."""
-        path = folder / f"{EMBEDDER.name}.gguf"
-        first = model_file.known(path)
-        note = model_file.facts_file(path)
-        note.write_text(note.read_text("utf-8").replace(first.sha256, "kept"), "utf-8")
-
-        assert first.sha256 == sha256(path.read_bytes()).hexdigest()
-        assert model_file.known(path).sha256 == "kept"
-        os.utime(path, ns=(1, 1))
-        assert model_file.known(path) == model_file.known(path)
-        assert model_file.known(path).sha256 == first.sha256
-
-    @pytest.mark.parametrize("noted", ["", "{", "[]", '{"size": 1}', "null"])
-    def test_a_note_that_cannot_be_read_is_made_anew(self, folder: Path, noted: str) -> None:
-        """What lies beside a model is a convenience."""
-        path = folder / f"{EMBEDDER.name}.gguf"
-        model_file.facts_file(path).write_text(noted, "utf-8")
-
-        assert model_file.known(path).width == 64
-        assert json.loads(model_file.facts_file(path).read_text("utf-8"))["width"] == 64
+        with pytest.raises(ConfigError, match=f"a model to {role}"):
+            model_named(place, tmp_path).add(written / f"{role}.gguf")
 
     def test_nothing_there_says_how_to_get_it(self, tmp_path: Path) -> None:
-        """Without a file and without leave to download there is no model."""
-        for make, model in (
-            (local_embedder, EMBEDDER),
-            (local_generator, GENERATOR),
-            (local_reranker, RERANKER),
-        ):
+        """Without files and without leave to download there is no model."""
+        for model in known_models(tmp_path)[2:]:
             with pytest.raises(ConfigError, match=f"clawmem models add {model.name}"):
-                make(tmp_path, may_download=False)
+                model.opened()
 
 
 class TestEmbedder:
     def test_the_fingerprint_follows_the_file(self, folder: Path, written: Path) -> None:
         """Other weights are another space; where they lie changes nothing."""
         first = local_embedder(folder).fingerprint
-        path = folder / f"{EMBEDDER.name}.gguf"
+        path = folder / "embeddinggemma" / "model.gguf"
         assert first.startswith(f"llama.cpp:embeddinggemma:{sha256(path.read_bytes()).hexdigest()[:12]}:")
         assert first.endswith(":plain:64")
 
         content = bytearray(path.read_bytes())
         content[-1] ^= 1
-        path.write_bytes(content)
+        other = folder / "other.gguf"
+        other.write_bytes(content)
+        model_named("embeddinggemma", folder).add(other)
 
         assert local_embedder(folder).fingerprint != first
 
@@ -197,10 +164,10 @@ class TestEmbedder:
     def test_nothing_is_loaded_before_it_is_used(self, folder: Path) -> None:
         """Name and length come from the file's header; llama.cpp is not imported for them."""
         code = (
-            "import sys\nfrom clawmem.adapters.llama.factories import local_embedder\n"
-            "made = local_embedder(sys.argv[1]); made.fingerprint, made.dimensions\n"
-            "assert 'xllamacpp' not in sys.modules and not made.engine.is_loaded\n"
-            "made.embed_query('bees')\nassert made.engine.is_loaded"
+            "import sys\nfrom clawmem.adapters.models.catalogue import embedder_named\n"
+            "made = embedder_named('embeddinggemma', sys.argv[1]); made.fingerprint, made.dimensions\n"
+            "assert 'xllamacpp' not in sys.modules and not made.is_loaded\n"
+            "made.embed_query('bees')\nassert made.is_loaded"
         )
 
         run_program(code, folder, env=_environ())
@@ -208,8 +175,8 @@ class TestEmbedder:
     def test_llama_says_nothing_of_its_own(self, folder: Path) -> None:
         """Neither output holds a word of the library, and no error either when the process ends."""
         code = (
-            "import sys\nfrom clawmem.adapters.llama.factories import local_embedder\n"
-            "local_embedder(sys.argv[1]).embed_query('bees')"
+            "import sys\nfrom clawmem.adapters.models.catalogue import embedder_named\n"
+            "embedder_named('embeddinggemma', sys.argv[1]).embed_query('bees')"
         )
 
         done = run_program(code, folder, env=_environ())
@@ -220,11 +187,11 @@ class TestEmbedder:
 class TestEngine:
     def test_an_idle_model_is_let_go_and_comes_back(self, folder: Path) -> None:
         """After a while without a question the memory is free; the next one loads the model anew."""
-        embedder = LlamaEmbedder(GgufModel(EMBEDDER, folder), idle_s=0.05)
+        embedder = LlamaEmbedder(ModelFolder(folder, "embeddinggemma"), idle_s=0.05)
         before = embedder.embed_query("bees")
-        assert embedder.engine.is_loaded
+        assert embedder.is_loaded
 
-        eventually(lambda: not embedder.engine.is_loaded)
+        eventually(lambda: not embedder.is_loaded)
 
         assert embedder.embed_query("bees") == before
         embedder.close()
@@ -238,14 +205,14 @@ class TestEngine:
             llama.handle_chat_completions(ENDLESS, lambda piece: bool(pieces.append(piece)) or given_up())
 
         with pytest.raises(ModelUnavailable, match=r"not done in 0\.05 s\. Do without such models"):
-            generator.engine.ask(work, timeout_s=0.05)
+            generator.ask(work, timeout_s=0.05)
         generator.generate("Next.", timeout_s=30, max_tokens=1)
 
         assert 0 < len(pieces) < 1900
 
     def test_a_question_that_waits_in_vain_is_never_worked_on(self, folder: Path) -> None:
         """A model that is busy for longer than somebody has time for does not get to his question."""
-        engine = Engine(GgufModel(EMBEDDER, folder))
+        engine = local_embedder(folder)
         busy, done, worked = threading.Event(), threading.Event(), []
         holder = threading.Thread(
             target=engine.ask,
@@ -312,7 +279,7 @@ class TestEngine:
         for one in waiting:
             one.join(60)
 
-        assert not generator.engine.is_loaded
+        assert not generator.is_loaded
         assert len(answered) + len(caught) == len(waiting)
         assert caught
         with pytest.raises(ModelUnavailable, match="closed"):
@@ -321,9 +288,9 @@ class TestEngine:
     def test_a_process_that_ends_meanwhile_ends_in_order(self, folder: Path) -> None:
         """An answer that was given up does not keep the process, and does not bring it down."""
         code = (
-            "import sys, time\nfrom clawmem.adapters.llama.factories import local_generator\n"
+            "import sys, time\nfrom clawmem.adapters.models.catalogue import model_named\n"
             "from clawmem.ports.errors import ModelUnavailable\n"
-            "made = local_generator(sys.argv[1]); made.generate('Go.', timeout_s=30, max_tokens=1)\n"
+            "made = model_named('qmd-query-expansion', sys.argv[1]).opened(); made.generate('Go.', timeout_s=30, max_tokens=1)\n"
             "try: made.generate('On.', timeout_s=0.02, max_tokens=1900)\n"
             "except ModelUnavailable: print('late')"
         )

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from clawmem.adapters.llama.gguf_model import GgufModel
-from clawmem.adapters.llama.published import ALL, PublishedModel
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
+from clawmem.adapters.models.catalogue import PUBLISHED, PublishedModel
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.bootstrap.adapters import Adapters
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
@@ -163,20 +162,20 @@ class TestSelection:
         assert found.model is None
         assert "CLAWMEM_NO_LOCAL_MODELS" in found.how.reason
 
-    @pytest.mark.parametrize("published", ALL, ids=lambda one: one.name)
+    @pytest.mark.parametrize("published", PUBLISHED[1:], ids=lambda one: one.name)
     def test_a_model_that_is_here(self, tmp_path: Path, published: PublishedModel) -> None:
         """A model is looked for where it is added, under the name by which it is added."""
         around = ModelContext(open_vault(":memory:").model_failures, ManualClock(), ExitStack())
         role = {"embed": "embedder", "generate": "generator", "rerank": "reranker"}[published.role]
         local = LocalModels(str(tmp_path), True, False)
         absent = chosen(ModelRole(role), {}, local, around)
-        GgufModel(published, tmp_path).path.write_bytes(b"no model at all")
+        (tmp_path / published.name).mkdir()
+        (tmp_path / published.name / "manifest.json").write_text("no manifest at all", "utf-8")
         present = chosen(ModelRole(role), {}, local, around)
 
-        assert absent.how.passed_over == (
-            f"{published.name!r} is not there. Run: clawmem models add {published.name}",
-        )
-        assert "is not there" not in present.how.passed_over[0]
+        (reason,) = absent.how.passed_over
+        assert f"{published.name!r} is not there. Run: clawmem models add {published.name} " in reason
+        assert "cannot be used" in present.how.passed_over[0]
 
     def test_what_cannot_be_meant_is_told(self) -> None:
         """A role whose settings cannot be honoured is nobody's, with the error for a reason; the others stand."""

@@ -12,8 +12,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
-from clawmem.adapters.models.minilm.build import build
-from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
+from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.adapters.models.static_words import StaticWords
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.services.indexing.embed import EmbedPending, SketchPending
@@ -48,16 +47,14 @@ class Notes:
             self.files.write(f"/notes/{path}", text.encode(), mtime_ns=self.clock.now_ms() * 1_000_000)
         UpdateCollection(self.vault, self.files, self.clock, parse_yaml)(Folder("notes", "/notes"))
 
-    def ask(self, embedder: MiniLmEmbedder, text: str) -> Answer:
+    def ask(self, embedder: OnnxEmbedder, text: str) -> Answer:
         request = read_request(text, now_ms=self.clock.now_ms(), unit=Unit.LINE)
         return query(self.vault, embedder, StaticWords())(request)
 
 
 @pytest.fixture(scope="module")
-def minilm(tmp_path_factory: pytest.TempPathFactory) -> MiniLmEmbedder:
-    folder = tmp_path_factory.mktemp("models") / "minilm"
-    build(tiny.published(), folder)
-    return MiniLmEmbedder(folder)
+def minilm(tmp_path_factory: pytest.TempPathFactory) -> OnnxEmbedder:
+    return tiny.install(tmp_path_factory.mktemp("models"))
 
 
 @pytest.fixture
@@ -84,7 +81,7 @@ class Counting:
 
 
 class TestSketching:
-    def test_embedding_sketches_every_line(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+    def test_embedding_sketches_every_line(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         """One run makes the vectors and then the sketches; a second finds nothing to do."""
         assert EmbedPending(notes.vault, minilm)().sketched == 8
         assert notes.vault.sketches.counts() == SketchCounts(8, 0)
@@ -95,7 +92,7 @@ class TestSketching:
         assert EmbedPending(notes.vault, HashingEmbedder())().sketched == 0
         assert notes.vault.sketches.fingerprint() is None
 
-    def test_equal_lines_are_read_once(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+    def test_equal_lines_are_read_once(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         counting = Counting(minilm)
 
         assert SketchPending(notes.vault, counting)() == 8
@@ -103,7 +100,7 @@ class TestSketching:
             {line for text in NOTES.values() for line in text.split("\n\n")}
         )
 
-    def test_only_what_was_written_anew_is_sketched_again(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+    def test_only_what_was_written_anew_is_sketched_again(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         SketchPending(notes.vault, minilm)()
         notes.write(**{"kettle.md": "The kettle is silent."})
         counting = Counting(minilm)
@@ -113,11 +110,11 @@ class TestSketching:
         assert counting.read == ["The kettle is silent."]
 
     def test_a_model_that_breaks_ends_the_run_and_says_so(
-        self, notes: Notes, minilm: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+        self, notes: Notes, minilm: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The vectors are there, the report names the trouble, and another run makes what is left."""
         broken = Counting(minilm, fails_on="The queen stayed.")
-        monkeypatch.setattr(MiniLmEmbedder, "sketcher", broken)
+        monkeypatch.setattr(OnnxEmbedder, "sketcher", broken)
         report = EmbedPending(notes.vault, minilm)()
         assert report.stopped
         assert report.error == "the model broke"
@@ -125,7 +122,7 @@ class TestSketching:
 
         assert EmbedPending(notes.vault, minilm)().sketched == 8
 
-    def test_a_sketch_is_the_signs_of_the_vectors(self, minilm: MiniLmEmbedder) -> None:
+    def test_a_sketch_is_the_signs_of_the_vectors(self, minilm: OnnxEmbedder) -> None:
         """The whole first, then each token that tells; a text that only has others has the whole alone."""
         (sketch, stop) = minilm.sketch(["the bees left", "the"], {"the"})
         rows, alone = read_rows(sketch, minilm.dimensions), read_rows(stop, minilm.dimensions)
@@ -136,10 +133,10 @@ class TestSketching:
         told = [row for row, (start, _) in zip(expected, vectors.spans, strict=True) if start >= len("the")]
         assert rows.words == tuple(told)
 
-    def test_a_text_without_a_known_token_has_an_empty_one(self, minilm: MiniLmEmbedder) -> None:
+    def test_a_text_without_a_known_token_has_an_empty_one(self, minilm: OnnxEmbedder) -> None:
         assert minilm.sketch(["", "🐝"]) == [b"", b""]
 
-    def test_a_long_line_is_read_from_its_beginning(self, tmp_path: Path, minilm: MiniLmEmbedder) -> None:
+    def test_a_long_line_is_read_from_its_beginning(self, tmp_path: Path, minilm: OnnxEmbedder) -> None:
         notes = Notes(tmp_path)
         notes.write(**{"long.md": "bees " * 2000})
         counting = Counting(minilm)
@@ -150,7 +147,7 @@ class TestSketching:
 
 
 class TestComparing:
-    def test_lines_are_compared_by_their_sketches(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+    def test_lines_are_compared_by_their_sketches(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         """The line that says what is asked, word by word and as a whole, is as near as can be."""
         EmbedPending(notes.vault, minilm)()
 
@@ -159,7 +156,7 @@ class TestComparing:
         assert (found[0].legs[COVERAGE], found[0].legs[WHOLE]) == (1.0, 1.0)
         assert found[0].document.path == "hive.md"
 
-    def test_without_sketches_words_are_compared(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+    def test_without_sketches_words_are_compared(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         EmbedPending(notes.vault, minilm)()
         notes.vault.sketches.begin("another model")
 
@@ -168,12 +165,12 @@ class TestComparing:
         assert all(WHOLE not in result.legs for result in found)
         assert any(COVERAGE in result.legs for result in found)
 
-    def test_where_few_lines_have_one_words_are_compared(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+    def test_where_few_lines_have_one_words_are_compared(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         EmbedPending(notes.vault, minilm)()
         notes.write(**{f"new{nth}.md": f"Bees and hive {nth}." for nth in range(20)})
         assert all(WHOLE not in result.legs for result in notes.ask(minilm, "the bees of the hive").results)
 
-    def test_a_line_without_one_counts_as_the_middle(self, notes: Notes, minilm: MiniLmEmbedder) -> None:
+    def test_a_line_without_one_counts_as_the_middle(self, notes: Notes, minilm: OnnxEmbedder) -> None:
         """It is neither punished nor preferred for not having been sketched yet."""
         EmbedPending(notes.vault, minilm)()
         notes.write(**{"new.md": "Bees again."})
@@ -184,11 +181,11 @@ class TestComparing:
         assert 0.0 < seen.pop("new.md") < max(seen.values())
 
     def test_a_model_that_cannot_read_the_question_is_named(
-        self, notes: Notes, minilm: MiniLmEmbedder, monkeypatch: pytest.MonkeyPatch
+        self, notes: Notes, minilm: OnnxEmbedder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The order stays what the legs made it."""
         EmbedPending(notes.vault, minilm)()
-        monkeypatch.setattr(MiniLmEmbedder, "sketcher", Counting(minilm, fails_on="bees"))
+        monkeypatch.setattr(OnnxEmbedder, "sketcher", Counting(minilm, fails_on="bees"))
 
         answer = notes.ask(minilm, "bees")
 
@@ -196,7 +193,7 @@ class TestComparing:
         assert "the model broke" in answer.trace.degraded["late interaction"]
 
 
-def test_a_sketch_goes_with_its_line(notes: Notes, minilm: MiniLmEmbedder) -> None:
+def test_a_sketch_goes_with_its_line(notes: Notes, minilm: OnnxEmbedder) -> None:
     """No row is left of a document that was written anew with fewer lines."""
     EmbedPending(notes.vault, minilm)()
     hive = notes.vault.documents.at("notes", "hive.md")

