@@ -216,8 +216,7 @@ class StoredModel:
         Return the adapter for the model, which loads it with the first request.
 
         Raises:
-            ConfigError: the model is not installed and may not be downloaded.
-            EmbeddingError: its manifest is damaged.
+            ConfigError: the model is not installed and may not be downloaded, or its manifest is damaged.
             ExtraMissing: the packages that run it are not installed.
         """
         if not self._may_download:
@@ -295,7 +294,7 @@ def embedder_named(wanted: str, folder: Path | str) -> Embedder:
 
     Raises:
         NotFound: there is no embedding model of that name.
-        ConfigError, EmbeddingError: the named model is not installed, or its files are damaged.
+        ConfigError: the named model is not installed, or its manifest is damaged.
         ExtraMissing: the packages that run the named model are not installed.
     """
     name = selected(wanted, folder).name

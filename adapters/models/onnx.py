@@ -16,7 +16,7 @@ import numpy as np
 from tokenizers import Encoding, Tokenizer
 
 from clawmem.adapters.models.store import ModelFolder
-from clawmem.ports.errors import ConfigError, ExtraMissing
+from clawmem.ports.errors import ConfigError, EmbeddingError, ExtraMissing
 from clawmem.ports.model_profiles import NONE, Prompts
 from clawmem.ports.records import Vector
 from clawmem.ports.sketches import Sketch, Sketcher
@@ -64,7 +64,6 @@ class OnnxEmbedder:
 
         Raises:
             ConfigError: *folder* contains no model.
-            EmbeddingError: the manifest is damaged.
             ExtraMissing: onnxruntime is not installed.
         """
         require_onnxruntime()
@@ -117,7 +116,7 @@ class OnnxEmbedder:
         try:
             return Encoder(self._folder.path, self._max_tokens)
         except ValueError as error:
-            raise self._folder.unusable(str(error)) from error
+            raise EmbeddingError(self._folder.advice(str(error))) from error
 
 
 class Encoder:

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
-from clawmem.ports.errors import ConfigError, EmbeddingError, ExtraMissing
+from clawmem.ports.errors import ConfigError, ExtraMissing
 
 MANIFEST = "manifest.json"
 _DOWNLOADS = ".downloads"  # where interrupted downloads continue
@@ -49,7 +49,7 @@ class ModelFolder:
         return (self.path / MANIFEST).is_file()
 
     def manifest(self) -> Manifest:
-        """Return the manifest. Raises `ConfigError` if the model is not installed, `EmbeddingError` if it is damaged."""
+        """Return the manifest. Raises `ConfigError` if the model is not installed, or its manifest is damaged."""
         try:
             return Manifest(**json.loads((self.path / MANIFEST).read_text("utf-8")))
         except FileNotFoundError:
@@ -58,13 +58,11 @@ class ModelFolder:
                 "(with --file FILE it takes one that you have.)"
             ) from None
         except (OSError, ValueError, TypeError) as error:
-            raise self.unusable(str(error)) from error
+            raise ConfigError(self.advice(str(error))) from error
 
-    def unusable(self, reason: str) -> EmbeddingError:
-        """Return the error for a model whose files cannot be used."""
-        return EmbeddingError(
-            f"The model in {self.path} cannot be used: {reason}. Run: clawmem models add {self.name}"
-        )
+    def advice(self, reason: str) -> str:
+        """Return the message for a model whose files cannot be used."""
+        return f"The model in {self.path} cannot be used: {reason}. Run: clawmem models add {self.name}"
 
     def size_bytes(self) -> int:
         """Return the total size of the files in bytes; 0 if the model is not installed."""
