@@ -25,7 +25,7 @@ KEEP_VERSIONS = timedelta(minutes=10)  # for readers that still use them
 SCALAR_INDEX_FROM = 10_000  # rows
 _SEQ_BITS = 20
 _GRAINS = tuple(Grain)
-_BEYOND = 64  # hits requested beyond the limit, because LanceDB cuts equal scores arbitrarily
+_BEYOND = 32  # hits requested beyond the limit, because LanceDB cuts equal scores arbitrarily
 
 
 class LanceIndex(ABC):

@@ -25,7 +25,7 @@ EXACT_BELOW = 10_000  # vectors; fewer are compared one by one
 PARTITION_SIZE = 4096  # LanceDB splits and joins partitions around this size
 FEWEST_PROBES = 20  # up to this number all partitions are searched
 PROBED_SHARE = 0.5  # of the partitions above that number
-REFINED = 5  # candidates that are rescored with full vectors, as a multiple of the limit
+REFINED = 3  # candidates that are rescored with full vectors, as a multiple of the limit
 _EVERY_PARTITION = 1_000_000
 
 
@@ -101,7 +101,8 @@ class LanceVectorIndex(LanceIndex):
         """Return the length of the stored vectors in bytes; 0 if there are none."""
         with translated(self._store.uri):
             schema = table.schema
-            has_vectors = "vector" in schema.names and _count(table) > 0
+            # besides vectors there is at most the row of the marker
+            has_vectors = "vector" in schema.names and (table.count_rows() > 1 or _count(table) > 0)
             return 4 * int(schema.field("vector").type.list_size) if has_vectors else 0
 
     def _apply(self, table: Any, removed: set[int], rows: Sequence[Row], marker: Marker | None) -> None:

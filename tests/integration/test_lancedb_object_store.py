@@ -1,0 +1,121 @@
+"""The LanceDB indexes in an object store: a server on loopback, and MinIO in a container where Docker answers."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from clawmem.adapters.lancedb.backend import BACKEND
+from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
+from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
+from clawmem.contracts.samples import all_of, any_of, entry, unit_vector, vector_of
+from clawmem.ports.backend import IndexPlace
+from clawmem.ports.errors import IndexUnavailable
+from clawmem.ports.records import Grain, Marker
+
+HERE, LATER = Marker("vault-1", 7, "e7"), Marker("vault-1", 8, "e8")
+EAST = unit_vector(1, 0, 0)
+
+
+def loopback() -> Iterator[dict[str, str]]:
+    """Start a server of moto with the bucket ``indexes``."""
+    moto = pytest.importorskip("moto.server", reason="needs an S3 server: pip install 'moto[server]'")
+    server = moto.ThreadedMotoServer(ip_address="127.0.0.1", port=0)
+    server.start()
+    host, port = server.get_host_and_port()
+    urlopen(Request(f"http://{host}:{port}/indexes", method="PUT")).close()
+    yield {"endpoint": f"http://{host}:{port}", "access_key_id": "any", "secret_access_key": "any"}
+    server.stop()
+
+
+def minio() -> Iterator[dict[str, str]]:
+    """Start MinIO in a container with the bucket ``indexes``."""
+    docker = shutil.which("docker")
+    if not docker or subprocess.run([docker, "info"], check=False, capture_output=True).returncode:
+        pytest.skip("test_lancedb_object_store[minio] needs a Docker that answers")
+    containers = pytest.importorskip("testcontainers.minio", reason="pip install 'testcontainers[minio]'")
+    with containers.MinioContainer() as container:
+        container.get_client().make_bucket("indexes")
+        config = container.get_config()
+        yield {
+            "endpoint": f"http://{config['endpoint']}",
+            "access_key_id": config["access_key"],
+            "secret_access_key": config["secret_key"],
+        }
+
+
+@pytest.fixture(scope="module", params=[loopback, minio], ids=["loopback", "minio"])
+def server(request: pytest.FixtureRequest) -> Iterator[dict[str, str]]:
+    yield from request.param()
+
+
+@pytest.fixture
+def place(server: dict[str, str], tmp_path: Path) -> IndexPlace:
+    """A generation of its own for every test."""
+    # thirty seconds, because a busy machine is no unreachable store
+    options = {"uri": "s3://indexes/team", "region": "us-east-1", "timeout": "30", **server}
+    return IndexPlace(str(tmp_path / "no-folder"), tmp_path.name, options=options)
+
+
+def test_words(place: IndexPlace) -> None:
+    """Entries are put, replaced, removed and found; a second handle follows; nothing is written to the folder."""
+    index, other = LanceLexicalIndex(place), LanceLexicalIndex(place)
+
+    with index.committing(HERE):
+        index.put([entry(number, "spring budget") for number in range(200)])
+    with index.committing(LATER):
+        index.remove(7)
+        index.put([entry(8, "autumn harbour")])
+    index.optimize()
+
+    assert other.marker() == LATER
+    assert len(other.search(all_of("spring", "budget"), Grain.PASSAGE, 500)) == 198
+    assert [hit.key.document_id for hit in other.search(any_of("harbour"), Grain.PASSAGE, 5)] == [8]
+    assert other.faults() == []
+    assert not Path(place.folder).exists()
+
+
+def test_vectors(place: IndexPlace) -> None:
+    """Vectors are put, removed and found; a discarded generation is gone."""
+
+    index, other = LanceVectorIndex(place), LanceVectorIndex(place)
+
+    with index.committing(HERE):
+        index.put(vector_of(number, 0, unit_vector(1, number, 0)) for number in range(200))
+    index.remove(0)
+
+    assert [hit.key.document_id for hit in other.search(EAST, 3)] == [1, 2, 3]
+    BACKEND.discard(place)
+    assert LanceVectorIndex(place).count() == 0
+
+
+def test_a_block_that_raises(place: IndexPlace) -> None:
+    """A block that raises leaves neither changes nor its marker, and the next one commits."""
+    index = LanceLexicalIndex(place)
+    with index.committing(HERE):
+        index.put([entry(1, "budget")])
+
+    with pytest.raises(KeyboardInterrupt), index.committing(LATER):
+        index.remove(1)
+        raise KeyboardInterrupt
+
+    other = LanceLexicalIndex(place)
+    assert (other.count(Grain.PASSAGE), other.marker()) == (1, HERE)
+    with index.committing(LATER):
+        index.put([entry(2, "budget")])
+    assert (other.count(Grain.PASSAGE), other.marker()) == (2, LATER)
+
+
+def test_a_wrong_key(place: IndexPlace, request: pytest.FixtureRequest) -> None:
+    """A store that refuses access is unavailable, not damaged, so nothing is rebuilt."""
+    if "loopback" in request.node.name:
+        pytest.skip("the server on loopback accepts every key")
+    options = {**place.options, "secret_access_key": "wrong"}
+
+    with pytest.raises(IndexUnavailable):
+        LanceLexicalIndex(place._replace(options=options))
