@@ -20,6 +20,7 @@ MARKER_KEY = -1  # of the row that holds the marker; keys of fragments are not n
 # folder, and every search scans the rows that LanceDB's indexes lack.
 MOST_FRAGMENTS = 32
 MOST_UNINDEXED = 1000  # rows
+SMALL = 2000  # rows; an optimization of so few takes some tenths of a second
 REST = 9  # the pause after an optimization, as a multiple of its duration
 KEEP_VERSIONS = timedelta(minutes=10)  # for readers that still use them
 SCALAR_INDEX_FROM = 10_000  # rows
@@ -198,11 +199,11 @@ class LanceIndex(ABC):
             self._optimize(table)
 
     def _optimize_if_due(self) -> None:
-        """Optimize if later searches need it, in at most a tenth of the time of this process."""
-        if time.monotonic() < self._rest_until:
-            return
+        """Optimize if later searches need it; a large table in at most a tenth of the time of this process."""
         with translated(self._store.uri):
             table = self._table
+            if time.monotonic() < self._rest_until and table.count_rows() > SMALL:
+                return
             fragments = table.stats()["fragment_stats"]["num_fragments"]
             statistics = [table.index_stats(index.name) for index in table.list_indices()]
             unindexed = max((index.num_unindexed_rows for index in statistics if index), default=0)
