@@ -21,17 +21,6 @@ _MERGE = "tag:yaml.org,2002:merge"
 _TIMESTAMP = "tag:yaml.org,2002:timestamp"
 _INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
 
-# Lines whose meaning needs no YAML parser, which takes a sixth of the time of indexing: a key with a plain word or
-# words, text in double quotes, a date, or a flow list of plain words. Words of YAML ("null") go to the parser.
-_PLAIN = r"[A-Za-z][A-Za-z0-9_./-]*(?: [A-Za-z0-9][A-Za-z0-9_./-]*)*"
-_SIMPLE_LINE = re.compile(
-    rf"(?P<key>[A-Za-z][A-Za-z0-9_-]{{0,99}}): (?:(?P<plain>{_PLAIN})"
-    rf'|"(?P<quoted>[ !#-\[\]-~\u00c0-\u024f]*)"'
-    rf"|(?P<date>[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}})"
-    rf"|\[(?P<list>{_PLAIN}(?:, {_PLAIN})*)\])"
-)
-_WORDS_OF_YAML = frozenset({"true", "false", "null"})
-
 _of_thread = threading.local()  # creating a loader takes as long as a parse, and a loader is not thread-safe
 
 
@@ -66,8 +55,6 @@ def parse_yaml(text: str) -> dict[str, object]:
     Raises:
         ValueError: the YAML is malformed, not a mapping, or too large; the message is short and printable.
     """
-    if (simple := _simple(text)) is not None:
-        return simple
     _check_limits(text)
     try:
         data = _load(text)
@@ -76,33 +63,6 @@ def parse_yaml(text: str) -> dict[str, object]:
     except Exception as error:  # ruamel raises arbitrary exceptions, including RecursionError
         raise ValueError(_reason(error)) from error
     raise ValueError("not a mapping of keys to values")
-
-
-def _simple(text: str) -> dict[str, object] | None:
-    """Return the values of a text of simple lines as the parser would; ``None`` if it needs the parser."""
-    if len(text) > _MAX_BYTES // 2:
-        return None
-    found: dict[str, object] = {}
-    for line in text.removesuffix("\n").split("\n"):
-        match = _SIMPLE_LINE.fullmatch(line)
-        if match is None or match["key"] in found:
-            return None
-        words = [match["key"], *(match["plain"] or match["list"] or "").split(", ")]
-        if any(word.lower() in _WORDS_OF_YAML for word in words):
-            return None
-        try:
-            found[match["key"]] = _simple_value(match)
-        except ValueError:  # a date that does not exist
-            return None
-    return found
-
-
-def _simple_value(match: re.Match[str]) -> object:
-    if match["list"]:
-        return match["list"].split(", ")
-    if match["date"]:
-        return date.fromisoformat(match["date"])
-    return match["plain"] or match["quoted"]
 
 
 def _check_limits(text: str) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 from stat import S_IMODE
 from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
 
 from clawmem.app.environment.private_files import private_umask
 from clawmem.domain.documents.eligibility import check_pattern, collection_name, is_collection_name
@@ -142,102 +146,104 @@ def add_collection(
 ) -> None:
     """Write a collection to the config file; an existing entry of that name keeps its other keys."""
     check_pattern(pattern)
-    text, meant = _editable(path)
     entry: dict[str, Any] = {"path": str(folder), "pattern": pattern}
     entry |= {"exclude": list(exclude)} if exclude else {}
-    drafts = [lambda: _dumped(text, lambda data: _overwrite(data, name, entry))]
-    if meant["collections"] and name not in meant["collections"]:
-        drafts.insert(0, lambda: _with_lines(text, name, entry))
-    _overwrite(meant, name, entry)
-    _write_first(path, meant, drafts)
+    _edit(path, lambda data: _section(_section(data, "collections"), name).update(entry))
 
 
 def remove_collection(path: Path, name: str) -> None:
     """Remove a collection from the config file; raise `NotFound` if there is none of that name."""
-    text, meant = _editable(path)
-    if name not in meant["collections"]:
-        raise NotFound("collection", name, suggestions=sorted(meant["collections"]))
-    del meant["collections"][name]
-    drafts = (
-        lambda: _without_lines(text, name),
-        lambda: _dumped(text, lambda data: data["collections"].pop(name)),
-    )
-    _write_first(path, meant, drafts)
+
+    def change(data: Any) -> None:
+        del data["collections"][name]
+        if not data["collections"]:  # ruamel writes an emptied mapping with comments wrongly
+            del data["collections"]
+
+    _edit(path, change, known=name)
 
 
 def choose_trust(path: Path, name: str, level: str) -> None:
     """Write the trust in a collection; raise `NotFound` if there is none of that name."""
-    _change_collection(path, name, lambda data: _overwrite(data, name, {"trust": level}))
+    _edit(path, lambda data: data["collections"][name].update(trust=level), known=name)
 
 
 def set_context(path: Path, name: str, prefix: str, text: str) -> None:
     """Write the description of *prefix* in a collection; raise `NotFound` if there is none of that name."""
-
-    def change(data: Any) -> None:
-        if not data["collections"][name].get("context"):
-            _overwrite(data, name, {"context": {}})
-        data["collections"][name]["context"][prefix] = text
-
-    _change_collection(path, name, change)
+    _edit(
+        path, lambda data: _section(data["collections"][name], "context").update({prefix: text}), known=name
+    )
 
 
 def remove_context(path: Path, name: str, prefix: str) -> None:
     """Remove the description of *prefix*; raise `NotFound` if there is no collection of that name."""
-
-    def change(data: Any) -> None:
-        (data["collections"][name].get("context") or {}).pop(prefix, None)
-
-    _change_collection(path, name, change)
-
-
-def _change_collection(path: Path, name: str, change: Callable[[Any], object]) -> None:
-    text, meant = _editable(path)
-    if name not in meant["collections"]:
-        raise NotFound("collection", name, suggestions=sorted(meant["collections"]))
-    change(meant)
-    _write_first(path, meant, [lambda: _dumped(text, change)])
+    _edit(path, lambda data: (data["collections"][name].get("context") or {}).pop(prefix, None), known=name)
 
 
 def choose(path: Path, key: str, value: str, note: str = "") -> None:
     """Write a top-level setting, such as ``embedder: minilm``; a new one with the comment *note*."""
-    _set(path, key, lambda data: data.__setitem__(key, value), _noted_line(key, value, note))
+
+    def change(data: Any) -> None:
+        is_new = key not in data
+        data[key] = value
+        if is_new and note:
+            data.yaml_add_eol_comment(note, key, column=0)
+
+    _edit(path, change)
 
 
 def withdraw(path: Path, key: str, value: str, note: str) -> bool:
     """Remove the line that `choose` added with *note*, and a file of nothing else; return whether the line exists."""
     lines = _text(path).splitlines(keepends=True)
-    added = _noted_line(key, value, note)
-    if added not in lines:
+    others = [line for line in lines if line.split() != [f"{key}:", value, "#", *note.split()]]
+    if len(others) == len(lines):
         return False
-    lines.remove(added)
-    _write(path, "".join(lines)) if "".join(lines).strip() else path.unlink()
+    _write(path, "".join(others)) if "".join(others).strip() else path.unlink()
     return True
-
-
-def _noted_line(key: str, value: str, note: str) -> str:
-    return f"{key}: {json.dumps(value)}{f'  # {note}' if note else ''}\n"
 
 
 def add_vault(path: Path, name: str, file: Path) -> None:
     """Write the name of the vault in *file* to the config file."""
-
-    def add(data: Any) -> None:
-        if not data.get("vaults"):
-            data["vaults"] = {}
-        data["vaults"][name] = str(file)
-
-    _set(path, "vaults", add, f"vaults:\n  {name}: {json.dumps(str(file))}\n")
+    _edit(path, lambda data: _section(data, "vaults").update({name: str(file)}))
 
 
-def _set(path: Path, key: str, change: Callable[[Any], object], lines: str) -> None:
-    """Apply *change* to the top-level setting *key*; a new one is added as *lines* at the end."""
-    text, meant = _editable(path)
-    drafts = [lambda: _dumped(text, change)]
-    if key not in meant:
-        below = f"{text}\n" if text and not text.endswith("\n") else text
-        drafts.insert(0, lambda: f"{below}{lines}")
-    change(meant)
-    _write_first(path, meant, drafts)
+def _edit(path: Path, change: Callable[[Any], object], *, known: str = "") -> None:
+    """
+    Write the config file after *change* of its content, with its comments as far as ruamel.yaml keeps them.
+
+    If it does not keep all of them, the previous text stays next to the file, with the suffix ``.bak``.
+
+    Args:
+        known: Name of a collection that must be in the file.
+
+    Raises:
+        NotFound: There is no collection of that name.
+        ConfigError: The file cannot be read or written, or its collections are no mappings.
+    """
+    collections = read_config(path).get("collections") or {}
+    if not isinstance(collections, dict) or not all(
+        isinstance(entry, dict) for entry in collections.values()
+    ):
+        raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
+    if known and known not in collections:
+        raise NotFound("collection", known, suggestions=sorted(collections))
+    text, yaml, output = _text(path), _yaml("rt"), StringIO()
+    data = yaml.load(text)
+    if data is None:  # nothing but comments, which ruamel drops
+        output.write(f"{text.rstrip()}\n" if text.strip() else "")
+        data = CommentedMap()
+    change(data)
+    yaml.dump(data, output)
+    _load(path, output.getvalue())  # nothing is written that could not be read again
+    if output.getvalue().count("#") < text.count("#"):
+        _write(path.with_name(f"{path.name}.bak"), text)
+    _write(path, output.getvalue())
+
+
+def _section(data: Any, key: str) -> Any:
+    """Return the mapping at *key*, which is created if it is missing or empty."""
+    if not data.get(key):
+        data[key] = CommentedMap()
+    return data[key]
 
 
 def _text(path: Path) -> str:
@@ -251,9 +257,7 @@ def _text(path: Path) -> str:
 
 def _load(path: Path, text: str) -> Any:
     if not text.strip():
-        return None  # saves the import of the parser
-    from ruamel.yaml.error import YAMLError
-
+        return None
     try:
         return _yaml("safe").load(text)
     except (YAMLError, ValueError) as error:
@@ -263,94 +267,11 @@ def _load(path: Path, text: str) -> Any:
         raise ConfigError(f"{path}{where}: {reason}. {_REMEDY}") from error
 
 
-def _yaml(kind: str) -> Any:
-    from ruamel.yaml import YAML
-
+def _yaml(kind: str) -> YAML:
     yaml = YAML(typ=kind, pure=True)
     yaml.preserve_quotes = True
     yaml.width = 10_000  # never fold a long path
     return yaml
-
-
-def _editable(path: Path) -> tuple[str, dict[str, Any]]:
-    """Return the file's text and its parsed content."""
-    meant = read_config(path)
-    meant["collections"] = known = meant.get("collections") or {}
-    if not isinstance(known, dict) or not all(isinstance(one, dict) for one in known.values()):
-        raise ConfigError(f"{path}: 'collections' must give each name a mapping with its path.")
-    return _text(path), meant
-
-
-def _overwrite(data: Any, name: str, entry: Mapping[str, Any]) -> None:
-    if not data.get("collections"):
-        data["collections"] = {}
-    known = data["collections"].setdefault(name, {})
-    for key, value in entry.items():
-        if key in known or not hasattr(known, "insert"):
-            known[key] = value
-        else:
-            known.insert(0, key, value)  # the last key holds the comments on the next entry
-
-
-def _dumped(text: str, change: Callable[[Any], object]) -> str:
-    """Return *text* after a change that ruamel applied."""
-    from io import StringIO
-
-    data = _yaml("rt").load(text) if text.strip() else None
-    heading, data = (text, {}) if data is None else ("", data)
-    change(data)
-    written = StringIO()
-    _yaml("rt").dump(data, written)
-    return heading + written.getvalue()
-
-
-def _with_lines(text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """
-    Return *text* with one more collection after the others.
-
-    The lines are edited directly, because ruamel would insert the entry after the comment on the next key.
-    """
-    collections = _yaml("rt").load(text)["collections"]
-    last, column = max(collections.lc.key(known) for known in collections)
-    lines = f"{text}\n".splitlines(keepends=True) if not text.endswith("\n") else text.splitlines(True)
-    indent = " " * column
-    added = [f"{indent}{name}:\n"]
-    added += [f"{indent}  {key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in entry.items()]
-    end = _end_of_block(lines, last, column)
-    return "".join([*lines[:end], *added, *lines[end:]])
-
-
-def _without_lines(text: str, name: str) -> str:
-    """Return *text* without a collection; comments after it are kept, because they describe the next entry."""
-    line, column = _yaml("rt").load(text)["collections"].lc.key(name)
-    lines = text.splitlines(keepends=True)
-    return "".join([*lines[:line], *lines[_end_of_block(lines, line, column) :]])
-
-
-def _end_of_block(lines: Sequence[str], first: int, column: int) -> int:
-    """Return the number of the line after the block of the key at *first* and *column*."""
-    end = first + 1
-    for number, line in enumerate(lines[end:], start=end):
-        content = line.strip()
-        if content and not content.startswith("#"):
-            if len(line) - len(line.lstrip()) <= column:
-                break
-            end = number + 1
-    return end
-
-
-def _write_first(path: Path, meant: Mapping[str, Any], drafts: Iterable[Callable[[], str]]) -> None:
-    """Write the first draft that parses to *meant*; raise `ConfigError` if none does."""
-    from ruamel.yaml.error import YAMLError
-
-    for draft in drafts:
-        with suppress(YAMLError, ValueError):
-            text = draft()
-            data = _yaml("safe").load(text) or {}
-            if {**data, "collections": data.get("collections") or {}} == meant:
-                _write(path, text)
-                return
-    raise ConfigError(f"{path} is written in a way that cannot be edited safely. Edit it by hand.")
 
 
 def _write(path: Path, text: str) -> None:

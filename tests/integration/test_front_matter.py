@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.adapters.files import front_matter
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.domain.documents.properties import InlineFields, note_properties
 from clawmem.ports.properties import Property
@@ -188,43 +187,3 @@ def test_only_value_errors(text: str) -> None:
     else:
         assert all(isinstance(key, str) for key in found)
         assert str(found)
-
-
-_SIMPLE_VALUES = st.one_of(
-    st.sampled_from(
-        ["2026-01-05", "2026-02-30", "true", "No", "null", "[a, b]", "[a, Null]", '"a: b # c"', '""']
-    ),
-    st.text(alphabet=st.sampled_from("aeEnuL.-_/ :#,[]\"'019é"), max_size=8),
-    st.text(alphabet=st.sampled_from("aé \\:#-"), max_size=6).map(lambda text: f'"{text}"'),
-)
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from(["a", "on", "True", "a-b"]), _SIMPLE_VALUES), min_size=1, max_size=3)
-)
-def test_simple_lines_are_read_as_the_parser_reads_them(lines: list[tuple[str, str]]) -> None:
-    """A comment makes the parser read the text, and changes no value."""
-    text = "".join(f"{key}: {value}\n" for key, value in lines)
-
-    assert _read(text) == _read(f"{text}# comment\n")
-
-
-def test_simple_lines_need_no_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The parser takes a hundred times as long."""
-    monkeypatch.delattr(front_matter, "_load")
-
-    found = parse_yaml('title: "Jürgen: a plan"\ndate: 2026-01-05\ntags: [home, a/b]\nstatus: on hold\n')
-
-    assert found == {
-        "title": "Jürgen: a plan",
-        "date": date(2026, 1, 5),
-        "tags": ["home", "a/b"],
-        "status": "on hold",
-    }
-
-
-def _read(text: str) -> str:
-    try:
-        return repr(parse_yaml(text))
-    except ValueError:
-        return "malformed"

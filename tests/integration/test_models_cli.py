@@ -235,9 +235,9 @@ COMMENTED = "# mine\ncollections:\n  notes:\n    path: /a  # here\nprofile: spee
 @pytest.mark.parametrize(
     ("before", "after"),
     [
-        (None, 'embedder: "minilm"\n'),
-        (COMMENTED, COMMENTED + 'embedder: "minilm"\n'),
-        (COMMENTED.rstrip("\n"), COMMENTED + 'embedder: "minilm"\n'),
+        (None, "embedder: minilm\n"),
+        (COMMENTED, COMMENTED + "embedder: minilm\n"),
+        (COMMENTED.rstrip("\n"), COMMENTED + "embedder: minilm\n"),
         ("embedder: static  # for now\n" + COMMENTED, "embedder: minilm  # for now\n" + COMMENTED),
         ("{profile: speed}\n", "{profile: speed, embedder: minilm}\n"),
     ],
