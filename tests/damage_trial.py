@@ -45,16 +45,16 @@ SOUND = "Files, records and indexes agree.\n"
 LOSS = re.compile(r"^(?:Lost:|Text lost|Text damaged)[^\n]*", re.MULTILINE)
 # What may differ after a repair that names such a loss; answers may differ after any.
 EXCUSES = {
-    "facts": "names and facts",
+    "facts": "names and facts|captured memories, and",
     "pins": "pins",
-    "diary": r"Text lost|Text damaged|unknown number",
-    "list": r"Text lost|Text damaged|diary entries \(an unknown number",
-    "texts": r"Text lost|Text damaged|diary entries \(an unknown number",
+    "diary": r"Text lost|Text damaged|unknown number|captured memories, and",
+    "list": r"Text lost|Text damaged|diary entries \(an unknown number|captured memories, and",
+    "texts": r"Text lost|Text damaged|diary entries \(an unknown number|captured memories, and",
     "forgotten": r"(?!)",
 }
 # In its log a hook tells of its deadline.
 LATE = re.compile(r"[^\n]*(?:Nothing answered within|deadline)[^\n]*\n?")
-STEPS, TRIES = 3, 5
+STEPS, TRIES = 30, 5  # texts that are lost are given up one by one
 
 
 class Outcome(NamedTuple):

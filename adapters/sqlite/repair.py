@@ -136,6 +136,14 @@ class _OldVault:
         except _UNREADABLE:
             return None
 
+    def knows(self, table: str) -> bool:
+        """Whether the readable part of the schema describes *table*."""
+        try:
+            self._connection.execute(f"select 1 from {table} limit 0")
+        except apsw.SQLError:
+            return False
+        return True
+
     def both_ways(self, sql: str) -> Iterator[Row]:
         """Yield the rows in ascending order up to an unreadable one, then those behind it in descending order."""
         for order in ("", " desc"):
@@ -192,8 +200,8 @@ def _copy_table(old: _OldVault, new: Database, table: str) -> tuple[int, int | N
     columns = new.rows('select name, lower(type), "notnull", pk from pragma_table_info(?)', (table,))
     names = ", ".join(f'"{name}"' for name, *_ in columns)
     old.faults = 0
-    if old.value("select 1 from sqlite_schema where name = ?", table) is None:
-        return 0, None  # the damaged part of the schema describes it
+    if not old.knows(table):
+        return 0, None
     count = old.value(f"select count(*) from {table}")  # read from the smallest index
     last = old.value("select seq from sqlite_sequence where name = ?", table) or 0
     if new.value("select wr from pragma_table_list where name = ?", (table,)):
