@@ -23,6 +23,8 @@ ENGINES = (
 )
 _PAGES = [f"page {how}" for how in ("noise", "zeroed", "swapped", "older", "part", "flipped")]
 _FILES = [f"file {how}" for how in ("noise", "part", "cut", "deleted", "flipped", "older")]
+# tantivy's binding compares no checksums and LanceDB writes none, so one wrong bit may stay unnoticed.
+_UNCHECKED_FILES = [kind for kind in _FILES if kind != "file flipped"]
 _RECORDS = [f"forgotten {how}" for how in ("noise", "part", "cut", "deleted", "flipped", "older")]
 _CONFIG = [f"config {how}" for how in ("noise", "part", "cut", "deleted", "flipped")]
 _SERVER = [f"server {how}" for how in ("noise", "cut", "flipped")]
@@ -37,8 +39,8 @@ MANY = {
         *_CONFIG,
         *_SERVER,
     ],
-    "tantivy": [*_FILES * 3, *_PAGES[:4]],
-    "lancedb": [*_FILES * 3, *_PAGES[2:4]],
+    "tantivy": [*_UNCHECKED_FILES * 3, *_PAGES[:4]],
+    "lancedb": [*_UNCHECKED_FILES * 3, *_PAGES[2:4]],
     "sidecar": [*_FILES * 3, *_PAGES[3:]],
 }
 
