@@ -56,8 +56,8 @@ class DiskTranscripts:
                     raise SourceUnreadable(path, f"it has {size} bytes, {LARGEST} are the most")
                 start = since if since.offset <= size else BEGINNING
                 if size - start.offset <= WHOLE_UP_TO:
-                    return _part(file, start, size)
-                return _tail(file, start, size, enough)
+                    return _part(file, path, start, size)
+                return _tail(file, path, start, size, enough)
         except OSError as error:
             raise SourceUnreadable(path, (error.strerror or str(error)).lower()) from error
 
@@ -68,11 +68,11 @@ def messages_in(lines: Iterable[bytes]) -> tuple[Sequence[TranscriptMessage], in
 
     A last line without an end is not counted, because it is written at this moment.
     """
-    part = _collected(lines, BEGINNING)
+    part = _collected(lines, BEGINNING, transcript="")
     return part.messages, part.bad_lines
 
 
-def _tail(file: BinaryIO, since: Cursor, size: int, enough: int) -> TranscriptPart:
+def _tail(file: BinaryIO, path: str, since: Cursor, size: int, enough: int) -> TranscriptPart:
     """Return the last messages, at least *enough* of them where the longest tail has as many."""
     for attempt in range(TAILS):
         start = max(since.offset, size - (FIRST_TAIL << attempt))
@@ -80,7 +80,7 @@ def _tail(file: BinaryIO, since: Cursor, size: int, enough: int) -> TranscriptPa
         if begin is None:
             continue
         skipped = _lines_between(file, since.offset, begin)
-        part = _part(file, Cursor(since.line + skipped, begin, since.turns), size)
+        part = _part(file, path, Cursor(since.line + skipped, begin, since.turns), size)
         if len(part.messages) >= enough or attempt == TAILS - 1:
             return replace(part, is_tail=begin > since.offset)
     # The longest tail contains no complete line, so its content is skipped.
@@ -106,7 +106,7 @@ def _lines_between(file: BinaryIO, start: int, end: int) -> int:
     return count
 
 
-def _part(file: BinaryIO, start: Cursor, size: int) -> TranscriptPart:
+def _part(file: BinaryIO, path: str, start: Cursor, size: int) -> TranscriptPart:
     """Return the messages from *start*, the beginning of a line, to the last line break before *size*."""
 
     def whole_lines() -> Iterator[bytes]:
@@ -117,10 +117,10 @@ def _part(file: BinaryIO, start: Cursor, size: int) -> TranscriptPart:
                 return
             yield line
 
-    return _collected(whole_lines(), start)
+    return _collected(whole_lines(), start, path)
 
 
-def _collected(lines: Iterable[bytes], start: Cursor) -> TranscriptPart:
+def _collected(lines: Iterable[bytes], start: Cursor, transcript: str) -> TranscriptPart:
     """Return the messages on *lines*; several lines with the same id become one message."""
     number, offset, unreadable = start.line, start.offset, 0
     messages: dict[tuple[bool, str], TranscriptMessage] = {}
@@ -130,7 +130,7 @@ def _collected(lines: Iterable[bytes], start: Cursor) -> TranscriptPart:
         try:
             if not line.strip():
                 continue
-            message, is_sidechain = message_of(line, number)
+            message, is_sidechain = message_of(line, number, transcript)
         except NotConversation:
             continue
         except ValueError:
@@ -162,9 +162,11 @@ class NotConversation(Exception):
     """A valid line that is not part of the conversation."""
 
 
-def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
+def message_of(line: bytes, number: int, transcript: str = "") -> tuple[TranscriptMessage, bool]:
     """
     Return the message of one line, and whether a subagent wrote it.
+
+    A message without an id is named by *transcript* and the number of its line, which are unique among all sessions.
 
     Raises:
         NotConversation: the line is internal to the client.
@@ -177,18 +179,18 @@ def message_of(line: bytes, number: int) -> tuple[TranscriptMessage, bool]:
     if not isinstance(entry, dict):
         raise ValueError("not an object")  # noqa: TRY004  the line is wrong, not the call
     if entry.get("type") == "response_item":
-        message = _codex_message(entry, number)
+        message = _codex_message(entry, number, transcript)
     elif entry.get("type") in ("user", "gemini") and "message" not in entry:
-        message = _gemini_message(entry, number)
+        message = _gemini_message(entry, number, transcript)
     else:
-        message = _claude_message(entry, number)
+        message = _claude_message(entry, number, transcript)
     text = _INTERRUPTED.sub("", without_inserted(message.text)).strip()
     if not text and not message.files:
         raise NotConversation
     return replace(message, text=text), entry.get("isSidechain") is True
 
 
-def _claude_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
+def _claude_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:
     kind, message = entry.get("type"), entry.get("message")
     is_record = kind is None and not entry.keys().isdisjoint(_GEMINI_RECORDS)
     if is_record or kind not in ("user", "assistant") or entry.get("isMeta") or entry.get("isCompactSummary"):
@@ -206,7 +208,7 @@ def _claude_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
             if path and block.get("name") in _WRITERS | _READERS:
                 files.append(FileTouch(path, block.get("name") in _WRITERS))
     return TranscriptMessage(
-        _text(message, "id") or _text(entry, "uuid") or f"line-{number}",
+        _text(message, "id") or _text(entry, "uuid") or f"{transcript}:{number}",
         number,
         Speaker(kind),
         content if isinstance(content, str) else "\n\n".join(texts),
@@ -216,11 +218,11 @@ def _claude_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
     )
 
 
-def _codex_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
+def _codex_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:
     payload = entry.get("payload")
     if not isinstance(payload, dict):
         raise ValueError("no payload")  # noqa: TRY004  likewise
-    at, name = _text(entry, "timestamp"), _text(payload, "id") or f"line-{number}"
+    at, name = _text(entry, "timestamp"), _text(payload, "id") or f"{transcript}:{number}"
     if payload.get("type") == "custom_tool_call" and payload.get("name") == "apply_patch":
         paths = _PATCHED.findall(_text(payload, "input"))
         files = tuple(FileTouch(path.strip(), is_written=True) for path in paths)
@@ -238,7 +240,7 @@ def _codex_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
     return TranscriptMessage(name, number, Speaker(payload["role"]), "\n\n".join(texts), at, prompt_id=prompt)
 
 
-def _gemini_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
+def _gemini_message(entry: Mapping[str, Any], number: int, transcript: str) -> TranscriptMessage:
     """Return the message of a line of Gemini CLI. A later line with the same id replaces the message."""
     content = entry.get("content")
     texts = [content] if isinstance(content, str) else [_text(block, "text") for block in _objects(content)]
@@ -249,7 +251,7 @@ def _gemini_message(entry: Mapping[str, Any], number: int) -> TranscriptMessage:
         if path and call.get("name") in _GEMINI_WRITERS | _GEMINI_READERS:
             files.append(FileTouch(path, call.get("name") in _GEMINI_WRITERS))
     return TranscriptMessage(
-        _text(entry, "id") or f"line-{number}",
+        _text(entry, "id") or f"{transcript}:{number}",
         number,
         Speaker.USER if entry["type"] == "user" else Speaker.ASSISTANT,
         "\n\n".join(filter(None, texts)),
