@@ -1,105 +1,30 @@
+"""Static word vectors: a text is the mean of one stored vector for each of its tokens."""
+
 from __future__ import annotations
 
-import mmap
-from array import array
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
-from clawmem.adapters.models.token_cache import TokenCache
 from clawmem.ports.errors import EmbeddingError
 from clawmem.ports.records import Vector
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    from tokenizers import Tokenizer
 
     Floats = npt.NDArray[np.float32]
-    Ints = npt.NDArray[np.integer]
 
 ROWS, DIMENSIONS = 32_000, 256
 
-_TENSOR = "embedding.weight"
-_MAX_HEADER = 64 * 1024 - 8
-_LET_GO: int | None = getattr(mmap, "MADV_DONTNEED", None)  # None where the system does not have it
-
-
-class Weights(NamedTuple):
-    """A vector for each token, (32 000, 256) float16, in a memory-mapped file."""
-
-    mapped: mmap.mmap
-    table: npt.NDArray[np.float16]
-
-    def rows(self, tokens: Ints) -> Floats:
-        """
-        Return the vectors of *tokens*, (n, 256) float32.
-
-        The mapped pages are released afterwards and stay in the system's cache. Otherwise a long-lived
-        process would finally hold the whole file in memory.
-        """
-        import numpy as np
-
-        found = self.table[tokens].astype(np.float32)
-        if _LET_GO is not None:
-            self.mapped.madvise(_LET_GO)
-        return found
-
-
-@cache  # there is only one file
-def weights_in(path: Path) -> Weights:
-    """Map the weights in *path*. Raises `EmbeddingError` if the file has another layout."""
-    import numpy as np
-
-    offset = checked_offset(path)
-    with path.open("rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    numbers = np.frombuffer(mapped, "<f2", ROWS * DIMENSIONS, offset)
-    return Weights(mapped, numbers.reshape(ROWS, DIMENSIONS))
-
-
-def missing(reason: str) -> EmbeddingError:
-    """Return the error for a file of the package that is missing or damaged."""
-    return EmbeddingError(
-        f"The static vectors cannot be loaded: {reason}. Run: pip install --force-reinstall wordllama"
-    )
-
-
-def checked_offset(path: Path) -> int:
-    """Return the byte offset of the numbers in the file. Raises `EmbeddingError` if the file has another layout."""
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-        header = _header(file.read(length)) if length <= _MAX_HEADER else {}
-    tensor = header.get(_TENSOR, {})
-    size = 2 * ROWS * DIMENSIONS
-    expected = {"dtype": "F16", "shape": [ROWS, DIMENSIONS], "data_offsets": [0, size]}
-    if tensor != expected or path.stat().st_size != 8 + length + size:
-        raise missing(f"{path} is damaged or has another format")
-    return 8 + length
-
-
-def _header(raw: bytes) -> dict[str, Any]:
-    import json
-
-    try:
-        return dict(json.loads(raw))
-    except (ValueError, TypeError):
-        return {}
-
-
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
 _TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-
 _EDGE = 64 * 1024  # bytes that are hashed at each end of a file
-_BATCH_TEXTS = 1024
-_BATCH_CHARS = 256 * 1024  # a tokenizer needs about 300 bytes per token
-_SLICE = 1024  # tokens of a piece of a long text, on which the rounding of its sum depends
-_GATHERED = (
-    256  # tokens of short texts that are gathered at once: a quarter of a megabyte, which fits the CPU cache
-)
-# Rows of a kilobyte would share few places of the CPU cache, and adding a column would take three times as long.
-_WIDTH = DIMENSIONS + 8
+_PART_CHARS = 256 * 1024  # a tokenizer needs about 300 bytes per token
+_SLICE = 1024  # tokens whose vectors are in memory at once, a megabyte
 
 
 class StaticEmbedder:
@@ -107,7 +32,7 @@ class StaticEmbedder:
     ``Embedder`` without running a model: the mean of one stored vector per token.
 
     Reads the weights in the ``wordllama`` package and never imports the package. Files are opened on first
-    use, and of the weights only the needed rows are read.
+    use.
     """
 
     dimensions = DIMENSIONS
@@ -138,66 +63,52 @@ class StaticEmbedder:
         return self.embed_documents([text])[0]
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
-        return [vector for batch in _batches(texts) for vector in self._embed(batch)]
+        return [vector.astype("<f4").tobytes() for vector in map(_unit, self.token_sums(texts))]
 
     def token_sums(self, texts: Sequence[str]) -> Floats:
         """Return the sum of each text's token vectors, (n, 256) float32, unnormalized."""
         import numpy as np
 
-        ids = self._ids([whole_characters(text) for text in texts])
-        lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-        tokens = np.frombuffer(b"".join(ids), np.intc)
-        return self._sums(np.clip(tokens, 0, ROWS - 1), lengths)
-
-    def _ids(self, texts: list[str]) -> list[array[int]]:
-        """Return the token ids of each text."""
-        return self._tokens.ids(texts)
-
-    def _embed(self, texts: list[str]) -> Iterator[Vector]:
-        """Yield the vector of each text; a long one is alone in its batch, and summed part by part."""
-        import numpy as np
-
-        if len(texts) == 1:
-            sums: Floats = np.sum([self.token_sums([part]) for part in _parts(texts[0])], axis=0)
-        else:
-            sums = self.token_sums(texts)
-        return (vector.tobytes() for vector in _unit(sums))
-
-    def _sums(self, tokens: Ints, lengths: Ints) -> Floats:
-        """Return the sum of the rows of each text: (n, 256) float32."""
-        import numpy as np
-
-        sums = np.zeros((len(lengths), DIMENSIONS), dtype=np.float32)
-        known = np.flatnonzero(np.bincount(tokens, minlength=1))
-        nth = np.empty(ROWS, dtype=np.int64)  # the place of each token in known
-        nth[known] = np.arange(len(known))
-        # once per distinct token instead of per occurrence, which halves the time
-        rows = np.zeros((len(known), _WIDTH), dtype=np.float32)
-        rows[:, :DIMENSIONS] = self._weights.rows(known)
-        texts, starts = _pieces(lengths)
-        ends = np.append(starts[1:], len(tokens))
-        first = 0
-        while first < len(starts):
-            last = max(first + 1, int(np.searchsorted(ends, starts[first] + _GATHERED, side="right")))
-            gathered = rows.take(nth[tokens[starts[first] : ends[last - 1]]], axis=0)[:, :DIMENSIONS]
-            parts = np.add.reduceat(gathered, starts[first:last] - starts[first], axis=0)
-            # two pieces of one text are never gathered at once, because all but its last piece fill a slice
-            sums[texts[first:last]] += parts
-            first = last
+        sums = np.zeros((len(texts), DIMENSIONS), np.float32)
+        for row, text in zip(sums, texts, strict=True):
+            for part in _parts(whole_characters(text)):
+                tokens = np.minimum(self._ids(part), ROWS - 1)
+                for start in range(0, len(tokens), _SLICE):
+                    row += self._table[tokens[start : start + _SLICE]].sum(axis=0, dtype=np.float32)
         return sums
 
-    @cached_property
-    def _weights(self) -> Weights:
-        return weights_in(self.weights_path)
+    def _ids(self, text: str) -> list[int]:
+        """Return the token ids of *text*."""
+        # the fast variant omits offsets
+        return self._tokenizer.encode_batch_fast([text], add_special_tokens=False)[0].ids
 
     @cached_property
-    def _tokens(self) -> TokenCache:
-        return _tokens_in(self.tokenizer_path)
+    def _table(self) -> npt.NDArray[np.float16]:
+        return _table_in(self.weights_path)
+
+    @cached_property
+    def _tokenizer(self) -> Tokenizer:
+        return _tokenizer_in(self.tokenizer_path)
 
 
 # Cached per process: embedding of queries and comparison of words use the same files.
 @cache
-def _tokens_in(path: Path) -> TokenCache:
+def _table_in(path: Path) -> npt.NDArray[np.float16]:
+    """Return the vector of each token, (32 000, 256). Raises `EmbeddingError` if the file has another layout."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load_file
+
+    try:
+        table = load_file(path)["embedding.weight"]
+    except (SafetensorError, KeyError, OSError) as error:
+        raise missing(f"{path} is damaged or has another format") from error
+    if table.shape != (ROWS, DIMENSIONS) or table.dtype != "float16":
+        raise missing(f"{path} is damaged or has another format")
+    return table
+
+
+@cache
+def _tokenizer_in(path: Path) -> Tokenizer:
     from tokenizers import Tokenizer
 
     try:
@@ -206,7 +117,14 @@ def _tokens_in(path: Path) -> TokenCache:
         raise missing(f"{path} is damaged or has another format") from error
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return TokenCache(tokenizer)
+    return tokenizer
+
+
+def missing(reason: str) -> EmbeddingError:
+    """Return the error for a file of the package that is missing or damaged."""
+    return EmbeddingError(
+        f"The static vectors cannot be loaded: {reason}. Run: pip install --force-reinstall wordllama"
+    )
 
 
 def _package() -> Path:
@@ -231,20 +149,6 @@ def _edges(path: Path) -> bytes:
         return size.to_bytes(8, "little") + head + file.read(_EDGE)
 
 
-def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Group consecutive texts into batches whose tokens fit in memory; a longer text is a batch of its own."""
-    batch: list[str] = []
-    chars = 0
-    for text in texts:
-        if batch and (len(batch) == _BATCH_TEXTS or chars + len(text) > _BATCH_CHARS):
-            yield batch
-            batch, chars = [], 0
-        batch.append(text)
-        chars += len(text)
-    if batch:
-        yield batch
-
-
 def _parts(text: str) -> Iterator[str]:
     """
     Split *text* into parts whose tokens fit in memory, after a blank, else after a line end, else anywhere.
@@ -253,8 +157,8 @@ def _parts(text: str) -> Iterator[str]:
     there are those of the whole text.
     """
     start = 0
-    while len(text) - start > _BATCH_CHARS:
-        low, high = start + _BATCH_CHARS // 2, start + _BATCH_CHARS
+    while len(text) - start > _PART_CHARS:
+        low, high = start + _PART_CHARS // 2, start + _PART_CHARS
         blank = text.rfind(" ", low, high)
         line_end = text.rfind("\n", low, high) + 1
         end = blank if blank >= 0 else line_end or high
@@ -268,25 +172,9 @@ def whole_characters(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _pieces(lengths: Ints) -> tuple[Ints, Ints]:
-    """
-    Split texts into pieces of at most one slice; return the text and the first token of each piece, (m,) and
-    (m,).
-
-    Texts are split from their own start, so that a sum has the same rounding in every batch. A text without
-    tokens has no piece.
-    """
+def _unit(row: Floats) -> Floats:
+    """Return *row* scaled to unit length; zeros stay zeros."""
     import numpy as np
 
-    counts = -(-lengths // _SLICE)
-    texts = np.repeat(np.arange(len(lengths)), counts)
-    nth = np.arange(len(texts)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return texts, np.repeat(np.cumsum(lengths) - lengths, counts) + nth * _SLICE
-
-
-def _unit(sums: Floats) -> Floats:
-    """Return little-endian rows of unit length; a row of zeros stays zero."""
-    import numpy as np
-
-    norms = np.linalg.norm(sums, axis=1, keepdims=True)
-    return (sums / np.where(norms > 0, norms, 1)).astype("<f4")
+    length = np.linalg.norm(row)
+    return row / length if length > 0 else row

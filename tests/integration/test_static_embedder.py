@@ -56,8 +56,8 @@ def test_equals_the_packages_own_embedding(embedder: StaticEmbedder) -> None:
 def test_long_texts_are_not_rounded_away(embedder: StaticEmbedder) -> None:
     """A hundred thousand tokens, added in float32, stay within a millionth of the exact mean."""
     text = "a much longer one, " * 20_000
-    [ids] = embedder._ids([text])
-    exact = np.bincount(ids, minlength=32_000) @ embedder._weights.table.astype(np.float64)
+    ids = embedder._ids(text)
+    exact = np.bincount(ids, minlength=32_000) @ embedder._table.astype(np.float64)
 
     (vector,) = array([embedder.embed_query(text)])
 
@@ -68,54 +68,21 @@ def test_long_texts_are_not_rounded_away(embedder: StaticEmbedder) -> None:
 def test_a_long_text_is_read_in_parts(monkeypatch: pytest.MonkeyPatch, embedder: StaticEmbedder) -> None:
     """Its vector is that of the whole text, and memory does not grow with it: a tokenizer needs 300 bytes a token."""
     texts = ["a much longer one, or not " * 30_000, f"{'q7' * 60}\n" * 6000, "x" * 600_000]
-    sums = [embedder.token_sums([text]) for text in texts]
+    tokens = [embedder._tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+    sums = [embedder._table[ids].astype(np.float64).sum(axis=0, keepdims=True) for ids in tokens]
     lengths: list[int] = []
     whole = embedder._ids
 
-    def ids(texts: list[str]) -> list[list[int]]:
-        lengths.extend(map(len, texts))
-        return whole(texts)
+    def ids(text: str) -> list[int]:
+        lengths.append(len(text))
+        return whole(text)
 
     monkeypatch.setattr(embedder, "_ids", ids)
     vectors = array(embedder.embed_documents(["short", *texts, "short"]))
 
-    assert max(lengths) <= static._BATCH_CHARS
+    assert max(lengths) <= static._PART_CHARS
     for vector, expected in zip(vectors[1:-1], sums, strict=True):
         np.testing.assert_allclose(vector, expected[0] / np.linalg.norm(expected), rtol=0, atol=1e-4)
-
-
-def test_words_have_the_tokens_of_the_whole_text(embedder: StaticEmbedder) -> None:
-    """The ids of a text do not depend on the words that were encoded before, whatever stands between the words."""
-    from tokenizers import Tokenizer
-
-    tokenizer = Tokenizer.from_file(str(embedder.tokenizer_path))
-    odd = [
-        "",
-        " ",
-        "  a  b ",
-        "\n\n x",
-        " \n \n",
-        "\n",
-        "a\n b\n\n- c",
-        "▁a b▁ c",
-        "é\u3000日本 語\n語",
-        "a\tb\r\nc",
-    ]
-    odd += [
-        "x\x00y",
-        "🙂 🙂🙂",
-        "<s> a</s>",
-        "<0x0A> b",
-        "y" * 300 + " z",
-        "the the\nthe",
-        "e\u0301 \u00a0 e",
-    ]
-    notes = sorted((Path(__file__).parents[1] / "data" / "obsidianvault").rglob("*.md"))
-    texts = [*odd, *(note.read_text("utf-8", "replace") for note in notes), *TEXTS]
-    whole = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
-
-    assert [list(ids) for ids in embedder._ids(texts)] == whole
-    assert [list(ids) for ids in embedder._ids(texts[::-1])] == whole[::-1]
 
 
 def test_the_batch_does_not_matter(embedder: StaticEmbedder) -> None:
