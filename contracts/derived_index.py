@@ -7,6 +7,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import entry, found_by, save, unit_vector
+from clawmem.contracts.vector_index import index_of
 from clawmem.ports.backend import Capability
 from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.records import FragmentKey, Grain, Marker, VectorEntry
@@ -307,15 +308,15 @@ class LexicalCommitContract(CommitContract):
 
 
 class VectorCommitContract(CommitContract):
-    """Commits of a vector index."""
+    """Commits of an external vector index."""
 
     def index(self, vault: Vault) -> DerivedIndex:
         """Return the vector index."""
-        return vault.vectors
+        return index_of(vault)
 
     def put(self, vault: Vault, *document_ids: int) -> None:
         """Add one vector for each document."""
-        vault.vectors.put(VectorEntry(FragmentKey(number, 0), EAST) for number in document_ids)
+        index_of(vault).put(VectorEntry(FragmentKey(number, 0), EAST) for number in document_ids)
 
     def held(self, vault: Vault) -> list[int]:
         """Return the documents found by that vector."""

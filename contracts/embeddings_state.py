@@ -5,6 +5,7 @@ from clawmem.contracts.samples import (
     MODEL,
     VECTOR_A,
     VECTOR_B,
+    assert_vectors,
     fetch,
     pending_texts,
     save,
@@ -125,7 +126,7 @@ class EmbeddingStateContract(VaultContract):
 
         assert vault.embeddings.clean() == 2
         assert vault.embeddings.clean() == 0
-        assert vault.embeddings.of_document(here) == [vector_of(here, 0, VECTOR_A)]
+        assert_vectors(vault.embeddings.of_document(here), [vector_of(here, 0, VECTOR_A)])
         assert vault.embeddings.counts() == EmbeddingCounts(stored=1)
 
     def test_cleaned_texts_are_embedded_again(self, vault: Vault) -> None:

@@ -63,11 +63,12 @@ class OutboxContract(VaultContract):
         one, two = save(vault, "a.md", "One."), save(vault, "b.md", "One.")
         registered(vault)
 
-        for change in (
+        changes: tuple[Callable[[], None], ...] = (
             lambda: vault.embeddings.store(MODEL, {sha("One."): VECTOR_A}),
             lambda: vault.embeddings.store(MODEL, {sha("One."): VECTOR_B}),
-            lambda: vault.embeddings.clear(),
-        ):
+            vault.embeddings.clear,
+        )
+        for change in changes:
             before = vault.outbox.head()
             change()
             assert vault.outbox.after(before, Role.LEXICAL).document_ids == ()

@@ -38,6 +38,7 @@ WINDOWS: tuple[
     (Scope(authored_from=DAYS[2], authored_until=DAYS[2]), []),
 )
 UNKNOWN = 987_654  # above every document id in a contract test
+ROUNDING = 0.02  # difference of a score from the cosine, because a store may keep vectors with less precision
 MODEL = "model-a"  # the fingerprint under which the contracts store vectors
 
 FILLER_WORDS = (
@@ -171,9 +172,9 @@ def raw_vector(*numbers: float) -> Vector:
 
 
 def unit_vector(*numbers: float) -> Vector:
-    """Return *numbers* as a vector of length one, rounded to the precision that every store keeps: steps of 1/32767."""
+    """Return *numbers* as a vector of length one."""
     length = math.hypot(*numbers)
-    return raw_vector(*(round(number / length * 32767) / 32767 for number in numbers))
+    return raw_vector(*(number / length for number in numbers))
 
 
 VECTOR_A = unit_vector(1, 2, 3)
@@ -183,6 +184,17 @@ VECTOR_B = unit_vector(3, 2, 1)
 def vector_of(document_id: int, seq: int, vector: Vector) -> VectorEntry:
     """Return the entry that the store returns for the vector of a document saved with `save`."""
     return VectorEntry(FragmentKey(document_id, seq), vector, "notes", WHEN)
+
+
+def assert_vectors(actual: Sequence[VectorEntry], expected: Sequence[VectorEntry]) -> None:
+    """Assert that the entries are equal, except that a store may have rounded their vectors."""
+    assert [entry._replace(vector=b"") for entry in actual] == [
+        entry._replace(vector=b"") for entry in expected
+    ]
+    for ours, theirs in zip(actual, expected, strict=True):
+        assert len(ours.vector) == len(theirs.vector)
+        assert math.isclose(math.hypot(*floats(ours.vector)), 1, abs_tol=1e-3)
+        assert cosine(ours.vector, theirs.vector) > 1 - ROUNDING
 
 
 def floats(vector: Vector) -> tuple[float, ...]:

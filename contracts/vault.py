@@ -62,7 +62,6 @@ class VaultTransactionContract(VaultContract):
             save(vault, "a.md", "Other.")
             vault.documents.deactivate([saved], InactiveReason.FORGOTTEN)
             vault.lexical.remove(saved)
-            vault.vectors.clear()
             vault.embeddings.clear()
             raise ValueError
 
@@ -166,7 +165,6 @@ class VaultUpkeepContract(VaultContract):
             raise ValueError
         vault.documents.deactivate([gone], InactiveReason.REMOVED)
         vault.lexical.remove(gone)
-        vault.vectors.remove(gone)
         vault.embeddings.clean()
 
         assert vault.storage.check() == []
@@ -378,7 +376,7 @@ def write_everywhere(vault: Vault, path: str, body: str) -> int:
     """Save a document with one fragment in the records and in every index, and return its id."""
     saved = save(vault, path, body)
     vault.lexical.put([entry(saved, body)])
-    vault.vectors.put(vault.embeddings.store("model", {sha(body): VECTOR}))
+    vault.embeddings.store("model", {sha(body): VECTOR})
     return saved
 
 

@@ -16,7 +16,7 @@ class DerivedIndex(Protocol):
 
     @property
     def method(self) -> str:
-        """Return the name of the search method, for `status` and `doctor`: for example ``"exact scan"`` or ``"tantivy"``."""
+        """Return the name of the search method, for `status` and `doctor`: for example ``"tantivy"``."""
 
     def marker(self) -> Marker | None:
         """

@@ -1,21 +1,22 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from clawmem.ports.records import EVERYTHING, Hit, PendingText, Scope, Vector, VectorEntry
+from clawmem.ports.records import PendingText, Vector, VectorEntry
+from clawmem.ports.vector_index import VectorSearch
 
 if TYPE_CHECKING:
     from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts
 
 
-class EmbeddingStore(Protocol):
+class EmbeddingStore(VectorSearch, Protocol):
     """
-    Store of canonical vectors, keyed by the hash of the embedded text.
+    Store of the only copy of the vectors, keyed by the hash of the embedded text, and their search.
 
     Content-addressed: a text that reappears, in the same document or another, already has its vector. The
-    serving vectors come from one model, identified by its fingerprint; a vector index is derived from them
-    and can be discarded. A second embedding space can be built next to the serving one (``beside=True``),
+    serving vectors come from one model, identified by its fingerprint; an external vector index is filled with them
+    and can be discarded. A second embedding space can be built next to the serving one (``building=True``),
     from another model or from the same model again. It is not searched until it replaces the serving space as
     a whole, in one step.
     """
@@ -26,7 +27,7 @@ class EmbeddingStore(Protocol):
     def building(self) -> EmbeddingBuild | None:
         """Return the embedding space being built and its approximate progress; cheap enough to call at every query."""
 
-    def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
+    def pending(self, limit: int, *, building: bool = False) -> list[PendingText]:
         """
         Return up to *limit* texts of active documents that have no vector and failed fewer than three times.
 
@@ -39,18 +40,11 @@ class EmbeddingStore(Protocol):
         without such a space the list is empty.
         """
 
-    def store(
-        self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
-    ) -> list[VectorEntry]:
+    def store(self, fingerprint: str, vectors: Mapping[str, Vector], *, building: bool = False) -> None:
         """
         Store vectors by text hash, all or none. Documents whose texts are now complete become ``synced``.
 
-        A store keeps at least 16 bits of a number: multiples of 1/32767 stay as they are, others may be rounded.
-
-        Returns:
-            Each active fragment whose text one of the vectors embeds, with the vector as it was stored: the input
-                for a vector index.
-            Empty for vectors stored *beside*, which do not change any document either.
+        A store may round the numbers of a vector to steps of 1/127. Vectors of the space being built change no document.
 
         Raises:
             ModelMismatch: vectors of another fingerprint are stored, or no such space is being built.
@@ -58,36 +52,22 @@ class EmbeddingStore(Protocol):
                 length.
         """
 
-    def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
+    def fail(self, text_hashes: Sequence[str], error: str, *, building: bool = False) -> None:
         """
         Count one failed attempt for each text.
 
         At the third failure a text leaves the worklist, and its documents become ``failed``. Each space
-        counts its own failures; failures *beside* change no document.
+        counts its own failures; those of the space being built change no document.
         """
 
     def of_document(self, document_id: int) -> list[VectorEntry]:
         """Return the vectors of a document's fragments, in fragment order; empty for an inactive document."""
 
-    def nearest(
-        self,
-        vector: Vector,
-        limit: int,
-        scope: Scope = EVERYTHING,
-        *,
-        documents: Collection[int] | None = None,
-    ) -> list[Hit]:
-        """
-        Return the nearest fragments by an exhaustive scan of the stored vectors: slow, but independent of any index.
-
-        Like `VectorIndex.search`, restricted to *documents* if given.
-        """
-
-    def counts(self, *, beside: bool = False) -> EmbeddingCounts:
+    def counts(self, *, building: bool = False) -> EmbeddingCounts:
         """
         Return the counts of texts of active documents by state, and of stored vectors that no active document uses.
 
-        With *beside*, all counts are zero if no space is being built.
+        With *building*, all counts are zero if no space is being built.
         """
 
     def documents_without(self) -> int:
@@ -113,8 +93,7 @@ class EmbeddingStore(Protocol):
         """
         Make the space being built the serving one, with its failures, and set the state of each document accordingly.
 
-        The former serving vectors become unused, and every external index of them is outdated; the caller
-        replaces the content of the vault's own index in the same transaction.
+        The former serving vectors become unused, and every external index of them is outdated.
 
         Returns:
             Whether the space took over. False while one of its texts is pending, or if there is no such
@@ -131,3 +110,11 @@ class EmbeddingStore(Protocol):
 
     def clear(self) -> None:
         """Delete all vectors, failures and fingerprints; all documents become ``pending``."""
+
+    def rebuild(self) -> int:
+        """
+        Write the vectors that can be read to a new table, and forget the texts of all others, which become pending.
+
+        Returns:
+            The number of texts that lost their vector.
+        """

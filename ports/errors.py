@@ -16,6 +16,7 @@ Exceptions that clawmem raises deliberately:
     + VaultReadOnly              the vault was opened read-only, or its folder is not writable
     + VaultFull                  the disk is full
     + VaultTooNew                written by a later clawmem
+    + ExtensionMissing           SQLite cannot load sqlite-vec
     + VaultDamaged               not a vault, or a broken one
     + IndexUnavailable           an external index cannot be reached
     | + IndexBypassed            the index failed, and the records answered instead

@@ -28,7 +28,7 @@ from clawmem.ports.status import VaultInfo
 from clawmem.ports.succession import SuccessionStore
 from clawmem.ports.telemetry import Receipts, Telemetry
 from clawmem.ports.triples import TripleStore
-from clawmem.ports.vector_index import VectorIndex
+from clawmem.ports.vector_index import VectorSearch
 
 
 class Transactions(Protocol):
@@ -119,7 +119,7 @@ class Vault:
     # indexes, and what they are made from
     lexical: LexicalIndex
     tail: LexicalTail
-    vectors: VectorIndex
+    vectors: VectorSearch
     embeddings: EmbeddingStore
     sketches: SketchStore
     outbox: Outbox

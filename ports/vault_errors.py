@@ -24,6 +24,20 @@ class NotAVault(VaultDamaged):
         )
 
 
+class ExtensionMissing(VaultError):
+    """The SQLite extension sqlite-vec, which reads vectors, cannot be loaded."""
+
+    code = "EXTENSION_MISSING"
+
+    def __init__(self, path: str, reason: str) -> None:
+        self.reason = reason
+        super().__init__(
+            path,
+            f"{path} cannot be opened: SQLite cannot load the extension sqlite-vec ({reason}). "
+            "Run: pip install --force-reinstall sqlite-vec",
+        )
+
+
 class VaultTooNew(VaultError):
     """The schema was written by a newer clawmem."""
 

@@ -113,7 +113,7 @@ class TrialHome:
         os.utime(file, (WRITTEN_S, WRITTEN_S))
 
     def _build(self) -> None:
-        backend = "sqlite" if self.engine == "sidecar" else self.engine
+        backend = self.engine
         self.done("--backend", backend, "update", "--embed")
         with closing(open_vault(str(self.vault))) as vault, vault.transactions.writing():
             memories = Memories(vault, SystemClock())

@@ -36,12 +36,12 @@ def empty_fts_table(db: Database, name: str) -> None:
         db.write(f"insert into {name} ({name}) values ('delete-all')")
 
 
-def empty_table(db: Database, name: str) -> None:
-    """Delete all rows of the table *name*, even if it is damaged. Call this inside a transaction."""
-    if broken_tables(db, [name]):
-        _recreate(db, name)
+def drop_virtual_table(db: Database, name: str) -> None:
+    """Drop the virtual table *name*, even if the table is damaged. Call this inside a transaction."""
+    if broken_tables(db, [name]) or not _opens(db, name):
+        abandon(db, name)
     else:
-        db.write(f"delete from {name}")
+        db.write(f"drop table {name}")
 
 
 def _recreate(db: Database, name: str) -> None:

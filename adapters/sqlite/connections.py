@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import apsw
+
+from clawmem.ports.vault_errors import ExtensionMissing
 
 Row: TypeAlias = tuple[Any, ...]
 Bindings: TypeAlias = Sequence[Any] | Mapping[str, Any]
@@ -56,7 +59,9 @@ def _frozen(path: str) -> apsw.Connection:
     from urllib.parse import quote
 
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    return FrozenConnection(f"file:{quote(os.path.abspath(path))}?immutable=1", flags=flags)  # noqa: PTH100
+    connection = FrozenConnection(f"file:{quote(os.path.abspath(path))}?immutable=1", flags=flags)  # noqa: PTH100
+    load_sqlite_vec(connection)
+    return connection
 
 
 def open_writer(path: str) -> apsw.Connection:
@@ -95,4 +100,24 @@ def _connection(path: str, flags: int) -> apsw.Connection:
     connection = apsw.Connection(path, flags=flags, statementcachesize=_PREPARED_STATEMENTS)
     # The busy handler comes first, because the next statements may have to wait.
     connection.set_busy_handler(busy_handler())
+    load_sqlite_vec(connection)
     return connection
+
+
+def load_sqlite_vec(connection: apsw.Connection) -> None:
+    """
+    Load the extension that reads the vectors of a vault.
+
+    Raises:
+        ExtensionMissing: the package is not installed, or its library does not fit this platform.
+    """
+    # Importing the package would import numpy, which takes longer than a search.
+    package = find_spec("sqlite_vec")
+    if package is None or not package.origin:
+        raise ExtensionMissing(connection.filename, "the package sqlite-vec is not installed")
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(os.path.join(os.path.dirname(package.origin), "vec0"))  # noqa: PTH118, PTH120
+        connection.enable_load_extension(False)
+    except apsw.ExtensionLoadingError as error:
+        raise ExtensionMissing(connection.filename, str(error)) from error

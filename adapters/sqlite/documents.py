@@ -89,7 +89,7 @@ _COMPLETE = """
 update documents set embed_state = 'synced'
  where id = :id and not exists (
     select 1 from fragments where key between :first and :last and text_hash is not null
-       and not exists (select 1 from vectors where vectors.text_hash = fragments.text_hash))
+       and not exists (select 1 from embedded_texts where hash = text_hash))
 """
 
 

@@ -1,19 +1,22 @@
+"""Embeddings in the vault: one ``vec0`` table of sqlite-vec for each embedding space holds the only copy of its vectors."""
+
 from __future__ import annotations
 
 import json
 import math
 from array import array
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from clawmem.adapters.sqlite.abandoning import broken_tables, drop_virtual_table
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.fragments import from_first, short_name, stored_text, whole_name
 from clawmem.adapters.sqlite.keys import span, unpack
-from clawmem.adapters.sqlite.short_vectors import BYTES, all_lengthened, all_shortened, lengthened
-from clawmem.adapters.sqlite.spaces import BUILDING, SERVING, EmbeddingSpace, EmbeddingSpaces
-from clawmem.adapters.sqlite.vector_scan import RECORDED, RowFilter, nearest, ranked
-from clawmem.ports.errors import BadVector, ModelMismatch
+from clawmem.adapters.sqlite.scope import conditions
+from clawmem.ports.bundle import RecordTable
+from clawmem.ports.errors import BadVector, IndexDamaged, ModelMismatch, VaultDamaged, VaultError
 from clawmem.ports.records import (
     EVERYTHING,
     Hit,
@@ -28,14 +31,20 @@ if TYPE_CHECKING:
     from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts
 
 MAX_ATTEMPTS = 3
+MAX_NEIGHBOURS = 4096  # the most that vec0 returns for one query
+# A table grows by chunks. The default of 1024 vectors would take a quarter of a megabyte in a vault with one note.
+CHUNK_SIZE = 256
+STEPS = 127  # a number of a unit vector is stored as an int8, in steps of 1/127
 # float32 and half-precision tables drift a little; a vector that is not normalized differs by far more
 _UNIT_TOLERANCE = 1e-3
 
+SERVING, BUILDING, RETIRED = "serving", "building", "retired"
+
 # SQL names of the serving embedding space, and of the one that is being built next to it.
-_SERVING = {"vectors": "vectors", "failures": "embed_failures", "limits": "embed_state <> 'synced'"}
-_BESIDE = {
-    "vectors": "beside_vectors",
-    "failures": "beside_failures",
+_SERVING = {"texts": "embedded_texts", "failures": "embed_failures", "limits": "embed_state <> 'synced'"}
+_BUILDING = {
+    "texts": "building_texts",
+    "failures": "building_failures",
     "limits": "id >= :after >> 20 and key > :after",
 }
 # The tables are joined in loop order, so that the first rows come early. The subqueries are correlated: a
@@ -44,7 +53,7 @@ _PENDING = f"""
 select key, text_hash
   from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
  where documents.inactive is null and {{limits}} and text_hash is not null
-   and not exists (select 1 from {{vectors}} as made where made.text_hash = fragments.text_hash)
+   and not exists (select 1 from {{texts}} where hash = text_hash)
    and not exists (select 1 from {{failures}} as given_up
                     where given_up.text_hash = fragments.text_hash and attempts >= {MAX_ATTEMPTS})
  order by id, key
@@ -59,20 +68,20 @@ with without as materialized (
     select distinct text_hash
       from documents cross join fragments on key between id << 20 and (id << 20) | 1048575
      where documents.inactive is null and {{limits}} and text_hash is not null
-       and not exists (select 1 from {{vectors}} as made where made.text_hash = fragments.text_hash))
+       and not exists (select 1 from {{texts}} where hash = text_hash))
 select (select count(distinct text_hash) from ({_USED})),
        (select count(*) from without),
        (select count(*) from without join {{failures}} using (text_hash) where attempts >= {MAX_ATTEMPTS}),
-       (select count(*) from {{vectors}})
+       (select count(*) from {{texts}})
 """
 _STATE = f"""
 update documents set embed_state = case
     when not exists (select 1 from fragments where key between id << 20 and (id << 20) | 1048575
         and text_hash is not null
-        and not exists (select 1 from vectors where vectors.text_hash = fragments.text_hash)) then 'synced'
+        and not exists (select 1 from embedded_texts where hash = text_hash)) then 'synced'
     when exists (select 1 from fragments join embed_failures using (text_hash)
         where key between id << 20 and (id << 20) | 1048575 and attempts >= {MAX_ATTEMPTS}
-          and not exists (select 1 from vectors where vectors.text_hash = fragments.text_hash)) then 'failed'
+          and not exists (select 1 from embedded_texts where hash = text_hash)) then 'failed'
     else 'pending' end
 """
 _STATE_OF = f"{_STATE} where id in (select key >> 20 from fragments where text_hash in (select unhex(value) from json_each(?)))"
@@ -80,109 +89,160 @@ _STATE_AFTER = f"""
 {_STATE} where embed_state <> 'synced'
     or id in (select key >> 20 from fragments join embed_failures using (text_hash))
 """
-_STORE = """
-insert into space_vectors (space, text_hash, vector) values (?, ?, ?)
-on conflict (space, text_hash) do update set vector = excluded.vector
-"""
 _FORGIVE = "delete from {failures} where text_hash in (select unhex(value) from json_each(?))"
 _FAIL = """
 insert into {failures} values (?, 1, ?)
 on conflict (text_hash) do update set attempts = attempts + 1, error = excluded.error
 """
-_ORPHANS = f"""
-delete from space_vectors where space = (select id from spaces where state = ?) and text_hash not in ({_USED})
+# Texts are embedded in the order of their first fragments, so the last of these is the progress of the build.
+_REACHED = """
+update spaces set reached = max(reached, (select coalesce(max(first), 0) from (
+    select min(key) as first from fragments where text_hash in (select unhex(value) from json_each(?)) group by text_hash)))
+ where state = 'building'
 """
-_STANDS_FOR = """
-select key, text_hash, collection, authored_at from fragments
-  join documents on documents.id = key >> 20 and documents.inactive is null
- where text_hash in (select unhex(value) from json_each(?)) order by key
+_OF_DOCUMENT = """
+select key, embedding, collection, authored_at
+  from fragments cross join texts on texts.hash = text_hash and space = :space
+  cross join {vectors} as vectors on vectors.rowid = texts.id
+  join documents on documents.id = key >> 20 and inactive is null
+ where key between :first and :last order by key
 """
+_NEAREST = """
+select key, distance
+  from (select rowid as text, distance from {vectors} where embedding match vec_int8(:question) and k = :k {texts})
+  join texts on texts.id = text
+  join fragments on text_hash = hash
+ where key >> 20 in (select id from documents where {documents})
+"""
+# vec0 applies no other condition before it selects the nearest.
+_TEXTS_OF = """
+and rowid in (select texts.id from fragments cross join texts on hash = text_hash and space = :space
+               where text_hash is not null and key >> 20 in (select id from documents where {documents}))
+"""
+
+
+class EmbeddingSpace(NamedTuple):
+    """The vectors of one model. ``dimensions`` is 0, and there is no table, before the first vector."""
+
+    id: int
+    fingerprint: str
+    reached: int
+    dimensions: int
+
+    @property
+    def vectors(self) -> str:
+        """Name of the ``vec0`` table; the row of a vector has the id of its text."""
+        return f"vectors_{self.id}"
 
 
 class SqliteEmbeddings:
-    """``EmbeddingStore`` in a table of blobs of 16 bits for each number, keyed by embedding space and text hash."""
+    """
+    ``EmbeddingStore`` in the tables ``spaces`` and ``texts``, and one ``vec0`` table for each space.
+
+    A text has an id in each space that has its vector. At most one space serves and at most one is being built; ids
+    of spaces are never reused. A vector is stored as int8 numbers, so that a score differs from the cosine by less
+    than .02.
+    """
+
+    in_process = True
+    method = "sqlite-vec"
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._spaces = EmbeddingSpaces(db)
 
     def fingerprint(self) -> str | None:
-        space = self._spaces.get(SERVING)
+        space = self._space(SERVING)
         return space.fingerprint if space else None
 
     def building(self) -> EmbeddingBuild | None:
-        space = self._spaces.get(BUILDING)
+        space = self._space(BUILDING)
         if space is None:
             return None
         # imported here because only status reports need it, no query does
         from clawmem.ports.status import EmbeddingBuild
 
-        return EmbeddingBuild(space.fingerprint, self._spaces.share(space))
+        last = self._db.value("select max(id) from documents") or 0
+        share = min(1.0, unpack(space.reached).document_id / last) if last else 0.0
+        return EmbeddingBuild(space.fingerprint, share)
 
-    def pending(self, limit: int, *, beside: bool = False) -> list[PendingText]:
-        if not beside:
+    # -- search -------------------------------------------------------------------------------------
+
+    def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
+        space = self._space(SERVING)
+        if space is None or not space.dimensions or limit < 1 or not any(vector):
+            return []
+        if len(vector) != 4 * space.dimensions:
+            raise BadVector(
+                f"the question has {len(vector) // 4} dimensions, the vault's vectors {space.dimensions}"
+            )
+        question = quantized(normalized(vector))
+        neighbours = min(limit, MAX_NEIGHBOURS)
+        wanted, bindings = conditions(scope)
+        with self._blaming(space):
+            hits = self._nearest(space, question, neighbours, wanted, bindings)
+            if not wanted and len(hits) < neighbours < self._count(space):
+                # Among the nearest are texts that no served document has any more; the next `clean` deletes them.
+                hits = self._nearest(space, question, neighbours, ["true"], bindings)
+        return hits[:limit]
+
+    def count(self) -> int:
+        sql = """
+            select count(*) from fragments join embedded_texts on embedded_texts.hash = text_hash
+              join documents on documents.id = key >> 20 and inactive is null
+            """
+        return int(self._db.value(sql))
+
+    def of_document(self, document_id: int) -> list[VectorEntry]:
+        space = self._space(SERVING)
+        if space is None or not space.dimensions:
+            return []
+        first, last = span(document_id)
+        bindings = {"space": space.id, "first": first, "last": last}
+        with self._blaming(space):
+            rows = self._db.rows(_OF_DOCUMENT.format(vectors=space.vectors), bindings)
+        return [VectorEntry(unpack(key), restored(codes), *rest) for key, codes, *rest in rows]
+
+    # -- texts --------------------------------------------------------------------------------------
+
+    def pending(self, limit: int, *, building: bool = False) -> list[PendingText]:
+        if not building:
             return self._waiting(limit, _SERVING)
-        space = self._spaces.get(BUILDING)
+        space = self._space(BUILDING)
         if space is None:
             return []
         # Documents that changed since may have keys before the position that the build has reached.
-        return self._waiting(limit, _BESIDE, space.reached) or self._waiting(limit, _BESIDE)
+        return self._waiting(limit, _BUILDING, space.reached) or self._waiting(limit, _BUILDING)
 
-    # -- vectors ------------------------------------------------------------------------------------
-
-    def store(
-        self, fingerprint: str, vectors: Mapping[str, Vector], *, beside: bool = False
-    ) -> list[VectorEntry]:
+    def store(self, fingerprint: str, vectors: Mapping[str, Vector], *, building: bool = False) -> None:
         vectors = {short_name(name): vector for name, vector in vectors.items()}
         hashes = json.dumps(list(vectors))
         with self._db.atomic():
-            space = self._building(fingerprint) if beside else self._serving(fingerprint, bool(vectors))
-            kept = self._keep(space, vectors)
-            self._db.write(_FORGIVE.format_map(_BESIDE if beside else _SERVING), (hashes,))
-            if beside:
-                self._spaces.reach(hashes)
-                return []
-            self._db.write(_STATE_OF, (hashes,))
-            rows = self._db.write(_STANDS_FOR, (hashes,))
-        return [VectorEntry(unpack(key), kept[name.hex()], *of_document) for key, name, *of_document in rows]
+            space = self._space(BUILDING if building else SERVING)
+            if building and space is None:
+                raise ModelMismatch("no other model", fingerprint)
+            if space is not None and space.fingerprint != fingerprint:
+                raise ModelMismatch(space.fingerprint, fingerprint)
+            if vectors:
+                self._put(space or self._add(fingerprint, SERVING), vectors)
+            self._db.write(_FORGIVE.format_map(_BUILDING if building else _SERVING), (hashes,))
+            self._db.write(_REACHED if building else _STATE_OF, (hashes,))
 
-    def fail(self, text_hashes: Sequence[str], error: str, *, beside: bool = False) -> None:
-        names = [*map(short_name, text_hashes)]
+    def fail(self, text_hashes: Sequence[str], error: str, *, building: bool = False) -> None:
+        hashes = [*map(short_name, text_hashes)]
         with self._db.atomic():
             self._db.write_many(
-                _FAIL.format_map(_BESIDE if beside else _SERVING),
-                [(bytes.fromhex(name), error) for name in names],
+                _FAIL.format_map(_BUILDING if building else _SERVING),
+                [(bytes.fromhex(name), error) for name in hashes],
             )
-            if not beside:
-                self._db.write(_STATE_OF, (json.dumps(names),))
+            if not building:
+                self._db.write(_STATE_OF, (json.dumps(hashes),))
 
-    def of_document(self, document_id: int) -> list[VectorEntry]:
-        sql = """
-            select key, vector, collection, authored_at from fragments cross join vectors using (text_hash)
-              join documents on documents.id = key >> 20 and inactive is null
-             where key between ? and ? order by key
-            """
-        rows = self._db.rows(sql, span(document_id))
-        return [VectorEntry(unpack(key), lengthened(stored), *rest) for key, stored, *rest in rows]
-
-    def nearest(
-        self,
-        vector: Vector,
-        limit: int,
-        scope: Scope = EVERYTHING,
-        *,
-        documents: Collection[int] | None = None,
-    ) -> list[Hit]:
-        size = int(self._db.value(f"select length(vector) from {RECORDED} limit 1") or 0)
-        among = RowFilter(scope, documents)
-        return ranked(vector, size, limit, lambda: nearest(self._db, RECORDED, vector, limit, among))
-
-    def counts(self, *, beside: bool = False) -> EmbeddingCounts:
+    def counts(self, *, building: bool = False) -> EmbeddingCounts:
         from clawmem.ports.status import EmbeddingCounts
 
-        if beside and not self._spaces.get(BUILDING):
+        if building and not self._space(BUILDING):
             return EmbeddingCounts()
-        names = {**_BESIDE, "limits": "true"} if beside else _SERVING
+        names = {**_BUILDING, "limits": "true"} if building else _SERVING
         used, without, failed, held = self._db.rows(_COUNTS.format_map(names))[0]
         stored = used - without
         return EmbeddingCounts(stored, without - failed, failed, held - stored)
@@ -194,57 +254,176 @@ class SqliteEmbeddings:
 
     def clean(self) -> int:
         with self._db.atomic():
-            for side in (_SERVING, _BESIDE):
+            for side in (_SERVING, _BUILDING):
                 self._db.write(f"delete from {side['failures']} where text_hash not in ({_USED})")
-            self._db.write(_ORPHANS, (BUILDING,))
-            self._db.write(_ORPHANS, (SERVING,))
-            gone = self._db.changes()
-            self._spaces.forget_empty()
-        return gone
+            unused = f"select id from texts where space = ? and hash not in ({_USED})"
+            for space in self._spaces(BUILDING):
+                self._delete(space, self._db.write(unused, (space.id,)))
+            serving = self._space(SERVING)
+            if serving is None:
+                return 0
+            rows = self._db.write(unused, (serving.id,))
+            self._delete(serving, rows)
+            if self._drop_if_empty(serving):
+                self._outdate_indexes()
+        return len(rows)
 
     # -- spaces -------------------------------------------------------------------------------------
 
     def begin(self, fingerprint: str) -> None:
         with self._db.atomic():
             self.give_up()
-            self._spaces.add(fingerprint, BUILDING)
+            self._add(fingerprint, BUILDING)
 
     def give_up(self) -> None:
         with self._db.atomic():
-            self._spaces.retire(BUILDING)
-            self._db.write("delete from beside_failures")
+            self._retire(BUILDING)
+            self._db.write("delete from building_failures")
 
     def take_over(self) -> bool:
         with self._db.atomic():
-            if not self._spaces.get(BUILDING) or self._waiting(1, _BESIDE):
+            if not self._space(BUILDING) or self._waiting(1, _BUILDING):
                 return False
-            self._spaces.promote()
+            self._retire(SERVING)
+            self._db.write("update spaces set state = 'serving' where state = 'building'")
             self._db.write("delete from embed_failures")
-            self._db.write("insert into embed_failures select * from beside_failures")
-            self._db.write("delete from beside_failures")
+            self._db.write("insert into embed_failures select * from building_failures")
+            self._db.write("delete from building_failures")
             self._db.write(_STATE_AFTER)
-            self._spaces.forget_empty()
+            if serving := self._space(SERVING):
+                self._drop_if_empty(serving)
+            self._outdate_indexes()
         return True
 
     def discard(self, limit: int) -> int:
         with self._db.atomic():
-            return self._spaces.discard(limit)
+            left = limit
+            for space in self._spaces(RETIRED):
+                self._drop_vectors(space)
+                sql = "delete from texts where id in (select id from texts where space = ? limit ?)"
+                self._db.write(sql, (space.id, max(left, 0)))
+                left -= self._db.changes()
+                if not self._db.value("select exists (select 1 from texts where space = ?)", (space.id,)):
+                    self._db.write("delete from spaces where id = ?", (space.id,))
+        return limit - left
 
     def clear(self) -> None:
         with self._db.atomic():
-            self._db.write("delete from space_vectors")
+            for space in self._spaces(SERVING, BUILDING, RETIRED):
+                self._drop(space)
             self._db.write("delete from embed_failures")
-            self._db.write("delete from beside_failures")
-            self._spaces.retire(SERVING)
-            self._db.write("delete from spaces")
+            self._db.write("delete from building_failures")
+            self._outdate_indexes()
             self._db.write("update documents set embed_state = 'pending'")
 
+    # -- damage -------------------------------------------------------------------------------------
+
+    def faults(self) -> list[str]:
+        return [fault for space in self._spaces(SERVING, BUILDING) for fault in self._faults(space)]
+
+    def rebuild(self) -> int:
+        lost = 0
+        with self._db.atomic():
+            for space in self._spaces(SERVING, BUILDING):
+                lost += self._rebuild(space)
+            if lost:
+                self._db.write(_STATE)
+        return lost
+
+    def close(self) -> None:
+        """Do nothing: the vault closes the file."""
+
     # -- inside -------------------------------------------------------------------------------------
+
+    def _spaces(self, *states: str) -> list[EmbeddingSpace]:
+        # Without a condition that an index serves: a damaged one would hide the space.
+        rows = self._db.rows("select state, id, fingerprint, reached, dimensions from spaces")
+        return [EmbeddingSpace(*space) for state, *space in rows if state in states]
+
+    def _space(self, state: str) -> EmbeddingSpace | None:
+        return next(iter(self._spaces(state)), None)
+
+    def _add(self, fingerprint: str, state: str) -> EmbeddingSpace:
+        sql = "insert into spaces (fingerprint, state) values (?, ?) returning id, fingerprint, reached, dimensions"
+        return EmbeddingSpace(*self._db.write(sql, (fingerprint, state))[0])
+
+    def _count(self, space: EmbeddingSpace) -> int:
+        return int(self._db.value("select count(*) from texts where space = ?", (space.id,)))
+
+    def _put(self, space: EmbeddingSpace, vectors: Mapping[str, Vector]) -> None:
+        """Store the vectors by the hexadecimal hashes of their texts, in place of former ones."""
+        length = 4 * space.dimensions or len(next(iter(vectors.values())))
+        for vector in vectors.values():
+            check_vector(vector, length)
+        if not space.dimensions:
+            create_vectors(self._db, space.vectors, length // 4)
+            self._db.write("update spaces set dimensions = ? where id = ?", (length // 4, space.id))
+        ids = """
+            select lower(hex(hash)), id from texts
+             where space = ? and hash in (select unhex(value) from json_each(?))
+            """
+        of_these = (space.id, json.dumps(list(vectors)))
+        self._delete(space, [(number,) for _, number in self._db.write(ids, of_these)])
+        self._db.write_many(
+            "insert into texts (space, hash) values (?, unhex(?))", [(space.id, name) for name in vectors]
+        )
+        self._db.write_many(
+            f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))",
+            [(number, quantized(vectors[name])) for name, number in self._db.write(ids, of_these)],
+        )
+
+    def _delete(self, space: EmbeddingSpace, rows: Sequence[tuple[int]]) -> None:
+        """Delete texts of the given ids, with their vectors."""
+        if rows:
+            with self._blaming(space):
+                self._db.write_many(f"delete from {space.vectors} where rowid = ?", rows)
+            self._db.write_many("delete from texts where id = ?", rows)
+
+    def _retire(self, state: str) -> None:
+        self._db.write("update spaces set state = 'retired' where state = ?", (state,))
+
+    def _drop(self, space: EmbeddingSpace) -> None:
+        self._drop_vectors(space)
+        self._db.write("delete from texts where space = ?", (space.id,))
+        self._db.write("delete from spaces where id = ?", (space.id,))
+
+    def _drop_if_empty(self, space: EmbeddingSpace) -> bool:
+        """Drop a space without vectors, so that the vault is not bound to its model; return whether it was."""
+        is_empty = self._count(space) == 0
+        if is_empty:
+            self._drop(space)
+        return is_empty
+
+    def _drop_vectors(self, space: EmbeddingSpace) -> None:
+        if self._db.value("select exists (select 1 from sqlite_schema where name = ?)", (space.vectors,)):
+            drop_virtual_table(self._db, space.vectors)
+
+    def _outdate_indexes(self) -> None:
+        self._db.write("update indexes set outdated = 1 where role = 'vectors'")
+
+    def _nearest(
+        self,
+        space: EmbeddingSpace,
+        question: bytes,
+        neighbours: int,
+        wanted: Sequence[str],
+        bindings: Mapping[str, str],
+    ) -> list[Hit]:
+        """Return the fragments of the nearest texts; with conditions on documents, of the nearest in such documents."""
+        documents = " and ".join(("inactive is null", *wanted))
+        sql = _NEAREST.format(
+            vectors=space.vectors,
+            texts=_TEXTS_OF.format(documents=documents) if wanted else "",
+            documents=documents,
+        )
+        rows = self._db.rows(sql, {"question": question, "k": neighbours, "space": space.id, **bindings})
+        hits = [Hit(unpack(key), cosine_of(distance)) for key, distance in rows]
+        return sorted(hits, key=lambda hit: (-hit.score, hit.key))
 
     def _waiting(self, limit: int, side: Mapping[str, str], after: int = 0) -> list[PendingText]:
         """Return the first *limit* texts without a vector, each with the first fragment that has this text."""
         first: dict[bytes, int] = {}
-        bindings = {"after": after} if side is _BESIDE else {}
+        bindings = {"after": after} if side is _BUILDING else {}
         rows = self._db.stream(_PENDING.format_map(side), bindings)
         while len(first) < limit and (row := next(rows, None)):
             first.setdefault(row[1], row[0])
@@ -256,32 +435,138 @@ class SqliteEmbeddings:
             if key in texts
         ]
 
-    def _serving(self, fingerprint: str, has_vectors: bool) -> EmbeddingSpace | None:
-        """Return the embedding space of *fingerprint*; ``None`` if there is no space and no vector to store."""
-        space = self._spaces.get(SERVING)
-        if space is not None and space.fingerprint != fingerprint:
-            raise ModelMismatch(space.fingerprint, fingerprint)
-        return space or (self._spaces.add(fingerprint, SERVING) if has_vectors else None)
+    @contextmanager
+    def _blaming(self, space: EmbeddingSpace) -> Iterator[None]:
+        """Raise `IndexDamaged` if an error of SQLite in the block is due to the table of vectors."""
+        try:
+            yield
+        except VaultError as error:
+            if not self._faults(space):
+                raise
+            raise IndexDamaged(self._db.path, "its table of vectors is broken") from error
 
-    def _building(self, fingerprint: str) -> EmbeddingSpace:
-        space = self._spaces.get(BUILDING)
-        if space is None or space.fingerprint != fingerprint:
-            raise ModelMismatch(space.fingerprint if space else "no other model", fingerprint)
-        return space
+    def _faults(self, space: EmbeddingSpace) -> list[str]:
+        if broken := broken_tables(self._db, [space.vectors]):
+            return [f"{name} is broken" for name in broken]
+        if not space.dimensions:
+            return []
+        try:
+            texts = {
+                number for (number,) in self._db.rows("select id from texts where space = ?", (space.id,))
+            }
+        except VaultDamaged:
+            return []  # a table of the records is broken, which `Vault.check` reports
+        sound = self._sound(space)
+        faults = {
+            "texts have no vector, or a damaged one": len(texts - sound.keys()),
+            "vectors belong to no text": len(sound.keys() - texts),
+        }
+        return [f"{count} {fault}" for fault, count in faults.items() if count]
 
-    def _keep(self, space: EmbeddingSpace | None, vectors: Mapping[str, Vector]) -> dict[str, Vector]:
-        """Store the vectors and return them as they are read from now on."""
-        if space is None:
+    def _sound(self, space: EmbeddingSpace) -> dict[int, bytes]:
+        """Return the numbers of the vectors that can be read, by the ids of their texts."""
+        sound: dict[int, bytes] = {}
+        rows = self._db.stream(f"select rowid, embedding from {space.vectors}")
+        try:
+            for number, codes in rows:
+                if len(codes) == space.dimensions and _is_unit(codes):
+                    sound[number] = codes
+        except VaultError:
             return {}
-        first = next(iter(vectors.values()), b"")
-        known = self._db.value("select length(vector) from space_vectors where space = ? limit 1", space[:1])
-        check_vectors(vectors.values(), 4 // BYTES * known if known else len(first))
-        stored = all_shortened(vectors.values())
+        return sound
+
+    def _rebuild(self, space: EmbeddingSpace) -> int:
+        """Write the table of a space anew from what can be read of it; return the number of texts without a vector."""
+        if not space.dimensions:
+            return 0
+        sound = {} if broken_tables(self._db, [space.vectors]) else self._sound(space)
+        rows = self._db.write("select id from texts where space = ?", (space.id,))
+        texts = {number for (number,) in rows}
+        self._drop_vectors(space)
+        create_vectors(self._db, space.vectors, space.dimensions)
         self._db.write_many(
-            _STORE,
-            [(space.number, bytes.fromhex(name), short) for name, short in zip(vectors, stored, strict=True)],
+            f"insert into {space.vectors} (rowid, embedding) values (?, vec_int8(?))",
+            [(number, codes) for number, codes in sound.items() if number in texts],
         )
-        return dict(zip(vectors, all_lengthened(stored), strict=True))
+        lost = [(number,) for number in texts if number not in sound]
+        self._db.write_many("delete from texts where id = ?", lost)
+        return len(lost)
+
+
+# -- bundles ----------------------------------------------------------------------------------------
+
+VECTOR_TABLES = {
+    "spaces": ("id", "fingerprint", "state", "dimensions"),
+    "texts": ("id", "space", "hash", "vector"),
+}
+
+
+def stored_vectors(db: Database) -> Iterator[RecordTable]:
+    """Iterate over the serving space, and its texts with their vectors in int8 numbers, as tables of a bundle."""
+    sql = "select id, fingerprint, state, dimensions from spaces where state = 'serving' and dimensions > 0"
+    for space in db.rows(sql):
+        yield RecordTable("spaces", VECTOR_TABLES["spaces"], [space])
+        sql = f"""
+            select id, space, hash, embedding from texts join vectors_{space[0]} as vectors on vectors.rowid = id
+             where space = ? order by id
+            """
+        yield RecordTable("texts", VECTOR_TABLES["texts"], db.stream(sql, space[:1]))
+
+
+def load_vectors(db: Database, table: RecordTable) -> None:
+    """
+    Fill a new vault with one of the tables of `stored_vectors`, which come in their order.
+
+    Raises:
+        ValueError: A column does not exist, or a value is not of its kind.
+    """
+    if tuple(table.columns) != VECTOR_TABLES[table.name]:
+        raise ValueError(f"unknown columns in {table.name}")
+    if table.name == "spaces":
+        for number, fingerprint, _, dimensions in table.rows:
+            if not isinstance(number, int) or not isinstance(dimensions, int):
+                raise ValueError("an embedding space has no number or no dimensions")  # noqa: TRY004
+            sql = "insert into spaces (id, fingerprint, state, dimensions) values (?, ?, 'serving', ?)"
+            db.write(sql, (number, fingerprint, dimensions))
+            create_vectors(db, f"vectors_{number}", dimensions)
+        return
+    number, dimensions = db.rows("select id, dimensions from spaces")[0]
+    for text, _, name, codes in table.rows:
+        if not isinstance(codes, bytes) or len(codes) != dimensions:
+            raise ValueError("a vector has another length than its embedding space")
+        db.write("insert into texts (id, space, hash) values (?, ?, ?)", (text, number, name))
+        db.write(f"insert into vectors_{number} (rowid, embedding) values (?, vec_int8(?))", (text, codes))
+
+
+def create_vectors(db: Database, name: str, dimensions: int) -> None:
+    """Create the empty ``vec0`` table *name*."""
+    db.write(
+        f"create virtual table {name} using vec0 (embedding int8[{dimensions}], chunk_size={CHUNK_SIZE})"
+    )
+
+
+def quantized(vector: Vector) -> bytes:
+    """Return a unit vector as int8 numbers, in steps of 1/127."""
+    return array("b", [round(STEPS * number) for number in array("f", vector)]).tobytes()
+
+
+def restored(codes: bytes) -> Vector:
+    """Return the unit vector of the result of `quantized`."""
+    numbers = array("b", codes)
+    length = math.hypot(*numbers) or 1.0
+    return array("f", [number / length for number in numbers]).tobytes()
+
+
+def normalized(vector: Vector) -> Vector:
+    """Return *vector* with length 1."""
+    numbers = array("f", vector)
+    length = math.hypot(*numbers)
+    return array("f", [number / length for number in numbers]).tobytes()
+
+
+def cosine_of(distance: float) -> float:
+    """Return the cosine of two unit vectors whose int8 numbers have this Euclidean distance."""
+    return max(-1.0, 1.0 - (distance / STEPS) ** 2 / 2)
 
 
 def check_vector(vector: Vector, length: int) -> None:
@@ -298,33 +583,9 @@ def check_vector(vector: Vector, length: int) -> None:
         raise BadVector(f"its length is {norm:.3g} instead of 1")
 
 
-def check_vectors(vectors: Collection[Vector], length: int) -> None:
-    """Raise the error of `check_vector` for the first of *vectors* that an index cannot store."""
-    import numpy as np
-
-    if length and length % 4 == 0 and {*map(len, vectors)} == {length}:
-        numbers = np.frombuffer(b"".join(vectors), "<f4").reshape(len(vectors), -1)
-        norms = np.sqrt(np.einsum("ij,ij->i", numbers, numbers))  # shape (n,)
-        if (abs(norms - 1) < _UNIT_TOLERANCE / 2).all():
-            return
-    for vector in vectors:
-        check_vector(vector, length)
-
-
-def invalid_vectors(db: Database) -> list[int]:
-    """Return the ids of stored vectors that `check_vector` rejects."""
-    lengths = "select space, length(vector) from space_vectors group by 1, 2 order by count(*)"
-    # for each embedding space, the most frequent length comes last and wins
-    usual: dict[int, int] = dict(db.rows(lengths))
-    spoilt = []
-    for number, space, vector in db.stream("select id, space, vector from space_vectors"):
-        try:
-            if len(vector) != usual[space]:
-                raise BadVector("its length differs from that of the others")
-            check_vector(lengthened(vector), 4 // BYTES * usual[space])
-        except BadVector:
-            spoilt.append(number)
-    return spoilt
+def _is_unit(codes: bytes) -> bool:
+    """Whether int8 numbers may be those of a unit vector."""
+    return 0.5 < math.hypot(*array("b", codes)) / STEPS < 1.5
 
 
 def _fragment_texts(db: Database, keys: Iterable[int]) -> dict[int, str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.adapters.sqlite.embeddings import invalid_vectors
 from clawmem.adapters.sqlite.vocabulary import remove_unknown_words
 from clawmem.ports.digests import sha256
 
@@ -55,7 +54,7 @@ insert into entity_names (rowid, name) select key, name from entities;
 -- A text without a vector is to be embedded again.
 update documents set embed_state = 'pending' where embed_state <> 'pending' and id in (
     select key >> 20 from fragments
-     where text_hash is not null and text_hash not in (select text_hash from vectors)
+     where text_hash is not null and text_hash not in (select hash from embedded_texts)
        and text_hash not in (select text_hash from embed_failures));
 """
 
@@ -107,7 +106,6 @@ def mend(db: Database) -> Losses:
     )
     remove_unknown_words(db)
     lost, spoilt = _check_texts(db)
-    db.write_many("delete from space_vectors where id = ?", [(number,) for number in invalid_vectors(db)])
     drop_dangling(db)
     db.write(_DERIVED)
     return Losses(tuple(sorted(lost)), tuple(sorted(spoilt)), int(nameless))

@@ -8,6 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from clawmem.adapters.sqlite.database import Database
+from clawmem.adapters.sqlite.embeddings import VECTOR_TABLES, SqliteEmbeddings, load_vectors, stored_vectors
 from clawmem.adapters.sqlite.mending import UNUSED_ENTITIES, drop_dangling, mend
 from clawmem.adapters.sqlite.migrations import NEW_ID, scripts, upgrade, version
 from clawmem.ports.bundle import RecordTable
@@ -17,7 +18,7 @@ _OF_THIS_MACHINE = frozenset({"indexes", "model_answers"})
 _PORTABLE = "name = 'sketches_of'"  # the others are the id, stamps of indexes, and failures of models
 _HISTORY = ("recalls", "sessions", "capture_cursors", "maintenance_runs", "model_costs", "replacements")
 _PAIRS = {"relations": ("source", "target"), "co_activations": ("one", "other")}
-_DERIVED = frozenset({"outbox", "leases", "companions"})
+_DERIVED = frozenset({"outbox", "leases", "companions", "spaces", "texts"})
 
 
 class SqliteRecords:
@@ -47,6 +48,7 @@ class SqliteRecords:
             sql = f"select {', '.join(map(_quoted, columns))} from {rows} order by {self._key(name)}"
             if self._db.value(f"select exists (select 1 from {rows})"):
                 yield RecordTable(name, columns, self._db.stream(sql))
+        yield from stored_vectors(self._db)
 
     def close(self) -> None:
         """Close the vault."""
@@ -69,9 +71,7 @@ class SqliteRecords:
         self._db.write("delete from fragments where key >> 20 not in (select id from documents)")
         self._db.write("delete from sketches where key not in (select key from fragments)")
         self._db.write("delete from content where hash not in (select hash from documents)")
-        self._db.write(
-            "delete from space_vectors where text_hash not in (select text_hash from fragments where text_hash is not null)"
-        )
+        SqliteEmbeddings(self._db).clean()
         self._db.write("update links set target_id = null where target_id not in (select id from documents)")
         drop_dangling(self._db)
         self._db.write(UNUSED_ENTITIES)
@@ -95,6 +95,9 @@ def load_records(
             for name in layout:
                 db.write(f"delete from {name}")
             for table in tables:
+                if table.name in VECTOR_TABLES:
+                    load_vectors(db, table)
+                    continue
                 if not {*table.columns} <= {*layout.get(table.name, ())}:
                     raise ValueError(f"unknown table or column in {table.name}")
                 marks = ", ".join("?" * len(table.columns))
@@ -111,7 +114,7 @@ def load_records(
 def record_tables(db: Database) -> list[str]:
     """Return the tables that are neither indexes nor recomputed without a model."""
     virtual = [name for (name,) in db.rows("select name from pragma_table_list where type = 'virtual'")]
-    others = ("sqlite_", "vector_", *(f"{name}_" for name in virtual))
+    others = ("sqlite_", *(f"{name}_" for name in virtual))
     tables = db.rows("select name from pragma_table_list where type = 'table' and schema = 'main'")
     return sorted(name for (name,) in tables if not name.startswith(others) and name not in _DERIVED)
 

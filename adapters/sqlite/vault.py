@@ -10,7 +10,7 @@ from clawmem.adapters.sqlite.abandoning import broken_tables
 from clawmem.adapters.sqlite.captures import SqliteCaptures, SqliteUsage
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
-from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings, invalid_vectors
+from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.empty_file import refuse_empty
 from clawmem.adapters.sqlite.entities import SqliteEntities
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
@@ -28,7 +28,6 @@ from clawmem.adapters.sqlite.sketches import SqliteSketches
 from clawmem.adapters.sqlite.succession import SqliteChronology, SqliteSuccessions
 from clawmem.adapters.sqlite.telemetry import SqliteReceipts, SqliteTelemetry
 from clawmem.adapters.sqlite.triples import SqliteTriples
-from clawmem.adapters.sqlite.vector_index import SqliteVectorIndex
 from clawmem.adapters.sqlite.vocabulary import unknown_words
 from clawmem.adapters.sqlite.word_check import ScratchLexicalIndex, wrong_names, wrong_words
 from clawmem.ports.errors import (
@@ -67,10 +66,10 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
     except BaseException:
         db.close()
         raise
-    lexical, vectors = SqliteLexicalIndex(db), SqliteVectorIndex(db)
+    lexical, embeddings = SqliteLexicalIndex(db), SqliteEmbeddings(db)
     return Vault(
         transactions=SqliteTransactions(db),
-        storage=SqliteStorage(db, lexical, vectors),
+        storage=SqliteStorage(db, lexical, embeddings),
         documents=SqliteDocuments(db),
         chronology=SqliteChronology(db),
         successions=SqliteSuccessions(db),
@@ -78,8 +77,8 @@ def open_vault(path: str, *, read_only: bool = False) -> Vault:
         properties=SqliteProperties(db),
         lexical=lexical,
         tail=lexical,
-        vectors=vectors,
-        embeddings=SqliteEmbeddings(db),
+        vectors=embeddings,
+        embeddings=embeddings,
         sketches=SqliteSketches(db),
         outbox=SqliteOutbox(db),
         entities=SqliteEntities(db),
@@ -127,7 +126,7 @@ class SqliteTransactions:
 class SqliteStorage:
     """``Storage`` in one SQLite file."""
 
-    def __init__(self, db: Database, lexical: SqliteLexicalIndex, vectors: SqliteVectorIndex) -> None:
+    def __init__(self, db: Database, lexical: SqliteLexicalIndex, vectors: SqliteEmbeddings) -> None:
         self._db = db
         self._lexical = lexical
         self._vectors = vectors
@@ -158,11 +157,9 @@ class SqliteStorage:
     def check(self) -> list[str]:
         found = self._broken_records()
         if not found:
-            damaged = len(invalid_vectors(self._db))
             found = [
                 *(f"dangling reference in {row[0]}" for row in self._db.rows("pragma foreign_key_check")),
                 *unknown_words(self._db),
-                *([f"{damaged} stored vectors are damaged"] if damaged else []),
                 *wrong_names(self._db),
             ]
         fault = ranking_fault(self._db)
@@ -180,7 +177,7 @@ class SqliteStorage:
         faults = [f"SQLite: {row[0]}" for row in rows if row[0] != "ok"]
         if not faults:
             return []
-        sql = "select name from sqlite_schema where type = 'table' and name not glob 'lexical_*' and name not glob 'vector_*'"
+        sql = "select name from sqlite_schema where type = 'table' and name not glob 'lexical_*' and name not glob 'vectors_*'"
         if broken := broken_tables(self._db, [name for (name,) in self._db.rows(sql)]):
             return [f"{name} is broken" for name in broken]
         return [] if self._lexical.faults() or self._vectors.faults() else faults

@@ -309,7 +309,7 @@ class Adapters:
 
     def _kept_vectors(self) -> str | None:
         """Return the model of the vectors that the vault keeps although another is selected; ``None`` if it is that one."""
-        from clawmem.domain.maintenance.index_choice import keeps_vectors
+        from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 
         if self.selects_by_name:
             return None

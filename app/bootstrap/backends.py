@@ -13,7 +13,6 @@ BUILT_IN = {
     "lancedb": "clawmem.adapters.lancedb.backend:BACKEND",
     "tantivy": "clawmem.adapters.tantivy.backend:BACKEND",
 }
-INTERNAL = {"sidecar": "clawmem.adapters.sidecar.backend:SIDECAR"}  # selected by the vault, not by a user
 DEFAULT = Backend("sqlite")
 
 
@@ -26,7 +25,7 @@ def backend_named(name: str) -> Backend:
     """
     if name == DEFAULT.name:
         return DEFAULT
-    if target := {**BUILT_IN, **INTERNAL}.get(name):
+    if target := BUILT_IN.get(name):
         module, _, attribute = target.partition(":")
         return cast(Backend, getattr(import_module(module), attribute))
     return _of_a_package(name)
@@ -34,8 +33,6 @@ def backend_named(name: str) -> Backend:
 
 def refuse_unknown(name: str) -> None:
     """Raise `ConfigError` unless a user can choose the backend *name*."""
-    if name in INTERNAL:
-        raise ConfigError(f"{name!r} is the vault's own choice. Choose: {', '.join(known_backends())}.")
     backend_named(name)
 
 

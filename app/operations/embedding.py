@@ -9,7 +9,7 @@ from pydantic import Field
 
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.services.indexing.embed import EmbedReport
-from clawmem.domain.maintenance.index_choice import EmbeddingPace
+from clawmem.domain.maintenance.embedding_policy import EmbeddingPace
 from clawmem.ports.errors import EmbeddingError, ModelError, ModelMismatch
 
 if TYPE_CHECKING:

@@ -187,7 +187,6 @@ _CONTENTS: dict[str, tuple[str, ...]] = {
     "past questions": ("recalls", "recall_hits", "receipts", "recall_stats", "co_activations"),
     "maintenance runs": ("maintenance_runs",),
     "answers and costs of models": ("model_answers", "model_costs"),
-    "vectors": ("space_vectors",),
 }
 _TEXTS = {"texts of notes, memories and diary entries": ("content",)}  # lost ones are listed by name
 

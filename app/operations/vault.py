@@ -30,6 +30,7 @@ from clawmem.app.services.models import WITHOUT, Provider
 from clawmem.app.settings.config_file import add_vault, make_config_folder, typed_folder
 from clawmem.app.settings.vaults import new_vault, of_vault
 from clawmem.domain.documents.times import iso_utc, parse_iso
+from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
 from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts, ModelFailure, VaultInfo
@@ -149,6 +150,8 @@ def _status_rows(result: VaultStatus) -> Iterator[tuple[str, object]]:
     yield "newest", result.newest or "none"
     yield "words", info.lexical_method
     yield "vectors", f"{vectors}, {counts.orphaned} orphaned ({info.vector_method})"
+    if wants_lancedb(counts.stored, info.backend):
+        yield "advice", LANCEDB_ADVICE
     yield "model", _model_text(result)
     yield "notes", _notes_text(result.notes)
     yield "relations", _counted(result.relations)

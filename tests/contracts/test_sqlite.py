@@ -5,19 +5,19 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from index_vaults import LexicalSuites, VectorSuites
+from index_vaults import LexicalSuites
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.acts import ActContract, TendingContract
 from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.captures import CaptureContract, CaptureForgettingContract, UsageContract
 from clawmem.contracts.chronology import ChronologyContract
-from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract
+from clawmem.contracts.derived_index import LexicalCommitContract
 from clawmem.contracts.documents import DocumentIdentityContract, DocumentLifecycleContract
 from clawmem.contracts.documents_lookup import LookupContract
 from clawmem.contracts.documents_text import BodyContract, FragmentContract
 from clawmem.contracts.embeddings import EmbeddingStorageContract, EmbeddingWorklistContract
-from clawmem.contracts.embeddings_beside import EmbeddingBesideContract, EmbeddingTakeOverContract
+from clawmem.contracts.embeddings_building import EmbeddingBuildingContract, EmbeddingTakeOverContract
 from clawmem.contracts.embeddings_state import EmbeddingStateContract
 from clawmem.contracts.entities import (
     EntityForgettingContract,
@@ -50,6 +50,7 @@ from clawmem.contracts.vault import (
     VaultWordsContract,
 )
 from clawmem.contracts.vault_reading import VaultReadingContract
+from clawmem.contracts.vector_index import VectorSearchContract
 from clawmem.ports.lease import LeaseStore
 from clawmem.ports.vault import Vault
 
@@ -107,10 +108,7 @@ class TestIndexes(InSqlite, LexicalSuites, OutboxContract, OutboxIndexContract):
 class TestLexicalCommit(InSqlite, LexicalCommitContract): ...
 
 
-class TestVectors(InSqlite, VectorSuites): ...
-
-
-class TestVectorCommit(InSqlite, VectorCommitContract): ...
+class TestVectors(InSqlite, VectorSearchContract): ...
 
 
 class TestEmbeddings(
@@ -118,7 +116,7 @@ class TestEmbeddings(
     EmbeddingWorklistContract,
     EmbeddingStorageContract,
     EmbeddingStateContract,
-    EmbeddingBesideContract,
+    EmbeddingBuildingContract,
     EmbeddingTakeOverContract,
     SketchContract,
 ): ...

@@ -19,7 +19,6 @@ ENGINES = (
     "sqlite",
     "tantivy",
     pytest.param("lancedb", marks=pytest.mark.skipif(not find_spec("lancedb"), reason="needs lancedb")),
-    "sidecar",
 )
 _PAGES = [f"page {how}" for how in ("noise", "zeroed", "swapped", "older", "part", "flipped")]
 _FILES = [f"file {how}" for how in ("noise", "part", "cut", "deleted", "flipped", "older")]
@@ -41,14 +40,12 @@ MANY = {
     ],
     "tantivy": [*_UNCHECKED_FILES * 3, *_PAGES[:4]],
     "lancedb": [*_UNCHECKED_FILES * 3, *_PAGES[2:4]],
-    "sidecar": [*_FILES * 3, *_PAGES[3:]],
 }
 
 
 FEW = {
     "sqlite": ["page swapped", "page older", "cut pages", "fts flipped", "forgotten cut", "config part"],
     "tantivy": ["file part", "file deleted"],
-    "sidecar": ["file cut", "file older"],
 }
 LOG = logging.getLogger(__name__)
 
@@ -66,9 +63,6 @@ def make_home(
     monkeypatch.setattr(LruCache, "get", lambda kept, key, make: make())
 
     def make(engine: str, count: int) -> TrialHome:
-        if engine == "sidecar":
-            monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", 1)
-            monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", 1)
         return TrialHome(tmp_path, invoke, environ, engine, count)
 
     return make

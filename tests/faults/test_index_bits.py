@@ -136,7 +136,6 @@ def questions(connection: apsw.Connection, notes: Path) -> Iterator[tuple[str, o
         yield from (
             (f"select rowid, bm25({table}, 1, 2) from {table} where {table} match ?", one) for one in asked
         )
-    yield "select key, record, vector from vector_entries where ?", True
 
 
 @pytest.fixture
@@ -178,12 +177,6 @@ CHOSEN: dict[str, tuple[str, str, str, Place]] = {  # table, column, row and byt
     ),
     "average length": ("lexical_passage_data", "block", "id = 1", lambda value: 0),
     "entity": ("entity_names_data", "block", LAST_NAMES, last_place),
-    "record of a vector": (
-        "vector_entries",
-        "record",
-        "key = (select min(key) from vector_entries)",
-        lambda value: 0,
-    ),
 }
 
 

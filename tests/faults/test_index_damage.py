@@ -29,7 +29,6 @@ SOUND = "Files, records and indexes agree.\n"
 ADVICE = re.compile(r"Run: clawmem ([a-z][a-z-]*)")
 ENGINES = (
     "sqlite",
-    "sidecar",
     "tantivy",
     pytest.param("lancedb", marks=pytest.mark.skipif(not find_spec("lancedb"), reason="needs lancedb")),
 )
@@ -85,8 +84,7 @@ class Home:
         self._invoke = invoke
         self._engine = engine
         shutil.copytree(EXAMPLES, place / "notes/decisions")
-        backend = "sqlite" if engine == "sidecar" else engine
-        assert invoke("--backend", backend, "update", "--embed").exit_code == 0
+        assert invoke("--backend", engine, "update", "--embed").exit_code == 0
         (place / "notes/hub.md").write_text("# Hub\n\nThe queue is described elsewhere.\n", "utf-8")
         assert invoke("update", "--embed").exit_code == 0
         assert invoke("forget", "--yes", f"notes/{FORGOTTEN_FILE}").exit_code == 0
@@ -151,9 +149,6 @@ def home(
 ) -> Home:
     # Each command shall read the indexes, as a process of its own does.
     monkeypatch.setattr(LruCache, "get", lambda kept, key, make: make())
-    if request.param == "sidecar":
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", 1)
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", 1)
     return Home(tmp_path, invoke, request.param)
 
 

@@ -242,7 +242,7 @@ def bodies(world: ServedWorld) -> dict[str, tuple[object, ...]]:
 
 def vectors(world: ServedWorld) -> set[tuple[str, str]]:
     """Every stored vector, by the text that it is of."""
-    return set(world.records.storage._db.rows("select text_hash, hex(vector) from vectors"))
+    return set(world.records.storage._db.rows("select hex(hash) from embedded_texts"))
 
 
 def settled_answers(world: ServedWorld) -> list[object]:

@@ -12,7 +12,6 @@ import pytest
 from fault_worlds import ServedWorld
 
 from clawmem.app.services.indexes.indexer import LEASE_MS
-from clawmem.domain.maintenance import index_choice
 from clawmem.ports.errors import IndexUnavailable
 from clawmem.ports.records import InactiveReason, IndexState, Role
 
@@ -41,10 +40,7 @@ class IndexedVault(NamedTuple):
 
     def bring_outside(self, world: ServedWorld) -> None:
         """Let the backend keep the indexes of a vault."""
-        if self.backend == "sidecar":
-            world.indexes.keep_up()
-        else:
-            world.indexes.move(self.backend)
+        world.indexes.move(self.backend)
 
     def degraded(self) -> list[str]:
         """What a question says about this index."""
@@ -61,7 +57,6 @@ KEEPERS = {
         ("tantivy", Role.LEXICAL),
         ("lancedb", Role.LEXICAL),
         ("lancedb", Role.VECTORS),
-        ("sidecar", Role.VECTORS),
     ]
 }
 # What is decided by records alone is tested with an index of each role; the slow run has all.
@@ -102,13 +97,9 @@ def kept(
     prepared: Prepare,
     tmp_path: Path,
     request: pytest.FixtureRequest,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[IndexedVault]:
     """Each engine in each of its roles, with everything carried to it; a copy of the prepared vault."""
     backend, role = KEEPERS[request.param]
-    if backend == "sidecar":
-        monkeypatch.setattr(index_choice, "SIDECAR_FROM", 1)
-        monkeypatch.setattr(index_choice, "SIDECAR_UNTIL", 1)
     place = tmp_path / "world"
     shutil.copytree(prepared(backend), place)
     world = ServedWorld(place)

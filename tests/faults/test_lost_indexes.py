@@ -136,12 +136,10 @@ def test_a_file_in_the_place_of_the_folder(world: World, invoke: Invoke, engine:
     assert way.with_name(f"{way.name}.moved-aside").read_text("utf-8") == "somebody else's"
 
 
-@pytest.mark.parametrize("engine", ["sidecar", *ENGINES])
-def test_the_vectors(world: World, invoke: Invoke, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_vectors(world: World, invoke: Invoke, engine: str) -> None:
     """A search by meaning compares with the stored vectors, and says so; each engine of vectors is replaced."""
-    monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", 1)
-    monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", 1)
-    folders = fill(world, invoke, "sqlite" if engine == "sidecar" else engine)
+    folders = fill(world, invoke, engine)
     (vectors,) = [folder for folder in folders if folder.name.startswith("vectors")]
     before = invoke("vsearch", QUESTION)
     zeroed(vectors)
@@ -223,7 +221,7 @@ OWN_TABLES = [
     f"lexical_{grain}_{part}"
     for grain in ("line", "passage", "section", "document")
     for part in ("data", "idx", "docsize", "config")
-] + ["vector_entries"]
+]
 
 DAMAGES = {"zeros": bytes, "noise": lambda size: random.Random(size).randbytes(size)}
 BROKEN = [(table, damage) for table in OWN_TABLES for damage in DAMAGES]

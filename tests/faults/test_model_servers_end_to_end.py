@@ -94,9 +94,7 @@ def command(server: ScriptedServer, invoke: Invoke, monkeypatch: pytest.MonkeyPa
 
 def stored(world: World) -> list[Any]:
     """Every vector that is stored, of whatever model, by text."""
-    return world.vault.storage._db.rows(
-        "select space, text_hash, hex(vector) from space_vectors order by 1, 2"
-    )
+    return world.vault.storage._db.rows("select space, hash from texts order by 1, 2")
 
 
 def timed(command: Invoke, *args: object) -> tuple[Result, float]:

@@ -8,7 +8,6 @@ import random
 import subprocess
 from collections.abc import Iterator
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 
 import apsw
@@ -37,8 +36,6 @@ SENSELESS = {
     "origin": "update documents set origin = 'urer' where path = 'decisions/queue.md'",
     "tags": "update documents set tags = '[' where path = 'decisions/queue.md'",
     "relation": "update relations set kind = 'semantid' where (source, kind, target) = (select min(source), kind, target from relations)",
-    "vector": "update space_vectors set vector = zeroblob(length(vector)) where id % 3 = 0",
-    "short vector": "update space_vectors set vector = substr(vector, 1, 6) where id % 3 = 0",
 }
 
 # A row of each table that the commands of a home leave empty.
@@ -123,7 +120,9 @@ def test_pages_of_documents(home: Home) -> None:
 def test_every_search_fails_alike(home: Home) -> None:
     """Where neither words nor vectors can be searched, no search claims that there is nothing."""
     with closing(open_vault(str(home.vault), read_only=True)) as vault:
-        sql = "select rootpage from sqlite_schema where name glob 'lexical_*' or name in ('fragments', 'space_vectors')"
+        sql = (
+            "select rootpage from sqlite_schema where name glob 'lexical_*' or name in ('fragments', 'texts')"
+        )
         roots = [root for (root,) in vault.storage._db.rows(sql) if root]
     content, chance = bytearray(home.content), random.Random(4)
     for root in roots:
@@ -310,12 +309,6 @@ class TestTheCommand:
 
         home.assert_whole()
         assert home.advice() in (None, "embed")
-
-    def test_a_page_of_records_that_the_index_reads(self, home: Home) -> None:
-        """Damage of the stored vectors is not blamed on the index: no rebuild repairs it."""
-        for page, damage in islice(_pages_of(home, "space_vectors"), 2):
-            home.spoil(page, damage, random.Random())
-            assert home.advice() == REPAIR, page
 
     def test_an_empty_index_of_spaces(self, home: Home) -> None:
         """A search that could go without this index does not advise to make vectors, which are all there."""

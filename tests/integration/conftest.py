@@ -16,7 +16,7 @@ from embedding_shelf import Shelf
 from graph_vault import Remembering
 from hook_process import Answered, Hook, ask
 from interface_world import InterfaceWorld, interface_world
-from notes_vault import STORIES, VECTORS, NotesVault
+from notes_vault import STORIES, NotesVault
 from process_environ import process_environ
 from scripted_server import Models
 
@@ -137,14 +137,10 @@ def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shelf]:
     made.close()
 
 
-@pytest.fixture(params=["sqlite", "sidecar", "lancedb"])
-def kept(shelf: Shelf, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+@pytest.fixture(params=["sqlite", "lancedb"])
+def kept(shelf: Shelf, request: pytest.FixtureRequest) -> Shelf:
     """The same with every kind of vector index."""
-    if request.param == "sidecar":
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", VECTORS)
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", VECTORS // 2)
-        shelf.indexes.keep_up()
-    elif request.param == "lancedb":
+    if request.param == "lancedb":
         pytest.importorskip("lancedb")
         shelf.indexes.move("lancedb")
     return shelf

@@ -69,15 +69,14 @@ def refused(done: Result) -> str:
 
 
 class TestNames:
-    @pytest.mark.parametrize("name", ["sqlite", "tantivy", "lancedb", "sidecar"])
+    @pytest.mark.parametrize("name", ["sqlite", "tantivy", "lancedb"])
     def test_what_ships(self, name: str) -> None:
         """Each is found by its name, which it also bears."""
         assert backend_named(name).name == name
 
     def test_those_to_choose_from(self) -> None:
-        """The sidecar is not among them: the vault chooses it by itself."""
+        """All that ship are among them."""
         assert {"sqlite", "tantivy", "lancedb"} <= set(known_backends())
-        assert "sidecar" not in known_backends()
 
     def test_of_an_installed_package(self, acme: Path) -> None:
         """An entry point's name is as good as one that ships."""
@@ -135,7 +134,7 @@ class TestANewVault:
         assert "haruka.md" in invoke("search", "ticket machines").stdout
         assert invoke("verify").exit_code == 0
 
-    @pytest.mark.parametrize("name", ["oracle", "hollow", "sidecar"])
+    @pytest.mark.parametrize("name", ["oracle", "hollow"])
     def test_one_that_cannot_be(
         self, invoke: Invoke, notes: Path, acme: Path, vault: Path, home: Path, name: str
     ) -> None:
@@ -145,10 +144,6 @@ class TestANewVault:
         assert repr(name) in said
         assert not vault.exists()
         assert not (home / ".config").exists()
-
-    def test_the_sidecar_is_no_target(self, remembered: Invoke) -> None:
-        """The vault lets it serve by itself; a person cannot move there."""
-        assert "'sidecar' is the vault's own choice" in refused(remembered("migrate", "--to", "sidecar"))
 
 
 class TestAVaultInUse:

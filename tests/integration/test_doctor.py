@@ -112,9 +112,9 @@ def give_up(vault: Vault) -> None:
 def exchange(vault: Vault) -> None:
     """Store other vectors than the model gives."""
     EmbedPending(vault, HashingEmbedder())()
-    vault.storage._db.write(
-        "update space_vectors set vector = ?", (HashingEmbedder().embed_query("something else"),)
-    )
+    other = HashingEmbedder().embed_query("something else")
+    hashes = [hash for (hash,) in vault.storage._db.rows("select lower(hex(hash)) from texts")]
+    vault.embeddings.store(HashingEmbedder().fingerprint, dict.fromkeys(hashes, other))
 
 
 @pytest.mark.parametrize(

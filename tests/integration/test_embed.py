@@ -87,7 +87,7 @@ class Shelf(NotesVault):
         return {document.embed_state for document in self.vault.documents.latest()}
 
     def state(self) -> list[object]:
-        rows = self.vault.storage._db.rows("select text_hash, vector from vectors order by 1")
+        rows = [self.vault.embeddings.of_document(one.id) for one in self.vault.documents.latest()]
         return [rows, self.vault.vectors.count(), self.vault.embeddings.fingerprint(), self.states()]
 
 
@@ -247,7 +247,7 @@ def test_another_model_takes_over(shelf: Shelf, force: bool) -> None:
     assert report.replaced == HashingEmbedder.fingerprint
     assert shelf.vault.embeddings.fingerprint() == "other-64"
     assert shelf.vault.vectors.count() == len(shelf.texts())
-    assert shelf.vault.storage._db.value("select count(*) from space_vectors") == len(set(shelf.texts()))
+    assert shelf.vault.storage._db.value("select count(*) from texts") == len(set(shelf.texts()))
     assert shelf.states() == {EmbedState.SYNCED}
 
 

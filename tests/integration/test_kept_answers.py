@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import threading
 from array import array
 from collections.abc import Iterator
@@ -10,16 +9,14 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import given
 from hypothesis import strategies as st
 
-from clawmem.adapters.sqlite import vector_index, vector_scan
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.matches import Matches, _best, _best_in_bulk
-from clawmem.adapters.sqlite.quantized_vectors import rounded
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.contracts.samples import any_of, cosine, entry, filler, save, unit_vector
-from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Scope, VectorEntry
+from clawmem.contracts.samples import any_of, entry, filler, save
+from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 
 QUESTION = any_of("anvil", "quince")
@@ -43,11 +40,6 @@ def reader(path: Path) -> Iterator[Vault]:
 
 def found(vault: Vault) -> list[int]:
     return [hit.key.document_id for hit in vault.lexical.search(QUESTION, Grain.PASSAGE, 10)]
-
-
-def chunk(vectors: list[bytes], first: int) -> tuple[bytes, bytes]:
-    """As the index reads them."""
-    return array("q", range(first, first + len(vectors))).tobytes(), b"".join(vectors)
 
 
 MATCHES = st.lists(
@@ -138,59 +130,3 @@ class TestWords:
         for thread in threads:
             thread.join()
         assert answers == [[1, 2]] * 8
-
-
-class TestVectors:
-    """All vectors, rounded, in a process that is asked often."""
-
-    def test_as_without_them(self, path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The same hits with the same scores, with a scope and without."""
-        rng = random.Random(7)
-        vectors = [unit_vector(*(rng.gauss(0, 1) for _ in range(16))) for _ in range(60)]
-        with closing(open_vault(str(path))) as vault:
-            ids = [save(vault, f"v{n}.md", collection="notes" if n % 3 else "journal") for n in range(60)]
-            vault.vectors.put(VectorEntry(FragmentKey(n, 0), v) for n, v in zip(ids, vectors, strict=True))
-            for scope in (EVERYTHING, Scope(frozenset({"journal"})), Scope(frozenset({"nowhere"}))):
-                monkeypatch.setattr(vector_index, "ASKED_OFTEN", 10**9)
-                exact = [vault.vectors.search(vector, 10, scope) for vector in vectors]
-                monkeypatch.setattr(vector_index, "ASKED_OFTEN", 0)
-                assert [vault.vectors.search(vector, 10, scope) for vector in vectors] == exact
-
-    def test_the_scan_keeps_the_nearest_of_all_batches(
-        self, path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """The first hits are those of a search for all, wherever they are in the file and however close they lie."""
-        rng = random.Random(8)
-        vectors = [unit_vector(*(1 + rng.gauss(0, 0.01) for _ in range(16))) for _ in range(60)]
-        monkeypatch.setattr(vector_scan, "_ROWS_AT_ONCE", 7)
-        monkeypatch.setattr(vector_index, "ASKED_OFTEN", 10**9)
-        with closing(open_vault(str(path))) as vault:
-            ids = [save(vault, f"v{n}.md") for n in range(60)]
-            vault.vectors.put(VectorEntry(FragmentKey(n, 0), v) for n, v in zip(ids, vectors, strict=True))
-            for vector in vectors[:20]:
-                every = vault.vectors.search(vector, len(vectors))
-                assert [vault.vectors.search(vector, limit) for limit in (1, 10, 59)] == [
-                    every[:limit] for limit in (1, 10, 59)
-                ]
-
-    @given(data=st.data())
-    def test_none_of_the_nearest_is_left_out(self, data: st.DataObject) -> None:
-        """However close the vectors lie, and however often one comes; one that comes again beside it is kept once."""
-        number = st.floats(-1, 1, width=16)
-        several = data.draw(st.lists(st.lists(number, min_size=4, max_size=4), min_size=1, max_size=40))
-        made = [unit_vector(*numbers) for numbers in several if any(abs(n) > 1e-3 for n in numbers)]
-        vectors = [vector for vector in made for _ in range(data.draw(st.integers(1, 3)))]
-        assume(vectors)
-        parts = {first: vectors[first : first + 20] for first in range(0, len(vectors), 20)}
-        chunks = [chunk(part, first) for first, part in parts.items()]
-        quick = rounded(chunks, len(vectors))
-        assert quick
-        assert len(quick.codes) == sum(len(set(part)) for part in parts.values())
-        assert not rounded(chunks, len(vectors) - 1)
-        assert not rounded(chunks, len(vectors) + 1)
-        question, limit = vectors[0], data.draw(st.integers(1, 10))
-        looked_at = set(quick.candidates(question, limit))
-        scores = {key: cosine(question, vector) for key, vector in enumerate(vectors)}
-        least = sorted(scores.values(), reverse=True)[:limit][-1]
-        assert {key for key, score in scores.items() if score > least + 1e-6} <= looked_at
-        assert len(looked_at) >= min(limit, len(vectors))

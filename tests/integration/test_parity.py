@@ -38,7 +38,7 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.backend import IndexPlace
 from clawmem.ports.records import Grain, Hit, Vector, VectorEntry
 from clawmem.ports.vault import Vault
-from clawmem.ports.vector_index import VectorIndex
+from clawmem.ports.vector_index import VectorIndex, VectorSearch
 
 NOTES = Path(__file__).parents[2] / "examples" / "notes"
 BACKENDS = ("sqlite", "tantivy", "lancedb")
@@ -235,35 +235,20 @@ def keyword_agreements(judged: Judged, backend: str, grain: Grain) -> Iterator[f
             yield agreement(other.search(asked, grain, TOP), truth, KEYWORD_TIE)
 
 
-Make = Callable[[Judged, Path], AbstractContextManager[VectorIndex]]
+Make = Callable[[Judged, Path], AbstractContextManager[VectorSearch]]
 
 
-def by_sqlite(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+def by_sqlite(judged: Judged, place: Path) -> AbstractContextManager[VectorSearch]:
     return nullcontext(judged.vaults["sqlite"].vectors)
 
 
-def by_sidecar(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
-    from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
-
-    return closing(filled(SidecarVectorIndex(str(place / "vectors")), judged))
-
-
-def by_lancedb(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+def by_lancedb(judged: Judged, place: Path) -> AbstractContextManager[VectorSearch]:
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
     return closing(filled(LanceVectorIndex(IndexPlace(str(place), "vectors"), exact_below=1_000_000), judged))
 
 
-def by_codes(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
-    """Bit codes decide which tenth of the vectors is compared, and never fewer than a hundred."""
-    from clawmem.adapters.sidecar.vector_index import SidecarVectorIndex
-
-    oversample = max(100, len(judged.vectors) // 10) // TOP
-    index = SidecarVectorIndex(str(place / "vectors"), exact_rows=0, oversample=oversample)
-    return closing(filled(index, judged))
-
-
-def by_partitions(judged: Judged, place: Path) -> AbstractContextManager[VectorIndex]:
+def by_partitions(judged: Judged, place: Path) -> AbstractContextManager[VectorSearch]:
     """Of partitions of some sixty vectors the nearest half, three at least."""
     from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 
@@ -281,8 +266,7 @@ class TestVectors:
     @pytest.mark.parametrize(
         ("make", "method"),
         [
-            (by_sqlite, "exact scan"),
-            (by_sidecar, "sidecar, exact"),
+            (by_sqlite, "sqlite-vec"),
             (by_lancedb, "lancedb exact scan"),
         ],
     )
@@ -292,23 +276,14 @@ class TestVectors:
             assert index.method == method
             assert vector_agreement(judged, index) >= EXACT
 
-    @pytest.mark.parametrize(
-        ("make", "method"), [(by_codes, "sidecar, bit codes"), (by_partitions, "lancedb ivf")]
-    )
-    def test_approximate(
-        self, judged: Judged, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Make, method: str
-    ) -> None:
+    def test_approximate(self, judged: Judged, tmp_path: Path) -> None:
         """Where most vectors are passed over nearly all of the best ten are found all the same."""
-        # Both are bounds below which every vector of such a small collection would be compared.
-        monkeypatch.setattr("clawmem.adapters.sidecar.draft.CODED_ROWS", 1)
-        monkeypatch.setattr("clawmem.adapters.sidecar.vector_index.CANDIDATES", 1)
-
-        with make(judged, tmp_path) as index:
-            assert index.method == method
+        with by_partitions(judged, tmp_path) as index:
+            assert index.method == "lancedb ivf"
             assert vector_agreement(judged, index) >= APPROXIMATE
 
 
-def vector_agreement(judged: Judged, index: VectorIndex) -> float:
+def vector_agreement(judged: Judged, index: VectorSearch) -> float:
     """How far an index agrees with comparing every vector of the records, on average."""
     assert index.count() == len(judged.vectors)
     asked: list[Vector] = [judged.embedder.embed_query(text) for text in judged.questions]

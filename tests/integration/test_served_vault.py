@@ -11,7 +11,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 import pytest
-from notes_vault import ASKED, STORIES, VECTORS, ServedNotesVault
+from notes_vault import ASKED, STORIES, ServedNotesVault
 
 from clawmem.adapters.system.clock import SystemClock
 from clawmem.app.services.indexing.publish import withdraw
@@ -182,66 +182,6 @@ class TestWriting:
 
 def _killed(*args: object) -> None:
     raise KeyboardInterrupt
-
-
-class TestChoiceOfVectors:
-    @pytest.fixture(autouse=True)
-    def small_bounds(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_FROM", VECTORS)
-        monkeypatch.setattr("clawmem.domain.maintenance.index_choice.SIDECAR_UNTIL", VECTORS // 2)
-
-    def test_sidecar_from_the_bound_on(self, shelf: Shelf) -> None:
-        """At the bound the vectors move out of the vault's own table, which is dropped, and answers stay."""
-        *most, last = STORIES.items()
-        shelf.add(dict(most))
-        shelf.embed()
-        shelf.indexes.keep_up()
-        below = shelf.vault.storage.info().vector_method
-
-        shelf.add(dict([last]))
-        shelf.embed()
-        before = shelf.firsts("vsearch")
-        shelf.indexes.keep_up()
-
-        assert below == "exact scan"
-        assert shelf.vault.storage.info().vector_method == "sidecar, exact"
-        assert shelf.indexes.backend == "sqlite"
-        assert (shelf.vault.vectors.count(), shelf.records.vectors.count()) == (VECTORS, 0)
-        assert shelf.firsts("vsearch") == before == ASKED
-        assert shelf.verify() == []
-
-    def test_left_below_the_lower_bound(self, shelf: Shelf) -> None:
-        """Between the bounds nothing changes; below the lower one the vault's own table is filled again."""
-        shelf.add(STORIES)
-        shelf.embed()
-        shelf.indexes.keep_up()
-        for path in ("ferry.md", "orchard.md", "lantern.md"):
-            shelf.withdraw(path)
-        shelf.indexes.keep_up()
-        between = shelf.vault.storage.info().vector_method, shelf.vault.vectors.count()
-
-        shelf.withdraw("saddle.md")
-        shelf.indexes.keep_up()
-
-        assert between == ("sidecar, exact", VECTORS // 2)
-        assert shelf.vault.storage.info().vector_method == "exact scan"
-        assert shelf.records.vectors.count() == shelf.vault.vectors.count() == 4
-        assert (shelf.folders(), list(shelf.vault.outbox.indexes()), shelf.kept()) == ([], [], 0)
-        assert shelf.first("descale the kettle with vinegar", "vsearch") == "kettle.md"
-        assert shelf.verify() == []
-
-    def test_beside_another_backend(self, outside: Shelf) -> None:
-        """Where words are kept by tantivy, vectors still choose for themselves, and the backend stays."""
-        outside.indexes.keep_up()
-
-        info = outside.vault.storage.info()
-        assert (info.backend, info.lexical_method, info.vector_method) == (
-            "tantivy",
-            "tantivy",
-            "sidecar, exact",
-        )
-        assert outside.firsts("query") == ASKED
-        assert outside.verify() == []
 
 
 class TestReadOnly:

@@ -415,22 +415,21 @@ create table spaces (
     id          integer primary key autoincrement,
     fingerprint text not null,
     state       text not null,                      -- serving, building, retired
-    reached     integer not null default 0          -- building: the fragment up to which vectors were made in order
+    reached     integer not null default 0,         -- building: the fragment up to which vectors were made in order
+    dimensions  integer not null default 0          -- 0: no vector yet, and no table vectors_ID
 );
 create unique index spaces_living on spaces (state) where state <> 'retired';
 
--- The ids are never reused: the entries of the vector index name them.
-create table space_vectors (
-    id        integer primary key autoincrement,
-    space     integer not null references spaces (id),
-    text_hash blob not null,
-    vector    blob not null,                        -- little-endian int16, unit length times 32767
-    unique (space, text_hash)
+-- The texts whose vectors a space has. The vector is the row with the same id in the table vectors_ID of the space: a vec0
+-- table, which is created with the first vector, because the number of dimensions is part of its definition.
+create table texts (
+    id    integer primary key,
+    space integer not null references spaces (id),
+    hash  blob not null,                            -- the text_hash of fragments
+    unique (space, hash)
 );
-create view vectors as select text_hash, vector from space_vectors
- where space = (select id from spaces where state = 'serving');
-create view beside_vectors as select text_hash, vector from space_vectors
- where space = (select id from spaces where state = 'building');
+create view embedded_texts as select hash from texts where space = (select id from spaces where state = 'serving');
+create view building_texts as select hash from texts where space = (select id from spaces where state = 'building');
 
 -- Texts that the model of the serving space, and of the space being built, could not embed.
 create table embed_failures (
@@ -438,7 +437,7 @@ create table embed_failures (
     attempts  integer not null,
     error     text not null
 ) without rowid;
-create table beside_failures (
+create table building_failures (
     text_hash blob primary key,
     attempts  integer not null,
     error     text not null
@@ -482,20 +481,15 @@ create trigger outbox_changed after update of source_hash, inactive on documents
 when exists (select 1 from indexes) begin
     insert into outbox (document_id, is_text) values (new.id, 1);
 end;
-create trigger outbox_embedded after insert on space_vectors
+create trigger outbox_embedded after insert on texts
 when exists (select 1 from indexes) and new.space = (select id from spaces where state = 'serving') begin
     insert into outbox (document_id, is_text)
-    select distinct key >> 20, 0 from fragments where text_hash = new.text_hash;
+    select distinct key >> 20, 0 from fragments where text_hash = new.hash;
 end;
-create trigger outbox_embedded_again after update on space_vectors
-when exists (select 1 from indexes) and new.space = (select id from spaces where state = 'serving') begin
-    insert into outbox (document_id, is_text)
-    select distinct key >> 20, 0 from fragments where text_hash = new.text_hash;
-end;
-create trigger outbox_unembedded after delete on space_vectors
+create trigger outbox_unembedded after delete on texts
 when exists (select 1 from indexes) and old.space = (select id from spaces where state = 'serving') begin
     insert into outbox (document_id, is_text)
-    select distinct key >> 20, 0 from fragments where text_hash = old.text_hash;
+    select distinct key >> 20, 0 from fragments where text_hash = old.hash;
 end;
 
 -- Derived: the lexical index, one table per granularity so that each has its own statistics. The tables store no text
@@ -512,13 +506,6 @@ create virtual table lexical_section using fts5 (
 );
 create virtual table lexical_document using fts5 (
     text, title, content='', contentless_delete=1, detail=full, tokenize='porter unicode61 remove_diacritics 2'
-);
-
--- Derived: the entries of the vector index. An entry names the record of its vector, so that each vector is stored once.
-create table vector_entries (
-    key    integer primary key,                     -- of the fragment
-    record integer,                                 -- id in space_vectors
-    vector blob                                     -- only where no record has it
 );
 
 -- Derived: the words of the names of entities.

@@ -12,7 +12,6 @@ from clawmem.app.services.indexes.generations import Generations, Progress
 from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
 from clawmem.app.services.indexes.stopgap import Stopgap
-from clawmem.domain.maintenance.index_choice import wants_sidecar
 from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
 from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.records import LexicalEntry, Role
@@ -20,7 +19,6 @@ from clawmem.ports.status import VaultInfo
 from clawmem.ports.vault import Vault
 from clawmem.ports.vector_index import VectorIndex
 
-SIDECAR = "sidecar"
 OWN_BACKEND = "sqlite"
 PATIENCE_S = 60.0  # wait for writers of other processes, for operations that the user requested explicitly
 LAG = 2_000  # changes that may remain unreplicated until the end of a command; they are searched in the vault
@@ -55,9 +53,9 @@ class ExternalIndexes:
 
     @property
     def backend(self) -> str:
-        """Name of the backend of the indexes; the vector sidecar, which the vault selects automatically, is ignored."""
+        """Name of the backend of the indexes."""
         records = (index.record() for index in (self.words, self.meaning))
-        return next((r.engine for r in records if r and r.engine != SIDECAR), OWN_BACKEND)
+        return next((r.engine for r in records if r), OWN_BACKEND)
 
     def size_bytes(self) -> int:
         """Return the disk space of the index files next to the vault."""
@@ -67,14 +65,12 @@ class ExternalIndexes:
         """
         Bring every index up to date with the records; rebuild damaged or missing ones.
 
-        Also moves the vectors between the vault's own table and the sidecar if their number requires it, and deletes
-        retired indexes.
+        Also deletes retired indexes.
         """
         self.lagging.clear()
         self.healed.clear()
         for index in (self.words, self.meaning):
             self._attempt(index.role, lambda index=index: self._heal(index, progress))  # type: ignore[misc]
-        self._attempt(Role.VECTORS, lambda: self._choose_vectors(progress))
         self._attempt(Role.VECTORS, self.generations.tidy)
 
     def move(self, backend: str, progress: Progress = lambda done, total: None) -> None:
@@ -88,12 +84,10 @@ class ExternalIndexes:
         for index in (self.words, self.meaning):
             engine = self._engines.engine_for(index.role, backend)
             record = index.record()
-            kept_by = None if record is None or record.engine == SIDECAR else record.engine
-            if kept_by == engine:
+            if (record.engine if record else None) == engine:
                 continue
             index.release()
             self.generations.replace(index.role, engine, progress, patience_s=PATIENCE_S)
-        self._attempt(Role.VECTORS, lambda: self._choose_vectors(progress))
 
     def rebuild(
         self, role: Role, progress: Progress = lambda done, total: None, *, patience_s: float = PATIENCE_S
@@ -140,15 +134,6 @@ class ExternalIndexes:
             action()
         except (*NOT_THERE, IndexBusy, LeaseLost) as error:
             self.lagging[role] = str(error)
-
-    def _choose_vectors(self, progress: Progress) -> None:
-        record = self.meaning.record()
-        if record and record.engine != SIDECAR:
-            return
-        wanted = wants_sidecar(self.vault.vectors.count(), record is not None)
-        if wanted != (record is not None):
-            self.meaning.release()
-            self.generations.replace(Role.VECTORS, SIDECAR if wanted else None, progress)
 
 
 class RoutedTransactions:

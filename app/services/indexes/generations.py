@@ -61,9 +61,12 @@ class Generations:
     def rebuild_own(self, role: Role, progress: Progress = lambda done, total: None) -> None:
         """Rebuild the vault's own index in one transaction; readers see the old one until it commits."""
         with self._records.transactions.writing():
-            self._empty_own(role)
+            if role is Role.VECTORS:
+                self._records.embeddings.rebuild()
+                return
+            self._records.lexical.clear()
             for documents in self._batches(0, progress):
-                self._put_own(role, [document.id for document in documents])
+                self._put_words([document.id for document in documents])
 
     def tidy(self) -> None:
         """
@@ -134,8 +137,8 @@ class Generations:
             self._indexer.fence(lease)
             self._indexer.refuse_outdated(record)
             self._records.outbox.serve(record, record.role)
-            self._empty_own(record.role)
             if record.role is Role.LEXICAL:
+                self._records.lexical.clear()
                 newer = self._records.outbox.after(marker, record.role).document_ids
                 self._records.lexical.put(self._indexer.entries(newer))
 
@@ -145,31 +148,25 @@ class Generations:
         if record.built_to and (marker is None or not self._records.outbox.knows(marker)):
             raise IndexDamaged(index.method, "it is not what was built so far")
 
-    def _empty_own(self, role: Role) -> None:
-        (self._records.lexical if role is Role.LEXICAL else self._records.vectors).clear()
-
     def _fill_own(self, record: IndexRecord, lease: Lease, progress: Progress) -> None:
         """Fill the vault's own index in several transactions; since its registration it also receives every change."""
-        for documents in self._batches(record.built_to, progress):
+        # The vectors are in the vault, whatever serves them.
+        batches = self._batches(record.built_to, progress) if record.role is Role.LEXICAL else ()
+        for documents in batches:
             ids = [document.id for document in documents]
             with self._records.transactions.writing():
                 lease = self._indexer.renewed(lease)
-                self._put_own(record.role, ids)
+                self._put_words(ids)
                 self._records.outbox.built(record, ids[-1])
         with self._records.transactions.writing():
             self._indexer.fence(lease)
             self._records.outbox.serve(None, record.role)
             self._records.outbox.unregister(record)
 
-    def _put_own(self, role: Role, ids: list[int]) -> None:
-        if role is Role.LEXICAL:
-            for number in ids:
-                self._records.lexical.remove(number)
-            self._records.lexical.put(self._indexer.entries(ids))
-        else:
-            for number in ids:
-                self._records.vectors.remove(number)
-            self._records.vectors.put(self._indexer.vectors(ids))
+    def _put_words(self, ids: list[int]) -> None:
+        for number in ids:
+            self._records.lexical.remove(number)
+        self._records.lexical.put(self._indexer.entries(ids))
 
     def _before(self, document_id: int) -> int:
         """Return the number of documents that an earlier build has already processed."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from threading import Lock
 from time import monotonic
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 from clawmem.app.services.indexes.engines import OWN, Engines
 from clawmem.app.services.indexes.stopgap import Stopgap
@@ -29,13 +29,13 @@ from clawmem.ports.records import (
     Scope,
     Term,
     Vector,
-    VectorEntry,
 )
 from clawmem.ports.vault import Vault
 from clawmem.ports.vault_errors import IndexBypassed
-from clawmem.ports.vector_index import VectorIndex
+from clawmem.ports.vector_index import VectorIndex, VectorSearch
 
 Index = TypeVar("Index", bound=DerivedIndex)
+Search = TypeVar("Search", bound="LexicalIndex | VectorSearch")
 Ask = Callable[[int], Sequence[Hit]]  # returns the best n hits
 
 NOT_THERE = (IndexUnavailable, IndexDamaged, BackendUnavailable)
@@ -139,10 +139,10 @@ class ExternalIndex(Generic[Index]):
         return (record for record in self._outbox.indexes() if record.role is self.role)
 
 
-class IndexRouter(Generic[Index]):
-    """Common part of the index routers of both roles: delegates all but searching to the serving index."""
+class IndexRouter(Generic[Search]):
+    """Common part of the index routers of both roles."""
 
-    def __init__(self, own: Index, outside: ExternalIndex[Index]) -> None:
+    def __init__(self, own: Search, outside: ExternalIndex[Any]) -> None:
         self._own = own
         self._outside = outside
 
@@ -159,24 +159,6 @@ class IndexRouter(Generic[Index]):
         """Whether the vault's own index serves; an external index may be in a remote store."""
         return self._outside.record() is None
 
-    def marker(self) -> Marker | None:
-        """Return the marker of the serving index."""
-        return self._serving().marker()
-
-    def committing(self, marker: Marker | None = None) -> AbstractContextManager[None]:
-        """Open a commit of the vault's own index, which receives all writes."""
-        return self._own.committing(marker)
-
-    def clear(self) -> None:
-        """Empty the vault's own index and the serving index, which is then rebuilt by the next maintenance."""
-        with suppress(*NOT_THERE):
-            self._serving().clear()
-        self._own.clear()
-
-    def optimize(self) -> None:
-        """Optimize the serving index."""
-        self._serving().optimize()
-
     def faults(self) -> list[str]:
         """Return the faults of the vault's own index and of the serving index."""
         try:
@@ -192,7 +174,7 @@ class IndexRouter(Generic[Index]):
         """Close the external index."""
         self._outside.close()
 
-    def _serving(self) -> Index:
+    def _serving(self) -> Search:
         return self._outside.index() or self._own
 
     def _settled(self, ask: Callable[[IndexRecord | None], list[Hit]]) -> list[Hit]:
@@ -223,10 +205,30 @@ class ServedLexical(IndexRouter[LexicalIndex]):
     them to the external index.
     """
 
+    _outside: ExternalIndex[LexicalIndex]
+
     def __init__(self, records: Vault, outside: ExternalIndex[LexicalIndex], stopgap: Stopgap) -> None:
         super().__init__(records.tail, outside)
         self._tail = records.tail
         self._stopgap = stopgap
+
+    def marker(self) -> Marker | None:
+        """Return the marker of the serving index."""
+        return self._serving().marker()
+
+    def committing(self, marker: Marker | None = None) -> AbstractContextManager[None]:
+        """Open a commit of the vault's own index, which receives all writes."""
+        return self._own.committing(marker)
+
+    def clear(self) -> None:
+        """Empty the vault's own index and the serving index, which is then rebuilt by the next maintenance."""
+        with suppress(*NOT_THERE):
+            self._serving().clear()
+        self._own.clear()
+
+    def optimize(self) -> None:
+        """Optimize the serving index."""
+        self._serving().optimize()
 
     def put(self, entries: Sequence[LexicalEntry]) -> None:
         """Add to the vault's own index."""
@@ -292,25 +294,16 @@ class ServedLexical(IndexRouter[LexicalIndex]):
         return rarity(telling.count(grain), telling.holding(term, grain))
 
 
-class ServedVectors(IndexRouter[VectorIndex]):
-    """``VectorIndex`` that searches the serving index, and the canonical vectors for newer changes."""
+class ServedVectors(IndexRouter[VectorSearch]):
+    """``VectorSearch`` of the serving external index, and of the vault's vectors for newer changes or without one."""
+
+    _outside: ExternalIndex[VectorIndex]
 
     def __init__(self, records: Vault, outside: ExternalIndex[VectorIndex]) -> None:
-        super().__init__(records.vectors, outside)
-        self._embeddings = records.embeddings
-
-    def put(self, entries: Iterable[VectorEntry]) -> None:
-        """Add to the vault's own index if it receives all changes; otherwise the indexer reads from the records."""
-        if self._outside.own_is_complete():
-            self._own.put(entries)
-
-    def remove(self, document_id: int) -> None:
-        """Remove from the vault's own index if it receives all changes."""
-        if self._outside.own_is_complete():
-            self._own.remove(document_id)
+        super().__init__(records.embeddings, outside)
 
     def search(self, vector: Vector, limit: int, scope: Scope = EVERYTHING) -> list[Hit]:
-        """Search as the port describes; raise `IndexBypassed` with an exact scan of the records as ``partial``."""
+        """Search as the port describes; raise `IndexBypassed` with the answer of the vault's vectors as ``partial``."""
         return self._settled(lambda record: self._found(record, vector, limit, scope))
 
     def count(self) -> int:
@@ -326,9 +319,15 @@ class ServedVectors(IndexRouter[VectorIndex]):
                 unseen = self._outside.unseen(index)
                 older = _without(unseen, limit, lambda n: index.search(vector, n, scope))
         except NOT_THERE as error:
-            raise _bypassed(error, self._embeddings.nearest(vector, limit, scope)) from error
-        newer = self._embeddings.nearest(vector, limit, scope, documents=unseen) if unseen else []
+            raise _bypassed(error, self._own.search(vector, limit, scope)) from error
+        newer = self._own.search(vector, limit, _within(scope, unseen)) if unseen else []
         return _best(older, newer, limit)
+
+
+def _within(scope: Scope, document_ids: Collection[int]) -> Scope:
+    """Return the part of *scope* that consists of these documents."""
+    documents = frozenset(document_ids)
+    return scope._replace(documents=documents if scope.documents is None else documents & scope.documents)
 
 
 def _best(older: Sequence[Hit], newer: Sequence[Hit], limit: int) -> list[Hit]:

@@ -6,9 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from clawmem.app.services.documents.listing import pages
 from clawmem.domain.documents.tables import with_columns
-from clawmem.domain.maintenance.index_choice import keeps_vectors
+from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
 from clawmem.ports.embedder import Embedder, for_background
@@ -151,7 +150,7 @@ class EmbedPending:
                     report.paused = self._pending(fillings) > 0
                     if report.paused:
                         return report
-            if not fillings[-1].beside or self._has_ended(fillings[-1], report):
+            if not fillings[-1].building or self._has_ended(fillings[-1], report):
                 break
         self._discard()
         self._sketch(report, progress)
@@ -196,7 +195,7 @@ class EmbedPending:
         with self._vault.transactions.writing():
             report.cleaned = self._vault.embeddings.clean()
             self._choose_space(asked, force)
-        return [*self._serving(asked), *self._beside()] or [SpaceFiller(self._vault, self._embedder)]
+        return [*self._serving(asked), *self._unfinished()] or [SpaceFiller(self._vault, self._embedder)]
 
     def _unforced(self) -> Embedder:
         """Return the model of a run without force."""
@@ -235,9 +234,9 @@ class EmbedPending:
     def _no_other(self, fingerprint: str) -> Embedder:
         raise ModelMismatch(fingerprint, self._chosen.fingerprint)
 
-    def _beside(self) -> list[SpaceFiller]:
+    def _unfinished(self) -> list[SpaceFiller]:
         building = self._vault.embeddings.building()
-        return [SpaceFiller(self._vault, self._embedder, beside=True)] if building else []
+        return [SpaceFiller(self._vault, self._embedder, building=True)] if building else []
 
     def _sketch(self, report: EmbedReport, progress: Progress) -> None:
         """Sketch lines after all vectors are complete, as search works without sketches."""
@@ -254,14 +253,14 @@ class EmbedPending:
     # -- taking over --------------------------------------------------------------------------------
 
     def _pending(self, fillings: Sequence[SpaceFiller]) -> int:
-        return sum(self._vault.embeddings.counts(beside=filling.beside).pending for filling in fillings)
+        return sum(self._vault.embeddings.counts(building=filling.building).pending for filling in fillings)
 
     def _has_ended(self, filling: SpaceFiller, report: EmbedReport) -> bool:
         """Let the new vectors take over if they can; return False if there is more to embed first."""
         if filling.stopped:
             self._look_who_stopped_it(report)
             return True
-        serving, counts = self._vault.embeddings.fingerprint(), self._vault.embeddings.counts(beside=True)
+        serving, counts = self._vault.embeddings.fingerprint(), self._vault.embeddings.counts(building=True)
         if _reads_too_little(counts):
             report.waiting_for = serving
             report.error = f"{counts.failed} of {counts.stored + counts.failed} texts cannot be embedded"
@@ -269,7 +268,6 @@ class EmbedPending:
         with self._vault.transactions.writing():
             if not self._vault.embeddings.take_over():
                 return self._vault.embeddings.building() is None
-            self._refill_index()
         report.replaced = serving
         return True
 
@@ -278,13 +276,6 @@ class EmbedPending:
         embeddings = self._vault.embeddings
         if embeddings.building() is None and embeddings.fingerprint() == self._embedder.fingerprint:
             report.stopped, report.error = False, None
-
-    def _refill_index(self) -> None:
-        """Refill the vector index; an external index becomes outdated and is rebuilt when indexes catch up."""
-        self._vault.vectors.clear()
-        of_document = self._vault.embeddings.of_document
-        for page in pages(self._vault.documents):
-            self._vault.vectors.put(entry for document in page for entry in of_document(document.id))
 
     def _discard(self) -> None:
         while self._vault.embeddings.discard(DISCARDED_AT_ONCE):
@@ -312,10 +303,10 @@ class SpaceFiller:
     ``stopped`` means that the model failed, not a single text; ``error`` is the last error.
     """
 
-    def __init__(self, vault: Vault, embedder: Embedder, *, beside: bool = False) -> None:
+    def __init__(self, vault: Vault, embedder: Embedder, *, building: bool = False) -> None:
         self._vault = vault
         self._embedder = embedder
-        self.beside = beside
+        self.building = building
         self.embedded = 0
         self.failed = 0
         self.stopped = False
@@ -323,7 +314,7 @@ class SpaceFiller:
 
     def advance(self, limit: int) -> bool:
         """Embed the next *limit* texts; return whether there were any."""
-        batch = [] if self.stopped else self._vault.embeddings.pending(limit, beside=self.beside)
+        batch = [] if self.stopped else self._vault.embeddings.pending(limit, building=self.building)
         if batch:
             self._embed(batch)
         return bool(batch)
@@ -356,8 +347,7 @@ class SpaceFiller:
         embeddings = self._vault.embeddings
         try:
             with self._vault.transactions.writing():
-                entries = embeddings.store(self._embedder.fingerprint, vectors, beside=self.beside)
-                self._vault.vectors.put(entries)
+                embeddings.store(self._embedder.fingerprint, vectors, building=self.building)
         except (ModelMismatch, ModelError) as error:  # another model took over, here or at the server
             self._stop(error)
         else:
@@ -365,7 +355,7 @@ class SpaceFiller:
 
     def _fail(self, text_hashes: Sequence[str], error: str) -> None:
         with self._vault.transactions.writing():
-            self._vault.embeddings.fail(text_hashes, error, beside=self.beside)
+            self._vault.embeddings.fail(text_hashes, error, building=self.building)
         self.failed += len(text_hashes)
         self.error = error
 

@@ -108,7 +108,7 @@ def save_document(
     declared: Declarations | None = NO_DECLARATIONS,
 ) -> SavedDocument:
     """
-    Save a document with its vectors, but without its words. To be called inside `Vault.writing`, before `index_words`.
+    Save a document, but not its words. To be called inside `Vault.writing`, before `index_words`.
 
     FTS5 writes the words of a transaction at once, if no record is saved between them.
 
@@ -122,9 +122,6 @@ def save_document(
         claims = declared.claims if is_verified(document.origin) else NO_CLAIMS
         vault.successions.claim(document_id, claims)
         vault.properties.put(document_id, declared.properties)
-    vault.vectors.remove(document_id)
-    # Texts that are unchanged, or occur in other documents, have vectors already.
-    vault.vectors.put(vault.embeddings.of_document(document_id))
     reapply_facts(vault, document_id)
     return SavedDocument(document_id, list(lexical_entries(document._replace(id=document_id), fragments)))
 
@@ -146,7 +143,6 @@ def withdraw(vault: Vault, document_ids: Sequence[int], reason: InactiveReason) 
     count = vault.documents.deactivate(document_ids, reason)
     for document_id in document_ids:
         vault.lexical.remove(document_id)
-        vault.vectors.remove(document_id)
     if reason in _TAKEN_BACK:
         for document_id in document_ids:
             reopen_ended_facts(vault, document_id)

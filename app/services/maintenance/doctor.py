@@ -29,6 +29,7 @@ from clawmem.app.services.maintenance.model_checks import ModelChecks, Models, l
 from clawmem.domain.documents.entries import GRAIN_OF
 from clawmem.domain.documents.fragments import fragment
 from clawmem.domain.documents.links import MAX_LINKS, written_link
+from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError, SourceUnreadable
 from clawmem.ports.files import FileSource
@@ -178,6 +179,8 @@ class Doctor:
             f"{counts.stored} texts have a vector, {counts.pending} are pending, {counts.failed} failed, "
             f"{counts.orphaned} vectors are unused; searched by {self._vault.vectors.method}"
         )
+        if wants_lancedb(counts.stored, self._vault.storage.info().backend):
+            detail += f". {LANCEDB_ADVICE}"
         if counts.failed:
             detail += self._given_up()
             return CheckResult(

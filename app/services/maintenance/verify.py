@@ -29,6 +29,7 @@ from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.ports.clock import Clock
+from clawmem.ports.embedder import is_in_process
 from clawmem.ports.errors import SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import (
@@ -227,16 +228,19 @@ class Verify:
 
     def _differing(self, documents: Sequence[Document], withdrawn: Mapping[int, Document]) -> Iterator[str]:
         lexical = {grain: self._lexical(grain, withdrawn.values()) for grain in GRAIN_OF.values()}
-        vectors = self._vectors(documents)
+        # The vectors of the vault are the records: `Vault.vectors.faults` compares them with their texts.
+        vectors = None if is_in_process(self._vault.vectors) else self._vectors(documents)
         for document in documents:
             parts = self._vault.documents.fragments(document.id)
             for grain, index in lexical.items():
                 yield from index.compare(document, {p.seq for p in parts if GRAIN_OF.get(p.kind) is grain})
-            keys = [entry.key for entry in self._vault.embeddings.of_document(document.id)]
-            yield from vectors.compare(document, {key.seq for key in keys})
+            if vectors:
+                keys = [entry.key for entry in self._vault.embeddings.of_document(document.id)]
+                yield from vectors.compare(document, {key.seq for key in keys})
         for grain, index in lexical.items():
             yield from index.conclude(withdrawn, self._without_entry(grain))
-        yield from vectors.conclude(withdrawn, self._without_vector)
+        if vectors:
+            yield from vectors.conclude(withdrawn, self._without_vector)
 
     def _lexical(self, grain: Grain, withdrawn: Iterable[Document]) -> _Index:
         """Return the index of *grain* with the entries found by prefix search for every letter and digit."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from clawmem.domain.maintenance.index_choice import EmbeddingPace
+from clawmem.domain.maintenance.embedding_policy import EmbeddingPace
 
 
 @pytest.mark.parametrize(

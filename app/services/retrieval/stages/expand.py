@@ -36,7 +36,7 @@ from clawmem.ports.lexical_index import LexicalIndex
 from clawmem.ports.model_records import ModelAnswers
 from clawmem.ports.records import Grain, Hit, LexicalQuery
 from clawmem.ports.vault import Vault
-from clawmem.ports.vector_index import VectorIndex
+from clawmem.ports.vector_index import VectorSearch
 
 EXPANSION = "expansion"
 DEADLINE_S = 5.0
@@ -173,7 +173,7 @@ def _of(work: Work, *kinds: VariantKind) -> list[Variant]:
 
 
 def _nearest(
-    vectors: VectorIndex, embedder: Embedder, variant: Variant, request: RetrievalRequest
+    vectors: VectorSearch, embedder: Embedder, variant: Variant, request: RetrievalRequest
 ) -> Sequence[Hit]:
     # A passage is no question: some models embed queries and documents differently.
     is_passage = variant.kind is VariantKind.HYDE

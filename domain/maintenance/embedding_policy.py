@@ -1,16 +1,17 @@
-"""Choices that depend on the content of a vault: vector index, kept vectors, time limit of vectors."""
+"""Choices about the vectors of a vault: when an external index pays off, whose vectors are kept, and the pace of embedding."""
 
 from __future__ import annotations
 
-# The exact scan inside the vault takes .4 ms per thousand vectors. The sidecar needs extra files and build time.
-# Between the two bounds the present choice is kept (hysteresis), so a vault near a bound does not switch repeatedly.
-SIDECAR_FROM = 50_000
-SIDECAR_UNTIL = 25_000
+LANCEDB_FROM = 200_000  # vectors; above, a scan of the vault's own takes more than a tenth of a second
+
+LANCEDB_ADVICE = (
+    f"Above {LANCEDB_FROM // 1000} 000 vectors LanceDB answers faster. Run: clawmem migrate --to lancedb"
+)
 
 
-def wants_sidecar(vectors: int, has_sidecar: bool) -> bool:
-    """Whether *vectors* vectors should be searched by the sidecar, given whether they are now."""
-    return vectors >= (SIDECAR_UNTIL if has_sidecar else SIDECAR_FROM)
+def wants_lancedb(vectors: int, backend: str) -> bool:
+    """Whether a vault with this many vectors should move its indexes to LanceDB."""
+    return vectors > LANCEDB_FROM and backend != "lancedb"
 
 
 def keeps_vectors(serving: str | None, building: str | None, selected: str) -> bool:

@@ -3,7 +3,17 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import VaultContract
-from clawmem.contracts.samples import MODEL, VECTOR_A, VECTOR_B, fetch, save, sha, unit_vector, vector_of
+from clawmem.contracts.samples import (
+    MODEL,
+    VECTOR_A,
+    VECTOR_B,
+    assert_vectors,
+    fetch,
+    save,
+    sha,
+    unit_vector,
+    vector_of,
+)
 from clawmem.ports.errors import BadVector, ModelMismatch
 from clawmem.ports.records import EmbedState, FragmentKey, InactiveReason, Role, Vector
 from clawmem.ports.status import EmbeddingCounts
@@ -13,7 +23,7 @@ OTHER = "model-b"
 SHORT_A, SHORT_B = unit_vector(1, 2), unit_vector(2, 1)  # vectors of OTHER, with another length
 
 
-class EmbeddingBesideContract(VaultContract):
+class EmbeddingBuildingContract(VaultContract):
     """Second embedding space, built next to the serving one. Supply ``vault``: an EMPTY ``Vault``."""
 
     def test_at_first_there_is_none(self, vault: Vault) -> None:
@@ -25,7 +35,7 @@ class EmbeddingBesideContract(VaultContract):
         served(vault, "One.")
 
         assert vault.embeddings.building() is None
-        assert waiting_beside(vault) == []
+        assert pending_of_build(vault) == []
         assert vault.embeddings.take_over() is False
         assert vault.embeddings.discard(10) == 0
         assert vault.embeddings.fingerprint() == MODEL
@@ -38,13 +48,13 @@ class EmbeddingBesideContract(VaultContract):
         """
         served(vault, "One.")
         with pytest.raises(ModelMismatch):
-            vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+            vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, building=True)
         vault.embeddings.begin("model-c")
 
         with pytest.raises(ModelMismatch):
-            vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, beside=True)
+            vault.embeddings.store(OTHER, {sha("One."): SHORT_A}, building=True)
 
-        assert vault.embeddings.counts(beside=True) == EmbeddingCounts(pending=1)
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=1)
 
     def test_everything_waits_for_it(self, vault: Vault) -> None:
         """
@@ -59,12 +69,12 @@ class EmbeddingBesideContract(VaultContract):
 
         vault.embeddings.begin(OTHER)
 
-        assert waiting_beside(vault) == ["Two.", "One.", "Three."]
-        assert waiting_beside(vault, 2) == ["Two.", "One."]
-        assert waiting_beside(vault, 0) == waiting_beside(vault, -1) == []
-        assert vault.embeddings.counts(beside=True) == EmbeddingCounts(pending=3)
+        assert pending_of_build(vault) == ["Two.", "One.", "Three."]
+        assert pending_of_build(vault, 2) == ["Two.", "One."]
+        assert pending_of_build(vault, 0) == pending_of_build(vault, -1) == []
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=3)
 
-    def test_what_is_made_beside_is_not_seen(self, vault: Vault) -> None:
+    def test_a_space_being_built_is_not_searched(self, vault: Vault) -> None:
         """
         Until it takes over, a space is visible only through its own worklist and counts.
 
@@ -75,12 +85,11 @@ class EmbeddingBesideContract(VaultContract):
         before = seen(vault, number)
         vault.embeddings.begin(OTHER)
 
-        entries = vault.embeddings.store(OTHER, {sha("One."): SHORT_A, sha("Three."): SHORT_B}, beside=True)
+        vault.embeddings.store(OTHER, {sha("One."): SHORT_A, sha("Three."): SHORT_B}, building=True)
 
-        assert entries == []
         assert seen(vault, number) == before
-        assert waiting_beside(vault) == ["Two."]
-        assert vault.embeddings.counts(beside=True) == EmbeddingCounts(stored=2, pending=1)
+        assert pending_of_build(vault) == ["Two."]
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(stored=2, pending=1)
 
     def test_both_take_in_what_is_new(self, vault: Vault) -> None:
         """
@@ -92,11 +101,11 @@ class EmbeddingBesideContract(VaultContract):
         begin_with(vault, {"One.": SHORT_A})
 
         number = save(vault, "new.md", "Two.")
-        assert waiting_beside(vault) == ["Two."]
+        assert pending_of_build(vault) == ["Two."]
         vault.embeddings.store(MODEL, {sha("Two."): VECTOR_B})
 
-        assert waiting_beside(vault) == ["Two."]
-        assert vault.embeddings.of_document(number) == [vector_of(number, 0, VECTOR_B)]
+        assert pending_of_build(vault) == ["Two."]
+        assert_vectors(vault.embeddings.of_document(number), [vector_of(number, 0, VECTOR_B)])
 
     def test_what_changed_behind_the_last_text_is_not_forgotten(self, vault: Vault) -> None:
         """
@@ -110,7 +119,7 @@ class EmbeddingBesideContract(VaultContract):
 
         save(vault, "a.md", "One, edited.")
 
-        assert waiting_beside(vault) == ["One, edited."]
+        assert pending_of_build(vault) == ["One, edited."]
         assert vault.embeddings.take_over() is False
 
     def test_bad_vectors_are_refused(self, vault: Vault) -> None:
@@ -123,9 +132,9 @@ class EmbeddingBesideContract(VaultContract):
         begin_with(vault, {"One.": SHORT_A})
 
         with pytest.raises(BadVector):
-            vault.embeddings.store(OTHER, {sha("Two."): VECTOR_B}, beside=True)
+            vault.embeddings.store(OTHER, {sha("Two."): VECTOR_B}, building=True)
 
-        assert waiting_beside(vault) == ["Two."]
+        assert pending_of_build(vault) == ["Two."]
 
     def test_how_far_it_is(self, vault: Vault) -> None:
         """
@@ -138,7 +147,7 @@ class EmbeddingBesideContract(VaultContract):
         vault.embeddings.begin(OTHER)
         shares = [share(vault)]
         for name in "abcd":
-            vault.embeddings.store(OTHER, {sha(f"Text {name}."): SHORT_A}, beside=True)
+            vault.embeddings.store(OTHER, {sha(f"Text {name}."): SHORT_A}, building=True)
             shares.append(share(vault))
 
         assert shares == pytest.approx([0, 0.25, 0.5, 0.75, 1])
@@ -155,11 +164,11 @@ class EmbeddingBesideContract(VaultContract):
         vault.embeddings.begin(OTHER)
 
         for _ in range(3):
-            assert waiting_beside(vault) == ["One.", "Two."]
-            vault.embeddings.fail([sha("One."), sha("Two.")], "unreadable", beside=True)
+            assert pending_of_build(vault) == ["One.", "Two."]
+            vault.embeddings.fail([sha("One."), sha("Two.")], "unreadable", building=True)
 
-        assert waiting_beside(vault) == []
-        assert vault.embeddings.counts(beside=True) == EmbeddingCounts(failed=2)
+        assert pending_of_build(vault) == []
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(failed=2)
         assert [waiting.text for waiting in vault.embeddings.pending(9)] == ["Two."]
         assert state(vault, number) is EmbedState.SYNCED
         assert state(vault, both) is EmbedState.PENDING
@@ -177,7 +186,7 @@ class EmbeddingBesideContract(VaultContract):
 
         assert vault.embeddings.clean() == 3
 
-        assert vault.embeddings.counts(beside=True) == EmbeddingCounts(pending=1)
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts(pending=1)
         assert vault.embeddings.building() is not None
 
 
@@ -198,10 +207,10 @@ class EmbeddingTakeOverContract(VaultContract):
 
         assert (vault.embeddings.fingerprint(), vault.embeddings.building()) == (model, None)
         expected = [vector_of(number, 0, SHORT_A), vector_of(number, 1, SHORT_B)]
-        assert vault.embeddings.of_document(number) == expected
+        assert_vectors(vault.embeddings.of_document(number), expected)
         assert vault.embeddings.counts() == EmbeddingCounts(stored=2)
-        assert vault.embeddings.counts(beside=True) == EmbeddingCounts()
-        hits = vault.embeddings.nearest(SHORT_B, 9)
+        assert vault.embeddings.counts(building=True) == EmbeddingCounts()
+        hits = vault.embeddings.search(SHORT_B, 9)
         assert [hit.key for hit in hits] == [FragmentKey(number, 1), FragmentKey(number, 0)]
         assert vault.embeddings.take_over() is False
 
@@ -218,7 +227,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert vault.embeddings.take_over() is False
 
         assert seen(vault, number) == before
-        assert waiting_beside(vault) == ["Two."]
+        assert pending_of_build(vault) == ["Two."]
 
     def test_documents_are_in_the_state_of_the_new_space(self, vault: Vault) -> None:
         """
@@ -233,7 +242,7 @@ class EmbeddingTakeOverContract(VaultContract):
             vault.embeddings.fail([sha("Two.")], "unreadable")
         begin_with(vault, {"Two.": SHORT_B})
         for _ in range(3):
-            vault.embeddings.fail([sha("One.")], "unreadable", beside=True)
+            vault.embeddings.fail([sha("One.")], "unreadable", building=True)
 
         assert vault.embeddings.take_over() is True
 
@@ -249,8 +258,8 @@ class EmbeddingTakeOverContract(VaultContract):
         served(vault, "One.")
         for fingerprint in (OTHER, OTHER, "model-c"):
             vault.embeddings.begin(fingerprint)
-            assert waiting_beside(vault) == ["One."]
-            vault.embeddings.store(fingerprint, {sha("One."): SHORT_A}, beside=True)
+            assert pending_of_build(vault) == ["One."]
+            vault.embeddings.store(fingerprint, {sha("One."): SHORT_A}, building=True)
 
         assert vault.embeddings.take_over() is True
         assert vault.embeddings.fingerprint() == "model-c"
@@ -266,7 +275,7 @@ class EmbeddingTakeOverContract(VaultContract):
         vault.embeddings.give_up()
         vault.embeddings.begin(OTHER)
         for _ in range(3):
-            vault.embeddings.fail([sha("One.")], "unreadable", beside=True)
+            vault.embeddings.fail([sha("One.")], "unreadable", building=True)
 
         vault.embeddings.give_up()
 
@@ -274,7 +283,7 @@ class EmbeddingTakeOverContract(VaultContract):
         assert vault.embeddings.take_over() is False
         assert seen(vault, number) == before
         vault.embeddings.begin(OTHER)
-        assert waiting_beside(vault) == ["One."]
+        assert pending_of_build(vault) == ["One."]
 
     def test_discarding_in_parts(self, vault: Vault) -> None:
         """
@@ -284,10 +293,10 @@ class EmbeddingTakeOverContract(VaultContract):
         """
         number = served(vault, "One.\nTwo.\nThree.")
         vault.embeddings.begin("model-c")
-        vault.embeddings.store("model-c", {sha("One."): SHORT_A}, beside=True)
+        vault.embeddings.store("model-c", {sha("One."): SHORT_A}, building=True)
         vault.embeddings.begin(OTHER)
         made = {sha(text): SHORT_A for text in ("One.", "Two.", "Three.")}
-        vault.embeddings.store(OTHER, made, beside=True)
+        vault.embeddings.store(OTHER, made, building=True)
         vault.embeddings.take_over()
         before = seen(vault, number)
 
@@ -324,7 +333,7 @@ class EmbeddingTakeOverContract(VaultContract):
         before = vault.outbox.head()
 
         begin_with(vault, {"One.": SHORT_A})
-        vault.embeddings.store(OTHER, {sha("One."): SHORT_B}, beside=True)
+        vault.embeddings.store(OTHER, {sha("One."): SHORT_B}, building=True)
         vault.embeddings.give_up()
         vault.embeddings.discard(9)
 
@@ -358,13 +367,13 @@ def served(vault: Vault, body: str, *, path: str = "note.md") -> int:
 def begin_with(vault: Vault, vectors: dict[str, Vector], model: str = OTHER) -> None:
     """Begin the second space, with the vectors of these texts."""
     vault.embeddings.begin(model)
-    vault.embeddings.store(model, {sha(text): vector for text, vector in vectors.items()}, beside=True)
+    vault.embeddings.store(model, {sha(text): vector for text, vector in vectors.items()}, building=True)
 
 
 def seen(vault: Vault, document_id: int) -> list[object]:
     """Return everything that is visible of the serving vectors."""
     embeddings = vault.embeddings
-    hits = embeddings.nearest(VECTOR_A, 9) if embeddings.fingerprint() == MODEL else None
+    hits = embeddings.search(VECTOR_A, 9) if embeddings.fingerprint() == MODEL else None
     return [
         embeddings.fingerprint(),
         embeddings.counts(),
@@ -375,9 +384,9 @@ def seen(vault: Vault, document_id: int) -> list[object]:
     ]
 
 
-def waiting_beside(vault: Vault, limit: int = 100) -> list[str]:
+def pending_of_build(vault: Vault, limit: int = 100) -> list[str]:
     """Return the texts of the worklist of the space being built."""
-    return [waiting.text for waiting in vault.embeddings.pending(limit, beside=True)]
+    return [waiting.text for waiting in vault.embeddings.pending(limit, building=True)]
 
 
 def share(vault: Vault) -> float:
