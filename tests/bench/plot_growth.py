@@ -22,14 +22,12 @@ Figure = Mapping[str, Any]
 LEGS = ("keyword", "keyword, frequent words", "vectors", "hybrid")
 COLOURS = {
     "sqlite": "#0072b2",
-    "sidecar": "#56b4e9",
     "tantivy": "#d55e00",
     "lancedb": "#009e73",
     "exact scan": "#999999",
 }
 NAMES = {
     "sqlite": "SQLite",
-    "sidecar": "sidecar",
     "tantivy": "tantivy",
     "lancedb": "LanceDB",
     "exact scan": "scan (numpy)",

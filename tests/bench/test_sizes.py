@@ -4,7 +4,7 @@ What a question costs as a vault grows, engine by engine in one run: the figures
 ``OPENBLAS_NUM_THREADS=1 BENCH_SIZES=10000,100000 pytest tests/bench/test_sizes.py -m bench -s``, and if wanted:
 ``BENCH_DATA``, the judged collections that the text is made from (else the example notes); ``BENCH_RESULTS``, a
 file to which every figure is added as a line of JSON; ``BENCH_CACHE``, a folder that keeps the vectors;
-``BENCH_ENGINES``, if not all (``sqlite,sidecar,tantivy,lancedb``).
+``BENCH_ENGINES``, if not all (``sqlite,tantivy,lancedb``).
 Times are CPU milliseconds of the whole process.
 """
 
@@ -55,14 +55,12 @@ BLOCK = 20_000  # entries a commit, those of several hundred documents
 DIMENSIONS = 256
 
 LEXICAL_MOST = {"sqlite": 300_000, "tantivy": 10_000_000, "lancedb": 300_000}
-VECTORS_MOST = {"sqlite": 100_000, "sidecar": 10_000_000, "lancedb": 300_000}
+VECTORS_MOST = {"lancedb": 300_000}  # `measure_vec0.py` measures those of the vault
 
 # CPU ms at the median, and recall@10, by leg, engine and fragments.
 TARGETS = {
     ("keyword", "tantivy", 1_000_000): (5, None),
     ("keyword, frequent words", "sqlite", 100_000): (12, None),
-    ("vectors", "sidecar", 100_000): (15, None),
-    ("vectors", "sidecar", 1_000_000): (40, 0.98),
     ("hybrid", "lancedb", 300_000): (30, 0.95),
 }
 
@@ -187,8 +185,8 @@ def test_hybrid(size: int, source: Source, vectors: Vectors, tmp_path: Path) -> 
 
 def present(most: Mapping[str, int], size: int) -> list[str]:
     """The engines that are wanted, installed and measured at this size."""
-    wanted = os.environ.get("BENCH_ENGINES", "sqlite,sidecar,tantivy,lancedb").split(",")
-    package = {"sqlite": "apsw", "sidecar": "numpy"}
+    wanted = os.environ.get("BENCH_ENGINES", "sqlite,tantivy,lancedb").split(",")
+    package = {"sqlite": "apsw"}
     fit = [name for name in wanted if size <= most.get(name, 0)]
     return [name for name in fit if find_spec(package.get(name, name))]
 
@@ -204,8 +202,6 @@ def open_lexical(engine: str, folder: Path) -> LexicalIndex:
 
 def open_vectors(engine: str, folder: Path) -> VectorIndex:
     """A new vector index of an engine, in a folder of its own."""
-    if engine == "sqlite":
-        return open_vault(str(folder / "vectors.sqlite")).vectors
     opened = backend(engine).vectors
     assert opened is not None
     return opened(place(engine, folder))
