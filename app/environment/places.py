@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, MutableMapping
 from io import StringIO
 from pathlib import Path
 from stat import S_ISREG
 
 CURATOR_REPORT = "curator-report.json"  # next to the vault
+XDG = {"XDG_CACHE_HOME": "~/.cache", "XDG_CONFIG_HOME": "~/.config", "XDG_DATA_HOME": "~/.local/share"}
 FILES_VARIABLE = "CLAWMEM_MCP_FILES"  # names the collection of the files that the tool `memory` changes
 
 
@@ -21,7 +23,7 @@ def complete(env: MutableMapping[str, str]) -> None:
     """
     # A missing or non-text file, or an unknown home folder, must not stop a hook.
     try:
-        text = text_in(f"{config_place(env)}/.env")
+        text = text_in(config_folder(env) / ".env")
         from dotenv import dotenv_values
 
         for key, value in dotenv_values(stream=StringIO(text), interpolate=False).items():
@@ -33,14 +35,9 @@ def complete(env: MutableMapping[str, str]) -> None:
 
 def config_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the config file."""
-    return Path(config_place(env))
-
-
-def config_place(env: Mapping[str, str]) -> str:
-    """Return `config_folder` as text."""
     if chosen := env.get("CLAWMEM_CONFIG_DIR"):
-        return place_below_home(chosen, env)
-    return f"{_base_folder(env, 'XDG_CONFIG_HOME', '~/.config')}/clawmem"
+        return below_home(chosen, env)
+    return Path(_own_folder(env, "XDG_CONFIG_HOME"))
 
 
 def default_vault(env: Mapping[str, str]) -> Path:
@@ -52,24 +49,19 @@ def vault_place(env: Mapping[str, str]) -> str:
     """Return `default_vault` as text."""
     if chosen := env.get("INDEX_PATH"):
         return place_below_home(chosen, env)
-    return f"{_base_folder(env, 'XDG_CACHE_HOME', '~/.cache')}/clawmem/index.sqlite"
+    return f"{_own_folder(env, 'XDG_CACHE_HOME')}/index.sqlite"
 
 
 def models_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of models that are not part of an installed package."""
-    return Path(models_place(env))
-
-
-def models_place(env: Mapping[str, str]) -> str:
-    """Return `models_folder` as text."""
-    return f"{_base_folder(env, 'XDG_DATA_HOME', '~/.local/share')}/clawmem/models"
+    return Path(_own_folder(env, "XDG_DATA_HOME"), "models")
 
 
 def topics_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the topics of sessions."""
     if folder := env.get("CLAWMEM_FOCUS_ROOT"):
         return below_home(folder, env)
-    return below_home(env.get("XDG_CACHE_HOME") or "~/.cache", env) / "clawmem" / "sessions"
+    return Path(_own_folder(env, "XDG_CACHE_HOME"), "sessions")
 
 
 def client_servers(env: Mapping[str, str]) -> Path:
@@ -113,14 +105,27 @@ def is_there(path: Path) -> bool:
         return False
 
 
-def _base_folder(env: Mapping[str, str], name: str, usual: str) -> str:
+def _own_folder(env: Mapping[str, str], variable: str) -> str:
     """
-    Return the folder in the variable *name*, else *usual*.
+    Return the folder of clawmem in the folder that *variable* of the XDG specification names, else in the usual one.
 
-    A relative folder is ignored, as the XDG specification demands: the vault would depend on the working folder.
+    A relative folder is ignored, as the specification demands: the vault would depend on the working folder. On macOS and
+    Windows platformdirs knows the usual folders; on Linux it names the same ones, and importing it would cost a hook a
+    third of a request to the server.
     """
-    chosen = place_below_home(env.get(name) or usual, env)
-    return chosen if os.path.isabs(chosen) else place_below_home(usual, env)  # noqa: PTH117
+    chosen = place_below_home(env.get(variable, ""), env)
+    if os.path.isabs(chosen):  # noqa: PTH117
+        return f"{chosen}/clawmem"
+    if sys.platform in ("darwin", "win32"):
+        import platformdirs
+
+        folders = {
+            "XDG_CACHE_HOME": platformdirs.user_cache_dir,
+            "XDG_CONFIG_HOME": platformdirs.user_config_dir,
+            "XDG_DATA_HOME": platformdirs.user_data_dir,
+        }
+        return folders[variable]("clawmem", appauthor=False)
+    return f"{place_below_home(XDG[variable], env)}/clawmem"
 
 
 def place_below_home(place: str, env: Mapping[str, str]) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import patch
 
+import platformdirs
 import pytest
 
 from clawmem.app.bootstrap.adapters import needs_extra
-from clawmem.app.environment.places import complete
+from clawmem.app.environment.places import complete, config_folder, default_vault, models_folder
 from clawmem.app.settings.config_file import add_collection, remove_collection
 from clawmem.app.settings.model import Settings, load_settings
 from clawmem.ports.errors import ConfigError, ExtraMissing, NotFound
@@ -164,6 +167,18 @@ def test_a_dotenv_that_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     complete(os.environ)
 
     assert dict(os.environ) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have other folders")
+def test_the_folders_are_those_of_platformdirs(home: Path) -> None:
+    """On Linux the own rule and the library name the same folders, also for variables that are relative."""
+    names = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+    for folder in ("", str(home / "elsewhere"), "relative"):
+        variables = dict.fromkeys(names, folder)
+        with patch.dict(os.environ, variables):
+            assert default_vault(os.environ) == platformdirs.user_cache_path("clawmem") / "index.sqlite"
+            assert config_folder(os.environ) == platformdirs.user_config_path("clawmem")
+            assert models_folder(os.environ) == platformdirs.user_data_path("clawmem") / "models"
 
 
 def test_adding_keeps_comments_and_order(config: Path) -> None:
