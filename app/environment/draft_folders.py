@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 
 from clawmem.app.environment.private_files import draft_path, private_umask, sweep_drafts
 from clawmem.ports.errors import InvalidInput
@@ -27,8 +28,6 @@ def draft_of_folder(target: Path, *, replaces: bool = False) -> Iterator[Path]:
         InvalidInput: Something else has one of these names.
         OSError: A file cannot be written.
     """
-    from shutil import rmtree  # not needed by other users of this package
-
     place = target / "export" if target.is_dir() else target
     sweep_drafts(place)
     draft = draft_path(place)

@@ -6,7 +6,9 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import rmtree
 from stat import S_ISDIR, S_ISLNK, S_ISREG
+from tempfile import TemporaryDirectory, gettempdir
 from time import time
 
 from clawmem.app.environment.process_identity import holder_id, is_gone
@@ -140,8 +142,6 @@ def sweep_drafts(place: Path) -> list[Path]:
 @contextmanager
 def temporary_folder() -> Iterator[Path]:
     """Yield a new folder, which is deleted after the block; delete those that killed processes left."""
-    from tempfile import TemporaryDirectory  # only where a vault is copied
-
     sweep_temporary_folders()
     with TemporaryDirectory(prefix=f"{_TEMPORARY}{_writer()}{_COLON}") as folder:
         yield Path(folder)
@@ -149,14 +149,10 @@ def temporary_folder() -> Iterator[Path]:
 
 def sweep_temporary_folders() -> list[Path]:
     """Delete the temporary folders whose processes were killed, and return them."""
-    from tempfile import gettempdir
-
     return _sweep_abandoned(Path(gettempdir()), _TEMPORARY, only_gone=True)
 
 
 def _sweep_abandoned(folder: Path, prefix: str, *, only_gone: bool = False) -> list[Path]:
-    from shutil import rmtree
-
     swept = []
     with suppress(OSError):
         for place in [one for one in folder.iterdir() if one.name.startswith(prefix)]:

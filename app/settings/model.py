@@ -30,10 +30,10 @@ from clawmem.app.settings.sections import (
     expanded,
     servers_in,
 )
-from clawmem.app.settings.vaults import read_vaults
+from clawmem.app.settings.vaults import read_vaults, vault_file
 from clawmem.domain.documents.path_context import path_context
 from clawmem.domain.surfacing.profiles import LEAST_BUDGET, MOST_BUDGET, NUDGE_INTERVAL, ThresholdMode
-from clawmem.ports.errors import ConfigError, VaultError
+from clawmem.ports.errors import ConfigError
 
 Environment = Mapping[str, str]
 
@@ -324,14 +324,6 @@ def load_settings(
             values = {
                 key: values[key] for key in values.keys() - {fault["loc"][0] for fault in error.errors()}
             }
-
-
-def vault_file(path: Path) -> Path:
-    """Return *path*; raise `VaultError` for the root of the file system, beside which no file can be."""
-    if path.name:
-        return path
-    reason = f"{path} is not a clawmem vault: it is a folder, and a vault is a file."
-    raise VaultError(str(path), f"{reason} Choose another INDEX_PATH, or another --vault.")
 
 
 def _refuse_unknown(values: Mapping[str, Any], path: Path) -> None:

@@ -13,6 +13,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator
 
+from clawmem.domain.documents.eligibility import check_pattern
+from clawmem.ports.errors import InvalidInput
+
 
 def _not_a_boolean(value: Any) -> Any:
     if isinstance(value, bool):
@@ -76,9 +79,6 @@ class CollectionSettings(BaseModel):
     @classmethod
     def _pattern(cls, pattern: str) -> str:
         if not pattern.strip() or "[" in pattern or "{" in pattern:
-            from clawmem.domain.documents.eligibility import check_pattern
-            from clawmem.ports.errors import InvalidInput
-
             try:
                 check_pattern(pattern)
             except InvalidInput as error:

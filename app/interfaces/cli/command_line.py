@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
 from itertools import islice, zip_longest
@@ -15,12 +16,17 @@ from pathlib import Path
 from typing import Annotated, Any, NoReturn, cast
 
 import typer
+from pydantic import ValidationError
 from typer.core import TyperGroup
+from typer.main import get_command
 
+from clawmem.app.environment.places import is_there
 from clawmem.app.interfaces.cli.overview import with_vault
 from clawmem.app.interfaces.cli.session import GlobalOptions
 from clawmem.app.operations.refusals import error_record
 from clawmem.app.operations.table import VERBS
+from clawmem.app.settings.faults import fault_of
+from clawmem.app.settings.model import load_settings
 from clawmem.app.version import VERSION
 from clawmem.ports.errors import ClawmemError, InvalidInput
 
@@ -84,8 +90,6 @@ class UnknownCommand(ClawmemError):
     code = "UNKNOWN_COMMAND"
 
     def __init__(self, name: str, known: Sequence[str], path: str) -> None:
-        from difflib import get_close_matches
-
         near = get_close_matches(name, known)
         hint = f"Did you mean: {', '.join(near)}?" if near else f"Run: {path} --help"
         super().__init__(f"There is no command {name!r}. {hint}")
@@ -154,8 +158,6 @@ class CommandLine(Verbs):
 @cache
 def _command_named(verb: str) -> Any:
     """Return the command of *verb*, made once in a process; ``None`` if there is no such verb."""
-    from typer.main import get_command
-
     commands = _commands_with(verb)
     if commands is None:
         return None
@@ -180,9 +182,6 @@ def _can_prompt() -> bool:
     """Whether the user is at a terminal and has a vault to search."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return False
-    from clawmem.app.environment.places import is_there
-    from clawmem.app.settings.model import load_settings
-
     return is_there(load_settings().vault)
 
 
@@ -205,11 +204,7 @@ def _exit_codes(as_json: bool, vault: Path | None) -> Iterator[None]:
 
 
 def _usage_message(error: typer.BadParameter) -> str:
-    from pydantic import ValidationError
-
     if isinstance(error.__cause__, ValidationError):
-        from clawmem.app.settings.faults import fault_of
-
         error.message = fault_of(error.__cause__.errors()[0])
     message = error.format_message()
     if error.ctx is None or not message.startswith("Got unexpected extra argument"):

@@ -10,6 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 
+from clawmem.app.bootstrap.backends import refuse_unknown
+from clawmem.app.bootstrap.opening import open_services, unopened_services
+from clawmem.app.environment.places import is_there
+from clawmem.app.interfaces.cli.rendering import show, show_json, show_said
+from clawmem.app.operations.operation import Opening
+from clawmem.app.settings.model import load_settings
+from clawmem.app.settings.vaults import at_vault, refuse_named
 from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -45,13 +52,9 @@ def wants_json(ctx: typer.Context) -> bool:
 
 def settings_of(ctx: typer.Context) -> Settings:
     """Return the settings from the command line, the environment and the config file."""
-    from clawmem.app.settings.model import load_settings
-
     chosen = chosen_by(ctx)
     settings = load_settings(backend=chosen.backend)
     if chosen.vault:
-        from clawmem.app.settings.vaults import at_vault
-
         settings = at_vault(settings, chosen.vault)
     if settings.backend:
         _refuse_unknown(settings.backend)
@@ -62,8 +65,6 @@ def settings_of_usual(ctx: typer.Context, what: str) -> Settings:
     """
     Return `settings_of`; raise `InvalidInput` for a named vault, because *what*, the command, needs the usual one.
     """
-    from clawmem.app.settings.vaults import refuse_named
-
     settings = settings_of(ctx)
     refuse_named(settings, what)
     return settings
@@ -77,8 +78,6 @@ def opened(
 
     With *or_read* a vault that cannot be written now is opened for reading.
     """
-    from clawmem.app.bootstrap.opening import open_services
-
     return open_services(settings_of(ctx), read_only=read_only, create=create, or_read=or_read)
 
 
@@ -86,14 +85,8 @@ def opened_for(
     ctx: typer.Context, operation: Operation[Any, Any], request: Request
 ) -> AbstractContextManager[Services]:
     """Open the services as *operation* needs them, see `clawmem.app.operations.operation.Opening`."""
-    from clawmem.app.bootstrap.opening import open_services, unopened_services
-    from clawmem.app.environment.places import is_there
-    from clawmem.app.operations.operation import Opening
-
     opens, settings = operation.opens, settings_of(ctx)
     if not operation.any_vault:
-        from clawmem.app.settings.vaults import refuse_named
-
         refuse_named(settings, str(ctx.command_path).partition(" ")[2])
     if operation.settings:
         own = operation.settings(settings, request, "cli")
@@ -130,8 +123,6 @@ def tell(
     Args:
         open_vault: Opens the vault; by default for reading.
     """
-    from clawmem.app.interfaces.cli.rendering import show_said
-
     with open_vault() if open_vault else opened(ctx, read_only=True, or_read=True) as services:
         said = say(services)
         show_said(said)
@@ -142,8 +133,6 @@ def tell(
 
 def show_outcome(ctx: typer.Context, record: object, text: str) -> None:
     """Print *record* if the output is JSON, else *text*."""
-    from clawmem.app.interfaces.cli.rendering import show, show_json
-
     show_json(record) if wants_json(ctx) else show(text)
 
 
@@ -162,8 +151,6 @@ def one_of(option: str, value: str, known: Sequence[str]) -> str:
 
 
 def _refuse_unknown(backend: str) -> None:
-    from clawmem.app.bootstrap.backends import refuse_unknown
-
     refuse_unknown(backend)  # before anything is created or written
 
 

@@ -7,8 +7,14 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from pydantic import ValidationError
+
+from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.interfaces.python.methods import Methods
+from clawmem.app.operations.refusals import refusal_of
 from clawmem.app.operations.table import operation_named
+from clawmem.app.settings.model import load_settings
+from clawmem.app.settings.vaults import at_vault
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
@@ -43,10 +49,6 @@ class Memory(Methods):
             ConfigError: The settings are invalid.
             VaultError: There is no vault, or it cannot be opened.
         """
-        from clawmem.app.bootstrap.opening import open_services
-        from clawmem.app.settings.model import load_settings
-        from clawmem.app.settings.vaults import at_vault
-
         settings = load_settings(environ=dict(os.environ))
         if path is not None:
             settings = at_vault(settings, Path(path))
@@ -66,10 +68,6 @@ class Memory(Methods):
 
     def _run(self, name: str, given: dict[str, Any]) -> Any:
         """Return the result of the operation *name*; *given* are the local variables of a method."""
-        from pydantic import ValidationError
-
-        from clawmem.app.operations.refusals import refusal_of
-
         operation = operation_named(name)
         try:
             request = operation.request(**{one: value for one, value in given.items() if one != "self"})
@@ -77,8 +75,6 @@ class Memory(Methods):
             raise refusal_of(error) from error
         if operation.settings is None:
             return self._finished(operation.run(self._services, request))
-        from clawmem.app.bootstrap.opening import open_services
-
         chosen = operation.settings(self._services.settings, request, CALLER)
         with open_services(chosen) as services:
             return self._finished(operation.run(services.called_by(CALLER), request))

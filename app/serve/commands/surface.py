@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import os
+from time import time_ns
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from clawmem.app.interfaces.cli.rendering import CommandOutput, json_part
 from clawmem.app.interfaces.cli.session import settings_of, show_outcome, tell, wants_json
+from clawmem.app.interfaces.hooks.briefing import session_bootstrap, staleness_check
+from clawmem.app.interfaces.hooks.capture import drained
+from clawmem.app.interfaces.hooks.context import HookContext
+from clawmem.app.interfaces.hooks.process import run_process
+from clawmem.app.interfaces.hooks.prompt import context_surfacing
+from clawmem.app.interfaces.hooks.protocol import HookEvent
+from clawmem.app.interfaces.hooks.spool import Spool
+from clawmem.app.operations.output import table
+from clawmem.app.services.surfacing.spending import spent_by, spent_lately
+from clawmem.domain.documents.times import iso_utc
+from clawmem.ports.errors import InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.app.interfaces.cli.rendering import CommandOutput
     from clawmem.app.operations.output import Part
     from clawmem.app.services.surfacing.spending import SurfacingUse
 
@@ -39,8 +51,6 @@ def surface(
 
     Nothing is printed if no block would be added.
     """
-    from clawmem.ports.errors import InvalidInput
-
     if context == bootstrap or not stdin:
         raise InvalidInput(
             "INVALID_INPUT", "Say one of: surface --context --stdin, surface --bootstrap --stdin"
@@ -59,9 +69,6 @@ def budget(
     """Show the tokens added to prompts, and how much was used."""
 
     def say(services: Services) -> CommandOutput:
-        from clawmem.app.interfaces.cli.rendering import CommandOutput, json_part
-        from clawmem.ports.errors import InvalidInput
-
         if last < 1:
             raise InvalidInput("OUT_OF_BOUNDS", f"{last} sessions cannot be shown; choose 1 or more.")
         found = _spent(services, session, last)
@@ -75,9 +82,6 @@ def budget(
 
 
 def _spent(services: Services, session: str, last: int) -> list[SurfacingUse]:
-    from clawmem.app.services.surfacing.spending import spent_by, spent_lately
-    from clawmem.domain.documents.times import iso_utc
-
     if session:
         one = spent_by(services.vault, session)
         return [one] if one else []
@@ -86,22 +90,12 @@ def _spent(services: Services, session: str, last: int) -> list[SurfacingUse]:
 
 
 def _for_prompt(prompt: str) -> str:
-    from clawmem.app.interfaces.hooks.context import HookContext
-    from clawmem.app.interfaces.hooks.prompt import context_surfacing
-    from clawmem.app.interfaces.hooks.protocol import HookEvent
-
     return context_surfacing(
         HookEvent(name="UserPromptSubmit", prompt=prompt), HookContext(os.environ)
     ).context
 
 
 def _for_session(session_id: str) -> str:
-    from time import time_ns
-
-    from clawmem.app.interfaces.hooks.briefing import session_bootstrap, staleness_check
-    from clawmem.app.interfaces.hooks.context import HookContext
-    from clawmem.app.interfaces.hooks.protocol import HookEvent
-
     here = HookContext(os.environ)
     event = HookEvent(name="SessionStart", session_id=session_id or f"io6-{time_ns() // 1_000_000}")
     said = (hook(event, here).context for hook in (session_bootstrap, staleness_check))
@@ -114,8 +108,6 @@ def _print(text: str) -> None:
 
 
 def _spent_part(found: list[SurfacingUse]) -> Part:
-    from clawmem.app.operations.output import table
-
     if not found:
         return "Nothing was given to any prompt yet."
     columns = ("session", "last asked", "prompts", "with a block", "tokens", "documents", "of use")
@@ -145,16 +137,11 @@ def hook(
     hooks
     """
     if name != "drain":
-        from clawmem.app.interfaces.hooks.process import run_process
-
         run_process([name, "--vault", str(settings_of(ctx).vault)])
     _drain(ctx)
 
 
 def _drain(ctx: typer.Context) -> None:
-    from clawmem.app.interfaces.hooks.capture import drained
-    from clawmem.app.interfaces.hooks.spool import Spool
-
     vault = settings_of(ctx).vault
     spool = Spool(vault)
     waiting = spool.waiting()
