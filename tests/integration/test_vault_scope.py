@@ -243,7 +243,7 @@ class TestVerbs:
     ) -> None:
         """Every verb says and changes nothing of another vault."""
         monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-        Path("memory.jsonl").write_text('{"type": "entity", "name": "Nobody"}\n', "utf-8")
+        Path("memories.jsonl").write_text('{"id": "nobody", "text": "Nobody sails."}\n', "utf-8")
         for verb, arguments in VERBS.items():
             with world.opening(OPEN):
                 done = told(world, "--vault", OPEN, verb, *arguments)
