@@ -57,8 +57,8 @@ HEAVY = set(
 )
 FRAMEWORKS = {"apsw", "pydantic", "rich", "ruamel", "typer"}
 
-MAX_LINES = 400
-MAX_FUNCTION_LINES = 45
+MAX_LINES = 600
+MAX_FUNCTION_LINES = 90
 NAMES_THAT_SAY_NOTHING = {"common", "helper", "helpers", "misc", "util", "utils"}
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -181,7 +181,7 @@ def test_packages_hold_no_code() -> None:
 
 
 def test_files_and_functions_are_not_too_long() -> None:
-    """A file has at most 400 lines, except for the methods that are made from operations; a function has 45."""
+    """A file has at most 600 lines, except for the methods that are made from operations; a function has 90."""
     too_long = []
     for path in {*SOURCES} - {ROOT / "app/interfaces/python/methods.py"}:
         functions = [node for node in ast.walk(tree(path)) if isinstance(node, Function)]
