@@ -1,9 +1,15 @@
+"""The lexical index in FTS5: its tables, the matches of terms, and the ranking."""
+
+from __future__ import annotations
+
 import json
 import math
 from array import array
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import groupby
+from heapq import nlargest
+from itertools import chain, groupby
 from operator import itemgetter
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
@@ -14,14 +20,89 @@ from clawmem.adapters.sqlite.abandoning import broken_tables, empty_fts_table
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.derived_index import Commits, blames_index
-from clawmem.adapters.sqlite.keys import unpack_all
-from clawmem.adapters.sqlite.lexical_tables import TABLES
+from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.lru_cache import LruCache
-from clawmem.adapters.sqlite.matches import Matches, best_of
 from clawmem.adapters.sqlite.postings import Postings, postings, vocabulary
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.ports.lexical_index import UnknownWord, selective_terms
-from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
+from clawmem.ports.lexical_index import TITLE_WEIGHT, UnknownWord, selective_terms
+from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
+
+_SEQ_BITS = 20  # of a packed key
+_FAR = 1 << 62
+# FTS5 stores the differences of row numbers, so these are as small as the usual number of fragments allows.
+_BITS = MappingProxyType({Grain.LINE: 7, Grain.PASSAGE: 4, Grain.SECTION: 7, Grain.DOCUMENT: 0})
+
+
+class LexicalTable(NamedTuple):
+    """
+    The table of one granularity.
+
+    A row number is the number of the document followed by ``bits`` bits for the fragment. A fragment beyond these
+    bits has its packed key, far from the others.
+    """
+
+    name: str
+    bits: int
+
+    @property
+    def weights(self) -> str:
+        """The weights of the columns, for ``bm25()``."""
+        return f"1, {TITLE_WEIGHT}"
+
+    @property
+    def key(self) -> str:
+        """SQL for the packed key of the row ``hits``."""
+        near = f"(((hits.rowid >> {self.bits}) << {_SEQ_BITS}) | (hits.rowid & {(1 << self.bits) - 1}))"
+        return f"iif(hits.rowid < {_FAR}, {near}, hits.rowid - {_FAR})"
+
+    def row(self, key: FragmentKey) -> int:
+        """Return the row number of *key*."""
+        if key.seq >> self.bits:
+            return _FAR | pack(key)
+        return key.document_id << self.bits | key.seq
+
+    def rows_of(self, document_id: int) -> tuple[int, int, int, int]:
+        """Return the first and last row numbers of a document, then those of its fragments beyond the bits."""
+        first, last = span(document_id)
+        return first >> _SEQ_BITS - self.bits, last >> _SEQ_BITS - self.bits, _FAR | first, _FAR | last
+
+
+TABLES: Mapping[Grain, LexicalTable] = MappingProxyType(
+    {grain: LexicalTable(f"lexical_{grain.value}", bits) for grain, bits in _BITS.items()}
+)
+
+# Scores come from single precision. Scores equal after this rounding are ties, and ties are ordered by key.
+_TIES = 1e9
+_NEARLY = 1e-8  # a score lower than the last place by more than this is no tie
+
+
+class Matches(NamedTuple):
+    """The rows that contain a term, and the contribution of the term to the score of each row."""
+
+    keys: array[int]
+    scores: array[float]
+
+
+def best_of(found: Sequence[Matches], limit: int, *, every: bool = False) -> Matches:
+    """
+    Return the *limit* rows with the highest sums, highest first, then by key.
+
+    Args:
+        every: Whether only rows count that are in each element of *found*.
+    """
+    most, *others = sorted(found, key=lambda matches: -len(matches.keys))
+    sums = dict(zip(most.keys, most.scores, strict=True))
+    for matches in others:
+        for key, score in zip(matches.keys, matches.scores, strict=True):
+            sums[key] = sums.get(key, 0.0) + score
+    if every and others:
+        terms = Counter(chain.from_iterable(matches.keys for matches in found))
+        sums = {key: total for key, total in sums.items() if terms[key] >= len(found)}
+    least = nlargest(limit, sums.values())[-1] if len(sums) > limit else -math.inf
+    near = (row for row in sums.items() if row[1] > least - _NEARLY)
+    ranked = sorted(near, key=lambda row: (-round(row[1] * _TIES), row[0]))[:limit]
+    return Matches(array("q", [key for key, _ in ranked]), array("d", [total for _, total in ranked]))
+
 
 _HOLDING = "select (select count(*) from {table} where {table} match asked.value) from json_each(?) as asked"
 # The docsize table has one row per entry; counting the virtual table would visit each of its rows.

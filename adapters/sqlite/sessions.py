@@ -1,9 +1,14 @@
+"""Work sessions, and the memories that were captured in them."""
+
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
+from itertools import combinations
 
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
+from clawmem.ports.captures import Cursor, RecallStats, Sighting
 from clawmem.ports.sessions import Session
 
 _SELECT = "select id, started_at, ended_at, handoff_path, summary, files_changed, machine from sessions"
@@ -60,3 +65,105 @@ def _session(row: Row | None) -> Session | None:
         return None
     session_id, started_at, ended_at, handoff_path, summary, files, machine = row
     return Session(session_id, started_at, ended_at, handoff_path, summary, tuple(json.loads(files)), machine)
+
+
+_COLUMNS = ", ".join(Sighting._fields)
+_CURSOR = 'select line, "offset", turns from capture_cursors where session_id = ? and reader = ?'
+_ADVANCE = "insert or replace into capture_cursors values (?, ?, ?, ?, ?)"
+_ADD = f"insert or ignore into sightings ({_COLUMNS}) values ({', '.join('?' * len(Sighting._fields))})"
+_EARLIEST = f"""
+select {_COLUMNS} from sightings
+ where payload = ? and content_type = ? and seen_at >= ?
+   and document_id in (select id from documents where inactive is null)
+ order by seen_at, source limit 1
+"""
+_SIGHTINGS = f"select {_COLUMNS} from sightings where document_id = ? order by seen_at, source"
+
+
+class SqliteCaptures:
+    """``CaptureStore`` in two tables of the vault; a trigger maintains the counts of the documents."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def cursor(self, session_id: str, reader: str) -> Cursor:
+        row = self._db.row(_CURSOR, (session_id, reader))
+        return Cursor(*row) if row else Cursor()
+
+    def advance(self, session_id: str, reader: str, cursor: Cursor) -> None:
+        self._db.write(_ADVANCE, (session_id, reader, *cursor))
+
+    def add(self, sighting: Sighting) -> bool:
+        with self._db.atomic():
+            if self.is_known(sighting.source):
+                return False
+            self._db.write(_ADD, tuple(sighting))
+        return True
+
+    def is_known(self, source: str) -> bool:
+        return self._db.row("select 1 from sightings where source = ?", (source,)) is not None
+
+    def earliest(self, payload: str, content_type: str, since: str = "") -> Sighting | None:
+        row = self._db.row(_EARLIEST, (payload, content_type, since))
+        return Sighting(*row) if row else None
+
+    def sightings(self, document_id: int) -> list[Sighting]:
+        return [Sighting(*row) for row in self._db.rows(_SIGHTINGS, (document_id,))]
+
+    def count_as(self, document_id: int, times: int) -> None:
+        self._db.write("update documents set duplicate_count = ? where id = ?", (times, document_id))
+
+    def forget(self, document_id: int) -> int:
+        self._db.write("update sightings set quote = '', payload = '' where document_id = ?", (document_id,))
+        return self._db.changes()
+
+
+_ACCESSED = """
+update documents set access_count = access_count + 1, last_accessed_at = :at where id = :id
+"""
+_TOGETHER = """
+insert into co_activations values (:one, :other, 1, :at)
+    on conflict do update set count = count + 1, last_seen = :at
+"""
+_PARTNERS = """
+select other as partner, count from co_activations where one = :id
+union all
+select one as partner, count from co_activations where other = :id
+ order by count desc, partner
+"""
+_USES = ", ".join(RecallStats._fields)
+_PUT_STATS = (
+    f"insert or replace into recall_stats ({_USES}) values ({', '.join('?' * len(RecallStats._fields))})"
+)
+
+
+class SqliteUsage:
+    """``UsageStore`` in two tables of the vault, and in the access columns of documents."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def note(self, used: Iterable[int], at: str) -> None:
+        with self._db.atomic():
+            known = self._known(used)
+            self._db.write_many(_ACCESSED, [{"id": number, "at": at} for number in known])
+            pairs = combinations(known, 2)
+            self._db.write_many(_TOGETHER, [{"one": a, "other": b, "at": at} for a, b in pairs])
+
+    def partners(self, document_id: int) -> Mapping[int, int]:
+        return dict(self._db.rows(_PARTNERS, {"id": document_id}))
+
+    def put_recall_stats(self, stats: Iterable[RecallStats]) -> None:
+        given = list(stats)
+        with self._db.atomic():
+            self._db.write_many(_PUT_STATS, [tuple(one) for one in given if one.recalls])
+            gone = [(one.document_id,) for one in given if not one.recalls]
+            self._db.write_many("delete from recall_stats where document_id = ?", gone)
+
+    def recall_stats(self) -> Mapping[int, RecallStats]:
+        rows = self._db.rows(f"select {_USES} from recall_stats order by document_id")
+        return {row[0]: RecallStats(*row) for row in rows}
+
+    def _known(self, used: Iterable[int]) -> list[int]:
+        sql = "select id from documents where id in (select value from json_each(?)) order by id"
+        return [row[0] for row in self._db.rows(sql, (json.dumps(list(used)),))]

@@ -7,27 +7,26 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from clawmem.adapters.sqlite.abandoning import broken_tables
-from clawmem.adapters.sqlite.captures import SqliteCaptures, SqliteUsage
 from clawmem.adapters.sqlite.database import MEMORY, Database
 from clawmem.adapters.sqlite.documents import SqliteDocuments
 from clawmem.adapters.sqlite.embeddings import SqliteEmbeddings
 from clawmem.adapters.sqlite.empty_file import refuse_empty
-from clawmem.adapters.sqlite.entities import SqliteEntities
 from clawmem.adapters.sqlite.journal import SqliteActs, SqliteForgottenTexts, SqliteJournal
-from clawmem.adapters.sqlite.leases import SqliteLeases
+from clawmem.adapters.sqlite.knowledge import SqliteEntities, SqliteRelations, SqliteTriples
 from clawmem.adapters.sqlite.lexical_index import SqliteLexicalIndex, ranking_fault
-from clawmem.adapters.sqlite.links import SqliteLinks
+from clawmem.adapters.sqlite.links import SqliteChronology, SqliteLinks, SqliteSuccessions
 from clawmem.adapters.sqlite.migrations import migrate, version
-from clawmem.adapters.sqlite.model_records import SqliteLedger, SqliteModelAnswers, SqliteModelFailures
-from clawmem.adapters.sqlite.notes import SqliteNotes
-from clawmem.adapters.sqlite.outbox import SqliteOutbox
-from clawmem.adapters.sqlite.properties import SqliteProperties
-from clawmem.adapters.sqlite.relations import SqliteRelations
-from clawmem.adapters.sqlite.sessions import SqliteSessions
+from clawmem.adapters.sqlite.notes import SqliteNotes, SqliteProperties
+from clawmem.adapters.sqlite.outbox import SqliteLeases, SqliteOutbox
+from clawmem.adapters.sqlite.sessions import SqliteCaptures, SqliteSessions, SqliteUsage
 from clawmem.adapters.sqlite.sketches import SqliteSketches
-from clawmem.adapters.sqlite.succession import SqliteChronology, SqliteSuccessions
-from clawmem.adapters.sqlite.telemetry import SqliteReceipts, SqliteTelemetry
-from clawmem.adapters.sqlite.triples import SqliteTriples
+from clawmem.adapters.sqlite.telemetry import (
+    SqliteLedger,
+    SqliteModelAnswers,
+    SqliteModelFailures,
+    SqliteReceipts,
+    SqliteTelemetry,
+)
 from clawmem.adapters.sqlite.vocabulary import unknown_words
 from clawmem.adapters.sqlite.word_check import ScratchLexicalIndex, wrong_names, wrong_words
 from clawmem.ports.errors import (

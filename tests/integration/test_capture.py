@@ -158,7 +158,7 @@ class TestDecisionExtractor:
             "import os, signal, sys\n"
             "from clawmem.adapters.files.transcripts import DiskTranscripts\n"
             "from clawmem.adapters.memory.clock import ManualClock\n"
-            "from clawmem.adapters.sqlite.captures import SqliteCaptures\n"
+            "from clawmem.adapters.sqlite.sessions import SqliteCaptures\n"
             "from clawmem.adapters.sqlite.vault import Vault\n"
             "from clawmem.app.services.capture.decisions import DecisionExtractor\n"
             "from clawmem.app.services.capture.session import Session\n"

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clawmem.adapters.sqlite.lexical_index import Matches, best_of
 from clawmem.adapters.sqlite.lru_cache import LruCache
-from clawmem.adapters.sqlite.matches import Matches, _best, _best_in_bulk
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import any_of, entry, filler, save
 from clawmem.ports.records import Grain
@@ -52,15 +52,19 @@ MATCHES = st.lists(
 
 
 class TestBestOf:
-    """The sums of several terms, with numpy and without."""
+    """The highest sums of several terms."""
 
     @given(MATCHES, st.integers(1, 50), st.booleans())
-    def test_both_ways_agree(self, found: list[dict[int, float]], limit: int, every: bool) -> None:
-        """To the last bit: which way is taken depends on what else the process has loaded."""
+    def test_sums(self, found: list[dict[int, float]], limit: int, every: bool) -> None:
+        """Highest first, then by key; with *every* only of rows that all terms have."""
         several = [Matches(array("q", one.keys()), array("d", one.values())) for one in found]
-        least = len(several) if every else 1
+        keys = {key for one in found for key in one if not every or all(key in other for other in found)}
+        sums = {key: round(sum(one.get(key, 0.0) for one in found), 9) for key in keys}
 
-        assert _best(several, limit, least) == _best_in_bulk(several, limit, least)
+        best = best_of(several, limit, every=every)
+
+        assert list(best.keys) == sorted(keys, key=lambda key: (-sums[key], key))[:limit]
+        assert [round(score, 9) for score in best.scores] == [sums[key] for key in best.keys]
 
 
 class TestKept:

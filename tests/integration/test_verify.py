@@ -13,7 +13,7 @@ from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.sqlite.keys import pack
-from clawmem.adapters.sqlite.lexical_tables import TABLES
+from clawmem.adapters.sqlite.lexical_index import TABLES
 from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.maintenance.verify import Verify
