@@ -96,8 +96,8 @@ class TestANewVault:
     @pytest.mark.parametrize(
         ("backend", "words", "vectors"),
         [
-            ("sqlite", "FTS5", "exact scan"),
-            ("tantivy", "tantivy", "exact scan"),
+            ("sqlite", "FTS5", "sqlite-vec"),
+            ("tantivy", "tantivy", "sqlite-vec"),
             ("lancedb", "lancedb", "lancedb exact scan"),
         ],
     )

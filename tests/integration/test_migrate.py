@@ -39,8 +39,8 @@ TIED = 1  # of the best, which another engine may rank just behind the next
 VERBS = ("search", "vsearch", "query")
 AGREED = "Files, records and indexes agree.\n"
 METHODS = {
-    "sqlite": ("FTS5", "exact scan"),
-    "tantivy": ("tantivy", "exact scan"),
+    "sqlite": ("FTS5", "sqlite-vec"),
+    "tantivy": ("tantivy", "sqlite-vec"),
     "lancedb": ("lancedb", "lancedb exact scan"),
 }
 
@@ -204,7 +204,7 @@ class TestMigrate:
             "before": "sqlite",
             "to": "tantivy",
             "lexical": "tantivy",
-            "vectors": "exact scan",
+            "vectors": "sqlite-vec",
         }
 
     def test_progress(self, station: Station, bars: list[tuple[str, Steps]]) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.adapters.memory.vector_index import MemoryVectorIndex
 from clawmem.adapters.sqlite.keys import pack
 from clawmem.adapters.sqlite.lexical_index import TABLES
 from clawmem.app.services.indexing.embed import EmbedPending
@@ -69,7 +71,6 @@ class TestAgreement:
     def test_before_embedding_too(self, world: World) -> None:
         """Vectors that were never made are nobody's difference."""
         with world.vault.transactions.writing():
-            world.vault.vectors.clear()
             world.vault.embeddings.clear()
 
         assert world.verify() == []
@@ -259,7 +260,7 @@ class TestLexicalIndex:
 
         found = world.verify()
 
-        for index in (*GRAINS, "vector"):
+        for index in GRAINS:
             assert f"notes/{path} is {reason}, but still found in the {index} index." in found
 
     def test_an_orphan_that_hides_a_missing_entry(self, world: World) -> None:
@@ -280,10 +281,34 @@ class TestLexicalIndex:
         assert world.verify()[0] == "notes/a.md has 1 entries in the line index that its records do not know."
 
 
+def with_external_vectors(world: World) -> MemoryVectorIndex:
+    """Let an index outside of the vault search the vectors."""
+    index = MemoryVectorIndex()
+    for document in world.vault.documents.latest():
+        index.put(world.vault.embeddings.of_document(document.id))
+    world.vault = replace(world.vault, vectors=index)
+    return index
+
+
 class TestVectorIndex:
+    def test_a_lost_vector(self, world: World) -> None:
+        """A text whose vector is lost is counted."""
+        world.vault.storage._db.write("delete from vectors_1 where rowid = 1")
+
+        found = world.verify()
+
+        assert found == ["1 texts have no vector, or a damaged one. Run: clawmem rebuild"]
+
+    def test_a_withdrawn_document(self, world: World) -> None:
+        """Deactivated in the records alone, it is named for an external index that still has it."""
+        with_external_vectors(world)
+        world.withdraw("sub/b.md", InactiveReason.ARCHIVED)
+
+        assert "notes/sub/b.md is archived, but still found in the vector index." in world.verify()
+
     def test_a_missing_document(self, world: World) -> None:
-        """A document without its vectors in the index is named, and counts differ."""
-        world.vault.vectors.remove(world.id("sub/b.md"))
+        """A document without its vectors in an external index is named, and counts differ."""
+        with_external_vectors(world).remove(world.id("sub/b.md"))
 
         found = world.verify()
 
@@ -298,7 +323,8 @@ def test_an_orphan(world: World, index: str) -> None:
     if index == "line":
         world.vault.lexical.put([LexicalEntry(FragmentKey(999, 0), Grain.LINE, "notes", "", "stray")])
     else:
-        world.vault.vectors.put([VectorEntry(FragmentKey(999, 0), HashingEmbedder().embed_query("stray"))])
+        stray = VectorEntry(FragmentKey(999, 0), HashingEmbedder().embed_query("stray"))
+        with_external_vectors(world).put([stray])
 
     found = world.verify()
 
