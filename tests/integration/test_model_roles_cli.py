@@ -175,12 +175,12 @@ class TestCommands:
 
     @pytest.mark.skipif(not (find_spec("xllamacpp") and find_spec("gguf")), reason="needs xllamacpp and gguf")
     def test_a_model_in_this_process(self, remembered: Invoke, home: Path) -> None:
-        """A file that lies where models are added plays its role without any setting, and is examined as well."""
+        """A file that was added plays its role without any setting, and is examined as well."""
         from llama_server import Role, write_model
 
-        folder = home / ".local/share/clawmem/models"
-        folder.mkdir(parents=True)
-        write_model(Role.GENERATE, folder / "qmd-query-expansion.gguf")
+        write_model(Role.GENERATE, home / "mine.gguf")
+        added = remembered("models", "add", "qmd-query-expansion", "--file", home / "mine.gguf")
+        assert added.exit_code == 0, added.output
 
         generator = self.roles(remembered)["generator"]
         examined = {
