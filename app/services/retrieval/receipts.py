@@ -18,7 +18,6 @@ from clawmem.ports.vault import Vault
 FORMAT = 1
 LEVEL = 4  # compression level; level 9 is 3 % smaller and takes 50 % longer
 DIGITS = 4  # decimal places; more would double the size of a receipt
-OLDER_NAMES = {"intent": "purpose"}  # of parameters, in receipts of earlier versions
 
 Ranked = tuple[int, FragmentKey, float]
 
@@ -183,8 +182,7 @@ def _plain(value: Any) -> Any:
 
 def _chosen(kind: Any, asked: Mapping[str, Any]) -> dict[str, Any]:
     usual = kind._field_defaults
-    named = {OLDER_NAMES.get(name, name): value for name, value in asked.items()}
-    return {name: _typed(usual[name], value) for name, value in named.items() if name in usual}
+    return {name: _typed(usual[name], value) for name, value in asked.items() if name in usual}
 
 
 def _typed(usual: Any, value: Any) -> Any:
