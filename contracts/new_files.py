@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from clawmem.contracts.base import Contract
-from clawmem.ports.files import FileNotCreated, NewFiles
+from clawmem.ports.errors import FileNotCreated
+from clawmem.ports.files import NewFiles
 
 NAMES = ("a.md", "a-2.md", "a-3.md")
 

@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from clawmem.ports.errors import ClawmemError, VaultError
-
 Value = str | int | float | bytes | None
 
 
@@ -14,66 +12,6 @@ class RecordTable(NamedTuple):
     name: str
     columns: tuple[str, ...]
     rows: Iterable[tuple[Value, ...]]
-
-
-class BundleUnreadable(ClawmemError):
-    """The file to restore cannot be read as a bundle; nothing was written."""
-
-    exit_code = 2  # as of every other file that cannot be imported
-
-    def __init__(self, path: str, message: str) -> None:
-        self.path = path
-        super().__init__(message)
-
-
-class BundleDamaged(BundleUnreadable):
-    """A file is no bundle, is truncated, or differs from its hashes; nothing was written."""
-
-    code = "BUNDLE_DAMAGED"
-
-    def __init__(self, path: str, reason: str) -> None:
-        self.reason = reason
-        super().__init__(
-            path,
-            f"{path} cannot be restored: {reason}. Nothing was written. Use another copy of the bundle, or "
-            "export it again.",
-        )
-
-
-class NotABundle(BundleUnreadable):
-    """The file to restore is missing, or is something else than a bundle; ``remedy`` says which command reads it."""
-
-    code = "NOT_A_BUNDLE"
-
-    def __init__(self, path: str, what: str, remedy: str) -> None:
-        super().__init__(path, f"{path} is no bundle: {what}. Nothing was written. {remedy}")
-
-
-class BundleTooNew(BundleUnreadable):
-    """A later clawmem wrote the bundle."""
-
-    code = "BUNDLE_TOO_NEW"
-
-    def __init__(self, path: str, found: int, known: int) -> None:
-        super().__init__(
-            path,
-            f"{path} has schema {found}, newer than this clawmem supports ({known}). "
-            "Run: pip install --upgrade clawmem",
-        )
-
-
-class VaultNotEmpty(VaultError):
-    """The place of a new vault has a vault with documents, which was left unchanged."""
-
-    code = "VAULT_NOT_EMPTY"
-
-    def __init__(self, path: str, documents: int, bundle: str) -> None:
-        self.documents = documents
-        super().__init__(
-            path,
-            f"{path} has {documents} documents, and a bundle never replaces notes. Nothing was changed. Restore to "
-            f"another file: clawmem --vault NEW_FILE restore {bundle}",
-        )
 
 
 class VaultRecords(Protocol):

@@ -1,5 +1,5 @@
 """
-Exceptions that clawmem raises deliberately:
+Exceptions that clawmem raises deliberately; indentation shows the tree:
 
 * ClawmemError
   x InvalidInput               the query or command cannot be executed as written
@@ -7,26 +7,23 @@ Exceptions that clawmem raises deliberately:
       - NotServed                  the document was forgotten, archived, superseded or removed
     + Ambiguous                  the name matches several documents
     + ConfirmationMissing        an irreversible change was not confirmed
+    + NoIssues                   the folder has no issue tracker
   x ConfigError                the settings cannot be applied
     + ExtraMissing               an optional package is not installed
     + BackendUnavailable         a backend's package is not installed
     + BackendMismatch            another backend stores the vault's indexes
   x VaultError                 the vault cannot be used
-    + VaultLocked                another process held the write lock for too long
-    + VaultReadOnly              the vault was opened read-only, or its folder is not writable
-    + VaultFull                  the disk is full
-    + VaultTooNew                written by a later clawmem
-    + ExtensionMissing           SQLite cannot load sqlite-vec
-    + VaultDamaged               not a vault, or a broken one
-    + IndexUnavailable           an external index cannot be reached
-    | + IndexBypassed            the index failed, and the records answered instead
-    + IndexDamaged               an index is broken and must be rebuilt from the records
-    + IndexBusy                  another process holds an index's write lock
-  x SourceUnreadable           a file of the user's cannot be read as text
+    + VaultLocked, VaultReadOnly, VaultFull, VaultNotEmpty, VaultTooNew, VaultOfDevelopment
+    + VaultDamaged               not a vault (NotAVault), or a broken one
+    + ExtensionMissing           sqlite-vec cannot be loaded
+    + IndexUnavailable           an index cannot be reached
+      - IndexBypassed              the index failed, and the records answered instead
+    + IndexDamaged, IndexBusy    an index must be rebuilt, or another process writes it
+  x SourceUnreadable           a file of the user's cannot be read as text; SourceMissing: there is none
   x FileNotCreated             a new file cannot be written
-  x EmbeddingError             an operation on vectors failed
-    + ModelMismatch              the vault holds another model's vectors
-    + BadVector                  wrong length, NaN or not unit length
+  x BundleUnreadable           a bundle is damaged, too new, or something else
+  x StoreUnreadable            a store of another tool cannot be read
+  x EmbeddingError             vectors of another model (ModelMismatch), or invalid ones (BadVector)
   x ModelError                 an embedder, generator or reranker failed
     + ModelUnavailable           unreachable or busy; a later request may succeed
     + ModelRefused               the model rejected the request, and would reject it again
@@ -41,9 +38,10 @@ Exceptions that clawmem raises deliberately:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
-from clawmem.ports.records import Candidate, Hit
+from clawmem.ports.records import Candidate, Document, Hit
 
 
 class ClawmemError(Exception):
@@ -71,8 +69,8 @@ class InvalidInput(ClawmemError):
     @property
     def details(self) -> Mapping[str, Any]:
         """Return the documents that may have been meant, as records."""
-        known = [one.record for one in self.candidates if isinstance(one, Candidate)]
-        return {"candidates": known} if known else {}
+        records = [candidate.record for candidate in self.candidates if isinstance(candidate, Candidate)]
+        return {"candidates": records} if records else {}
 
 
 class NotFound(InvalidInput):
@@ -96,10 +94,34 @@ class NotFound(InvalidInput):
     ) -> None:
         self.name = name
         self.candidates = tuple(candidates)
-        self.suggestions = tuple(suggestions) or tuple(one.file for one in candidates)
+        self.suggestions = tuple(suggestions) or tuple(candidate.file for candidate in candidates)
         near = "; ".join(map(str, candidates)) or ", ".join(suggestions)
-        said = (f"No {what} matches {name!r}.", f"Did you mean: {near}?" if near else "", remark)
-        super().__init__("NOT_FOUND", " ".join(filter(None, said)))
+        sentences = (f"No {what} matches {name!r}.", f"Did you mean: {near}?" if near else "", remark)
+        super().__init__("NOT_FOUND", " ".join(filter(None, sentences)))
+
+
+class NotServed(NotFound):
+    """
+    An address names a document that was forgotten, archived or superseded, or whose file was removed.
+
+    ``successors`` are the documents that are served instead; ``shown_title`` is the title for messages, see
+    `Candidate`.
+    """
+
+    def __init__(
+        self, document: Document, shown_title: str, remedy: str, successors: Sequence[Candidate] = ()
+    ) -> None:
+        super().__init__("document", document.display_path, candidates=successors)
+        self.code = "NOT_SERVED"
+        self.document = document
+        named = f"{document.display_path} ({shown_title})" if document.title else document.display_path
+        self.args = (f"{named} is {document.inactive} and not served. {remedy}",)
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Return the file and the state of the document, and its successors."""
+        place = {"file": self.document.display_path, "state": str(self.document.inactive)}
+        return {**place, **super().details}
 
 
 class Ambiguous(InvalidInput):
@@ -117,6 +139,53 @@ class Ambiguous(InvalidInput):
         )
 
 
+class ConfirmationMissing(InvalidInput):
+    """
+    An irreversible operation was requested without confirmation; nothing was changed.
+
+    Args:
+        would_remove: What would be removed, for programs.
+        remedy: The sentence that says how to confirm.
+        preview: What would be removed, as sentences.
+        question: The question for a person who can confirm.
+        confirmed: The parameters that confirm the request.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        would_remove: Mapping[str, Any],
+        *,
+        remedy: str = "",
+        preview: Sequence[str] = (),
+        question: str = "",
+        confirmed: Mapping[str, Any] = MappingProxyType({}),
+    ) -> None:
+        super().__init__("CONFIRMATION_REQUIRED", f"{message} {remedy}".strip())
+        self.message = message
+        self.would_remove = would_remove
+        self.preview = preview
+        self.question = question
+        self.confirmed = confirmed
+
+    @property
+    def details(self) -> Mapping[str, Any]:
+        """Return the description of the removal."""
+        return {"would_remove": self.would_remove}
+
+
+class NoIssues(InvalidInput):
+    """A folder has no issue tracker."""
+
+    exit_code = 3
+
+    def __init__(self, project: str) -> None:
+        super().__init__(
+            "NOT_FOUND",
+            f"{project} is no Beads project: it has no folder .beads. Name the folder of the project.",
+        )
+
+
 class ConfigError(ClawmemError):
     """The settings cannot be applied; nothing was read or written."""
 
@@ -130,7 +199,6 @@ class ExtraMissing(ConfigError):
     code = "EXTRA_MISSING"
 
     def __init__(self, what: str, *, extra: str) -> None:
-        self.extra = extra
         super().__init__(
             f"This needs {what}, which is not installed. Run in the checkout: pip install '.[{extra}]'"
         )
@@ -143,7 +211,6 @@ class BackendUnavailable(ConfigError):
 
     def __init__(self, backend: str, *, extra: str) -> None:
         self.backend = backend
-        self.extra = extra
         super().__init__(
             f"The {backend!r} backend is not installed. "
             f"Run in the checkout: pip install '.[{extra}]'  (or choose --backend sqlite, which needs nothing.)"
@@ -155,33 +222,37 @@ class BackendMismatch(ConfigError):
 
     code = "BACKEND_MISMATCH"
 
-    def __init__(self, kept: str, asked: str, remedy: str) -> None:
-        self.kept = kept
-        self.asked = asked
+    def __init__(self, stored: str, requested: str, remedy: str) -> None:
         super().__init__(
-            f"The vault's indexes are stored by {kept!r}, not by {asked!r}. "
-            f"Run: clawmem migrate --to {asked}  (the vault stays usable during the migration), or {remedy}"
+            f"The vault's indexes are stored by {stored!r}, not by {requested!r}. "
+            f"Run: clawmem migrate --to {requested}  (the vault stays usable during the migration), or {remedy}"
         )
 
 
 class VaultError(ClawmemError):
-    """The vault cannot be used; its content is unchanged."""
+    """
+    The vault cannot be used; its content is unchanged.
+
+    ``path`` is the place of the vault or the index, and ``reason`` a clause without a full stop, or the whole message.
+    """
 
     code = "VAULT"
     exit_code = 5
+    template = "{reason}"
+    remedy = ""
 
-    def __init__(self, path: str, message: str) -> None:
+    def __init__(self, path: str, reason: str = "", remedy: str | None = None) -> None:
         self.path = path
-        super().__init__(message)
+        self.reason = reason
+        remedy = self.remedy if remedy is None else remedy
+        super().__init__(self.template.format(path=path, reason=reason, remedy=remedy).rstrip())
 
 
 class VaultLocked(VaultError):
     """Another process held the write lock for longer than the busy time-out."""
 
     code = "VAULT_LOCKED"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path, f"{path} is being written by another process. Try again in a moment.")
+    template = "{path} is being written by another process. Try again in a moment."
 
 
 class InterruptedAfterCommit(KeyboardInterrupt):
@@ -192,33 +263,76 @@ class VaultReadOnly(VaultError):
     """A write to a vault that was opened read-only or whose folder is not writable."""
 
     code = "VAULT_READ_ONLY"
-
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            path, f"{path} cannot be written. Check the permissions of its folder, or choose another --vault."
-        )
+    template = "{path} cannot be written. Check the permissions of its folder, or choose another --vault."
 
 
 class VaultFull(VaultError):
     """The disk is full; the transaction was rolled back."""
 
     code = "VAULT_FULL"
+    template = "The disk is full: {path} cannot be written. What was finished before is kept. Free some space and repeat."
 
-    def __init__(self, path: str) -> None:
+
+class VaultNotEmpty(VaultError):
+    """The place of a new vault has a vault with documents, which was left unchanged."""
+
+    code = "VAULT_NOT_EMPTY"
+
+    def __init__(self, path: str, documents: int, bundle: str) -> None:
         super().__init__(
             path,
-            f"The disk is full: {path} cannot be written. What was finished before is kept. Free some space and repeat.",
+            f"{path} has {documents} documents, and a bundle never replaces notes. Nothing was changed. Restore to "
+            f"another file: clawmem --vault NEW_FILE restore {bundle}",
         )
+
+
+class VaultTooNew(VaultError):
+    """A newer clawmem wrote the schema."""
+
+    code = "VAULT_TOO_NEW"
+
+    def __init__(self, path: str, found: int, known: int) -> None:
+        self.found = found
+        super().__init__(path, _too_new(path, found, known))
+
+
+class VaultOfDevelopment(VaultError):
+    """A clawmem of before the first release wrote the vault."""
+
+    code = "VAULT_OF_DEVELOPMENT"
+    template = (
+        "A development version of clawmem wrote {path}: export its memories with that version (clawmem export), "
+        "move the file away, and make the vault again from your notes with: clawmem bootstrap FOLDER"
+    )
 
 
 class VaultDamaged(VaultError):
     """The file is not a vault, is truncated, or fails its self-test."""
 
     code = "VAULT_DAMAGED"
+    template = "{path} cannot be used: {reason}. {remedy}"
+    remedy = "Run: clawmem doctor --repair"
 
-    def __init__(self, path: str, reason: str, remedy: str = "Run: clawmem doctor --repair") -> None:
-        self.reason = reason
-        super().__init__(path, f"{path} cannot be used: {reason}. {remedy}")
+
+class NotAVault(VaultDamaged):
+    """The path leads to something other than a vault; it was left unchanged."""
+
+    code = "NOT_A_VAULT"
+    template = (
+        "{path} is not a clawmem vault: {reason}. Nothing was changed. "
+        "Check the path, or choose another --vault. {remedy}"
+    )
+    remedy = ""
+
+
+class ExtensionMissing(VaultError):
+    """The SQLite extension sqlite-vec, which reads vectors, cannot be loaded."""
+
+    code = "EXTENSION_MISSING"
+    template = (
+        "{path} cannot be opened: SQLite cannot load the extension sqlite-vec ({reason}). "
+        "Run: pip install --force-reinstall sqlite-vec"
+    )
 
 
 class IndexUnavailable(VaultError):
@@ -229,32 +343,32 @@ class IndexUnavailable(VaultError):
     """
 
     code = "INDEX_UNAVAILABLE"
+    template = "The index at {path} cannot be reached: {reason}. Try again later."
+    partial: tuple[Hit, ...] = ()
 
-    def __init__(self, place: str, reason: str, *, partial: Sequence[Hit] = ()) -> None:
-        self.reason = reason
-        self.partial = tuple(partial)
-        super().__init__(place, f"The index at {place} cannot be reached: {reason}. Try again later.")
+
+class IndexBypassed(IndexUnavailable):
+    """The serving index failed, so the records answered instead: ``partial`` is their complete answer."""
+
+    template = "The records answered instead of the index. {reason}"
+
+    def __init__(self, place: str, cause: ClawmemError, answer: Sequence[Hit]) -> None:
+        super().__init__(place, str(cause))
+        self.partial = tuple(answer)
 
 
 class IndexDamaged(VaultError):
     """An index is broken or not the expected one; no data is lost, it can be rebuilt from the records."""
 
     code = "INDEX_DAMAGED"
-
-    def __init__(self, place: str, reason: str) -> None:
-        self.reason = reason
-        super().__init__(place, f"The index at {place} cannot be used: {reason}. Run: clawmem rebuild")
+    template = "The index at {path} cannot be used: {reason}. Run: clawmem rebuild"
 
 
 class IndexBusy(VaultError):
     """Another process held an index's write lock for longer than the time-out."""
 
     code = "INDEX_BUSY"
-
-    def __init__(self, place: str) -> None:
-        super().__init__(
-            place, f"The index at {place} is being written by another process. Try again in a moment."
-        )
+    template = "The index at {path} is being written by another process. Try again in a moment."
 
 
 class SourceUnreadable(ClawmemError):
@@ -273,6 +387,71 @@ class SourceMissing(SourceUnreadable):
     """There is no such file."""
 
 
+class FileNotCreated(ClawmemError):
+    """A new file cannot be written; nothing was changed."""
+
+    code = "FILE_NOT_CREATED"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(f"No file can be written at {path}: {reason}. Nothing was written.")
+
+
+class BundleUnreadable(ClawmemError):
+    """The file to restore cannot be read as a bundle; nothing was written."""
+
+    exit_code = 2  # as of every other file that cannot be imported
+
+
+class BundleDamaged(BundleUnreadable):
+    """A file is no bundle, is truncated, or differs from its hashes; nothing was written."""
+
+    code = "BUNDLE_DAMAGED"
+
+    def __init__(self, path: str, reason: str) -> None:
+        super().__init__(
+            f"{path} cannot be restored: {reason}. Nothing was written. Use another copy of the bundle, or "
+            "export it again."
+        )
+
+
+class NotABundle(BundleUnreadable):
+    """The file to restore is missing, or is something else than a bundle; ``remedy`` says which command reads it."""
+
+    code = "NOT_A_BUNDLE"
+
+    def __init__(self, path: str, what: str, remedy: str) -> None:
+        super().__init__(f"{path} is no bundle: {what}. Nothing was written. {remedy}")
+
+
+class BundleTooNew(BundleUnreadable):
+    """A newer clawmem wrote the bundle."""
+
+    code = "BUNDLE_TOO_NEW"
+
+    def __init__(self, path: str, found: int, known: int) -> None:
+        super().__init__(_too_new(path, found, known))
+
+
+def _too_new(path: str, found: int, known: int) -> str:
+    return (
+        f"{path} has schema {found}, newer than this clawmem supports ({known}). "
+        "Run: pip install --upgrade clawmem"
+    )
+
+
+class StoreUnreadable(ClawmemError):
+    """A store of another tool is missing, is not one of that tool, or cannot be read; nothing was imported."""
+
+    code = "STORE_UNREADABLE"
+    exit_code = 2
+
+    def __init__(self, tool: str, place: str, reason: str, remedy: str = "") -> None:
+        remedy = remedy or f"Name its store: clawmem import {tool} PATH"
+        super().__init__(
+            f"No memories of {tool} can be read at {place}: {reason}. Nothing was imported. {remedy}"
+        )
+
+
 class EmbeddingError(ClawmemError):
     """Base class of errors about vectors."""
 
@@ -285,11 +464,11 @@ class ModelMismatch(EmbeddingError):
 
     code = "MODEL_MISMATCH"
 
-    def __init__(self, stored: str, asked: str) -> None:
+    def __init__(self, stored: str, requested: str) -> None:
         self.stored = stored
-        self.asked = asked
+        self.requested = requested
         super().__init__(
-            f"The vault holds vectors of {stored!r}, but the embedder is {asked!r}. "
+            f"The vault holds vectors of {stored!r}, but the embedder is {requested!r}. "
             "Install or configure the first again (see: clawmem models list). "
             "To embed everything with the second, run: clawmem embed --force"
         )
@@ -337,7 +516,6 @@ class ModelUnavailable(ModelError):
         retry_after_s: float | None = None,
         remedy: str = "Check that it is running",
     ) -> None:
-        self.reason = reason
         self.retry_after_s = retry_after_s
         when = "later" if retry_after_s is None else f"in {max(1, round(retry_after_s))} seconds"
         super().__init__(
@@ -353,7 +531,6 @@ class ModelRefused(ModelError):
     def __init__(
         self, model: str, reason: str, *, remedy: str = "Check its address, name and key in the settings"
     ) -> None:
-        self.reason = reason
         super().__init__(model, f"The model {model} rejected the request: {reason}. {remedy}.")
 
 
@@ -382,7 +559,6 @@ class ModelAnswerInvalid(ModelError):
     code = "MODEL_ANSWER_INVALID"
 
     def __init__(self, model: str, reason: str) -> None:
-        self.reason = reason
         super().__init__(
             model, f"The answer of the model {model} cannot be used: {reason}. Check it with: clawmem doctor"
         )

@@ -3,7 +3,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from clawmem.ports.errors import ClawmemError
 from clawmem.ports.records import Scan
 
 
@@ -49,15 +48,6 @@ class FileSource(Protocol):
         Returns:
             The absolute folder and the bytes of each file; unreadable files are left out.
         """
-
-
-class FileNotCreated(ClawmemError):
-    """A new file cannot be written; nothing was changed."""
-
-    code = "FILE_NOT_CREATED"
-
-    def __init__(self, path: str, reason: str) -> None:
-        super().__init__(f"No file can be written at {path}: {reason}. Nothing was written.")
 
 
 class NewFiles(Protocol):

@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from clawmem.ports.errors import ClawmemError
-
 
 class ForeignFact(NamedTuple):
     """Statement about an entity; days are ``YYYY-MM-DD``, empty if unknown. ``kind`` is the kind of the subject."""
@@ -52,20 +50,6 @@ class Unmatched(NamedTuple):
     """An item without a counterpart in a vault: its kind, for a report that counts them."""
 
     kind: str
-
-
-class StoreUnreadable(ClawmemError):
-    """A store of another tool is missing, is not one of that tool, or cannot be read; nothing was imported."""
-
-    code = "STORE_UNREADABLE"
-    exit_code = 2
-
-    def __init__(self, tool: str, place: str, reason: str, remedy: str = "") -> None:
-        self.reason = reason
-        remedy = remedy or f"Name its store: clawmem import {tool} PATH"
-        super().__init__(
-            f"No memories of {tool} can be read at {place}: {reason}. Nothing was imported. {remedy}"
-        )
 
 
 class ForeignStore(NamedTuple):

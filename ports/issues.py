@@ -3,8 +3,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from clawmem.ports.errors import InvalidInput
-
 
 class IssueDependency(NamedTuple):
     """The issue that an issue depends on, and the type of the dependency, such as ``blocks``."""
@@ -42,18 +40,6 @@ class IssueList(NamedTuple):
     issues: Sequence[Issue]
     problems: Sequence[str]
     source: str
-
-
-class NoIssues(InvalidInput):
-    """A folder has no issue tracker."""
-
-    exit_code = 3
-
-    def __init__(self, project: str) -> None:
-        super().__init__(
-            "NOT_FOUND",
-            f"{project} is no Beads project: it has no folder .beads. Name the folder of the project.",
-        )
 
 
 class IssueTracker(Protocol):

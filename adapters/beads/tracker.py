@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from clawmem.ports.issues import Issue, IssueDependency, IssueList, NoIssues
+from clawmem.ports.errors import NoIssues
+from clawmem.ports.issues import Issue, IssueDependency, IssueList
 
 FOLDER = ".beads"
 TIMEOUT_S = 10.0

@@ -10,7 +10,7 @@ from shlex import quote
 from typing import Any
 from zipfile import ZIP_DEFLATED, BadZipFile, ZipFile, ZipInfo
 
-from clawmem.ports.bundle import BundleDamaged, NotABundle
+from clawmem.ports.errors import BundleDamaged, NotABundle
 
 MANIFEST = "manifest.json"
 MOST_MANIFEST = 256 << 20  # bytes; a million notes take about 150 MB

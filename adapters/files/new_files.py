@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from clawmem.ports.files import FileNotCreated
+from clawmem.ports.errors import FileNotCreated
 
 
 class NewDiskFiles:

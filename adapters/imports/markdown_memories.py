@@ -14,7 +14,8 @@ from ruamel.yaml import YAML
 from ruamel.yaml.error import YAMLError
 
 from clawmem.adapters.imports.reading import text_of
-from clawmem.ports.imports import ForeignMemory, ForeignRelation, StoreUnreadable, Unmatched
+from clawmem.ports.errors import StoreUnreadable
+from clawmem.ports.imports import ForeignMemory, ForeignRelation, Unmatched
 
 _FRONT_MATTER = re.compile(r"---\r?\n(.{0,20000}?)^---\r?(?:\n|\Z)", re.DOTALL | re.MULTILINE)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")

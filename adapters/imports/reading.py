@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 import apsw
 
-from clawmem.ports.imports import StoreUnreadable
+from clawmem.ports.errors import StoreUnreadable
 
 MAX_TEXT = 64 << 20  # bytes of one file of text
 Row = dict[str, Any]

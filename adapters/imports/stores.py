@@ -13,7 +13,8 @@ from pydantic import TypeAdapter
 
 from clawmem.adapters.imports import claude_mem, clawmem_original, markdown_memories, mem0
 from clawmem.adapters.imports.reading import file_in, text_of
-from clawmem.ports.imports import ForeignMemory, ForeignStore, StoreUnreadable, Unmatched
+from clawmem.ports.errors import StoreUnreadable
+from clawmem.ports.imports import ForeignMemory, ForeignStore, Unmatched
 
 LINES = "jsonl"
 Read = Callable[[Path], Iterator[ForeignMemory | Unmatched]]

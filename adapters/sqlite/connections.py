@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import apsw
 
-from clawmem.ports.vault_errors import ExtensionMissing
+from clawmem.ports.errors import ExtensionMissing
 
 Row: TypeAlias = tuple[Any, ...]
 Bindings: TypeAlias = Sequence[Any] | Mapping[str, Any]

@@ -23,8 +23,7 @@ from clawmem.adapters.sqlite.connections import (
 )
 from clawmem.adapters.sqlite.readers import ReaderPool, ReadSnapshot, readers_of
 from clawmem.adapters.sqlite.sqlite_errors import explained
-from clawmem.ports.errors import InterruptedAfterCommit, VaultLocked
-from clawmem.ports.vault_errors import NotAVault
+from clawmem.ports.errors import InterruptedAfterCommit, NotAVault, VaultLocked
 
 Made = TypeVar("Made")
 

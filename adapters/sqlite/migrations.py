@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.errors import VaultError
-from clawmem.ports.vault_errors import NotAVault, VaultOfDevelopment, VaultTooNew
+from clawmem.ports.errors import NotAVault, VaultError, VaultOfDevelopment, VaultTooNew
 
 LATEST = 1
 APPLICATION_ID = 0x434C574D  # "CLWM", see `001_vault.sql`

@@ -18,9 +18,8 @@ from clawmem.adapters.sqlite.empty_file import is_empty
 from clawmem.adapters.sqlite.mending import mend, put_back
 from clawmem.adapters.sqlite.migrations import migrate, refuse_foreign
 from clawmem.adapters.sqlite.records import record_tables
-from clawmem.ports.errors import VaultError, VaultLocked
+from clawmem.ports.errors import NotAVault, VaultError, VaultLocked
 from clawmem.ports.salvage import SalvageReport
-from clawmem.ports.vault_errors import NotAVault
 
 _UNREADABLE = (apsw.Error, UnicodeDecodeError)
 _LAST = 2**63 - 1  # the largest row number

@@ -12,13 +12,13 @@ from clawmem.adapters.sqlite.connections import log_is_empty
 from clawmem.ports.errors import (
     ClawmemError,
     InvalidInput,
+    NotAVault,
     VaultDamaged,
     VaultError,
     VaultFull,
     VaultLocked,
     VaultReadOnly,
 )
-from clawmem.ports.vault_errors import NotAVault
 
 # FTS5 raises errors of its own for errors of SQLite, at best with the same text.
 _FULL = ("disk is full",)

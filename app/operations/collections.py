@@ -32,8 +32,7 @@ from clawmem.app.settings.config_file import (
 )
 from clawmem.domain.documents.eligibility import check_pattern
 from clawmem.domain.security.origin import TRUST
-from clawmem.ports.address_errors import ConfirmationMissing
-from clawmem.ports.errors import NotFound
+from clawmem.ports.errors import ConfirmationMissing, NotFound
 from clawmem.ports.records import Scope
 
 if TYPE_CHECKING:

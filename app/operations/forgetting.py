@@ -14,8 +14,7 @@ from clawmem.app.operations.output import Part, age, plural
 from clawmem.domain.documents.address import read_address
 from clawmem.domain.documents.identity import normalise_docid
 from clawmem.domain.security.quoting import shown_title
-from clawmem.ports.address_errors import ConfirmationMissing
-from clawmem.ports.errors import NotFound
+from clawmem.ports.errors import ConfirmationMissing, NotFound
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

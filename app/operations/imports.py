@@ -16,8 +16,7 @@ from clawmem.app.operations.output import plural
 from clawmem.app.services.imports.importing import ImportMemories
 from clawmem.app.services.indexing.embed import EmbedReport
 from clawmem.domain.documents.address import OWN_COLLECTION
-from clawmem.ports.errors import NotFound
-from clawmem.ports.imports import StoreUnreadable
+from clawmem.ports.errors import NotFound, StoreUnreadable
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

@@ -24,8 +24,7 @@ from clawmem.app.services.portability.bundle import (
 from clawmem.app.services.portability.notes import Selection, memory_lines, selected_files
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.redaction import redact
-from clawmem.ports.errors import InvalidInput
-from clawmem.ports.files import FileNotCreated
+from clawmem.ports.errors import FileNotCreated, InvalidInput
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

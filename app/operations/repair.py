@@ -18,8 +18,7 @@ from clawmem.app.services.indexing.folders import scan_folder
 from clawmem.app.services.maintenance.doctor import rebuild_all, split_again
 from clawmem.domain.briefing.profile import PAGE_PATH
 from clawmem.domain.capture.notes import COLLECTION
-from clawmem.ports.address_errors import ConfirmationMissing
-from clawmem.ports.errors import VaultError, VaultReadOnly
+from clawmem.ports.errors import ConfirmationMissing, VaultError, VaultReadOnly
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

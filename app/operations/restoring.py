@@ -25,9 +25,15 @@ from clawmem.app.services.documents.listing import every_served
 from clawmem.app.services.portability.bundle import asked
 from clawmem.app.settings.config_file import make_config_folder
 from clawmem.app.settings.model import load_settings
-from clawmem.ports.bundle import BundleDamaged, BundleReader, VaultNotEmpty
-from clawmem.ports.errors import ClawmemError, VaultError, VaultReadOnly
-from clawmem.ports.files import FileNotCreated
+from clawmem.ports.bundle import BundleReader
+from clawmem.ports.errors import (
+    BundleDamaged,
+    ClawmemError,
+    FileNotCreated,
+    VaultError,
+    VaultNotEmpty,
+    VaultReadOnly,
+)
 from clawmem.ports.records import InactiveReason, Role
 
 if TYPE_CHECKING:

@@ -17,8 +17,15 @@ from fault_worlds import World
 
 from clawmem.adapters.sqlite.migrations import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.ports.errors import ClawmemError, InvalidInput, VaultDamaged, VaultError, VaultReadOnly
-from clawmem.ports.vault_errors import NotAVault, VaultTooNew
+from clawmem.ports.errors import (
+    ClawmemError,
+    InvalidInput,
+    NotAVault,
+    VaultDamaged,
+    VaultError,
+    VaultReadOnly,
+    VaultTooNew,
+)
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="Windows has other permissions")
 

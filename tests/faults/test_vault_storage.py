@@ -18,8 +18,7 @@ from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.migrations import LATEST
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import save
-from clawmem.ports.errors import VaultError, VaultFull, VaultLocked
-from clawmem.ports.vault_errors import VaultOfDevelopment
+from clawmem.ports.errors import VaultError, VaultFull, VaultLocked, VaultOfDevelopment
 
 
 class TestLocked:

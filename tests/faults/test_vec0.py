@@ -19,9 +19,8 @@ from clawmem.adapters.sqlite import connections
 from clawmem.adapters.sqlite.connections import PAGE_SIZE
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.samples import MODEL, ROUNDING, cosine, save, sha, unit_vector
-from clawmem.ports.errors import IndexDamaged
+from clawmem.ports.errors import ExtensionMissing, IndexDamaged
 from clawmem.ports.records import InactiveReason
-from clawmem.ports.vault_errors import ExtensionMissing
 
 QUESTION = "which animal has stripes"
 NOTES = {

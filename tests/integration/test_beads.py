@@ -24,7 +24,7 @@ from clawmem.app.services.indexing.watching import (
     issue_project,
 )
 from clawmem.app.services.maintenance.lane import Lane
-from clawmem.ports.issues import NoIssues
+from clawmem.ports.errors import NoIssues
 from clawmem.ports.watcher import PathChange, StopSignal
 
 OLD = "2026-02-03T04:05:06Z"

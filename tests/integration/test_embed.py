@@ -263,7 +263,7 @@ def test_another_model_is_refused_by_accident(shelf: Shelf) -> None:
     with pytest.raises(ModelMismatch) as caught:
         EmbedPending(shelf.vault, other, by_name=False)()
 
-    assert (caught.value.stored, caught.value.asked) == (HashingEmbedder.fingerprint, "other-64")
+    assert (caught.value.stored, caught.value.requested) == (HashingEmbedder.fingerprint, "other-64")
     assert other.batches == []
     assert shelf.state() == before
 

@@ -306,7 +306,7 @@ class TestLegs:
             notes.ask("vinegar", "vsearch", unit=unit)
         answer = notes.ask("vinegar", "query", unit=unit)
 
-        assert (caught.value.stored, caught.value.asked) == (HashingEmbedder.fingerprint, "another-model")
+        assert (caught.value.stored, caught.value.requested) == (HashingEmbedder.fingerprint, "another-model")
         assert set(paths(answer)) == {"kettle.md"}
         assert list(answer.trace.degraded) == ["vector"]
 

@@ -16,8 +16,7 @@ import typer
 from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import wants_json
 from clawmem.app.operations.operation import Request
-from clawmem.ports.address_errors import ConfirmationMissing, NotServed
-from clawmem.ports.errors import Ambiguous, NotFound
+from clawmem.ports.errors import Ambiguous, ConfirmationMissing, NotFound, NotServed
 from clawmem.ports.records import Candidate
 
 T = TypeVar("T")

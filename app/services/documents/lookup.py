@@ -15,8 +15,7 @@ from clawmem.app.services.documents.succession import current_successors
 from clawmem.domain.documents.eligibility import compile_pattern
 from clawmem.domain.documents.identity import check_path, display_path, parse_virtual_path
 from clawmem.domain.security.quoting import shown_title
-from clawmem.ports.address_errors import NotServed
-from clawmem.ports.errors import InvalidInput, NotFound
+from clawmem.ports.errors import InvalidInput, NotFound, NotServed
 from clawmem.ports.records import Candidate, Document, InactiveReason
 from clawmem.ports.vault import Vault
 

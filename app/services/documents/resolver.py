@@ -17,8 +17,7 @@ from clawmem.domain.documents.names import file_name
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.security.origin import verified_if_any
 from clawmem.domain.security.quoting import shown_title
-from clawmem.ports.address_errors import NotServed
-from clawmem.ports.errors import Ambiguous, NotFound
+from clawmem.ports.errors import Ambiguous, NotFound, NotServed
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.vault import Vault
 

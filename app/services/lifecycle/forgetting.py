@@ -21,9 +21,8 @@ from clawmem.domain.lifecycle.marks import (
     is_recognisable,
     sentences_of,
 )
-from clawmem.ports.address_errors import NotServed
 from clawmem.ports.clock import Clock
-from clawmem.ports.errors import ClawmemError, InvalidInput
+from clawmem.ports.errors import ClawmemError, InvalidInput, NotServed
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, Grain, InactiveReason, LexicalQuery, Term
 from clawmem.ports.vault import Vault

@@ -30,7 +30,7 @@ from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.ports.clock import Clock
 from clawmem.ports.embedder import is_in_process
-from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.errors import IndexBypassed, SourceUnreadable
 from clawmem.ports.files import FileSource
 from clawmem.ports.records import (
     Document,
@@ -47,7 +47,6 @@ from clawmem.ports.records import (
     Term,
 )
 from clawmem.ports.vault import Vault
-from clawmem.ports.vault_errors import IndexBypassed
 
 SAMPLE = 50  # documents that are searched for, and split into fragments again
 OWN_WORDS = 12  # longest words of a text, which tend to be its rarest

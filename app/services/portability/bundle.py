@@ -17,16 +17,8 @@ from clawmem.app.services.retrieval.request import RetrievalRequest, read_reques
 from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
-from clawmem.ports.bundle import (
-    BundleDamaged,
-    BundleReader,
-    BundleTooNew,
-    BundleWriter,
-    RecordTable,
-    Value,
-    VaultRecords,
-)
-from clawmem.ports.errors import VaultError, VaultFull, VaultReadOnly
+from clawmem.ports.bundle import BundleReader, BundleWriter, RecordTable, Value, VaultRecords
+from clawmem.ports.errors import BundleDamaged, BundleTooNew, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault
 
