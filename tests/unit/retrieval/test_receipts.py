@@ -125,11 +125,6 @@ def test_usual_parameters_are_not_written_down() -> None:
     assert request_to_json(read_request("redis", now_ms=NOW_MS)) == {}
 
 
-def test_a_receipt_of_an_earlier_version_keeps_its_purpose() -> None:
-    """It calls the purpose ``intent``."""
-    assert request_from_json("where are sessions?", {"intent": "hosting"}, 0).purpose == "hosting"
-
-
 def test_every_parameter_is_asked_again() -> None:
     """A request through JSON and back is the same at another time, every field of it and of its scope."""
     request = read_request("redis", now_ms=NOW_MS, limit=3, min_score=0.25, unit=Unit.LINE)._replace(
