@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
 
 from clawmem.ports.captures import CaptureStore, UsageStore
 from clawmem.ports.documents import Chronology, DocumentStore
@@ -20,80 +17,15 @@ from clawmem.ports.model_records import CostLedger, ModelAnswers, ModelFailures
 from clawmem.ports.notes import NoteStore
 from clawmem.ports.outbox import Outbox
 from clawmem.ports.properties import PropertyStore
-from clawmem.ports.records import LexicalEntry
 from clawmem.ports.relations import RelationStore
 from clawmem.ports.sessions import SessionStore
 from clawmem.ports.sketches import SketchStore
-from clawmem.ports.status import VaultInfo
+from clawmem.ports.storage import Storage
 from clawmem.ports.succession import SuccessionStore
 from clawmem.ports.telemetry import Receipts, Telemetry
+from clawmem.ports.transactions import Transactions
 from clawmem.ports.triples import TripleStore
 from clawmem.ports.vector_index import VectorSearch
-
-
-class Transactions(Protocol):
-    """Reads of one state, and writes that take effect together."""
-
-    def reading(self) -> AbstractContextManager[None]:
-        """
-        Return a context manager for reads of one thread that see the same state, so that nothing is read twice.
-
-        Changes that are committed during the block are not seen in it. Nested blocks are part of the outermost one.
-        Keep the block short, because `Storage.scrub` waits for its end.
-        """
-
-    def writing(self) -> AbstractContextManager[None]:
-        """
-        Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
-
-        Not reentrant: nesting raises RuntimeError. A single write outside a block is a transaction of its
-        own.
-
-        Raises:
-            VaultLocked: another process kept writing past the busy time-out.
-            VaultReadOnly: the vault was opened read-only.
-            VaultFull: the disk is full; the transaction was rolled back.
-            InterruptedAfterCommit: Ctrl-C arrived during the commit or after it. Any other interrupt rolls back.
-        """
-
-
-class Storage(Protocol):
-    """The file or database that holds the stores of a vault."""
-
-    def info(self) -> VaultInfo:
-        """Return the backend, location, schema and size."""
-
-    def scrub(self) -> None:
-        """
-        Overwrite deleted data, so that no byte of it remains in free pages or logs; call it outside of `writing`.
-
-        This rewrites the whole vault and takes time proportional to its size.
-
-        Raises:
-            VaultLocked: another process is reading or writing; the call may be repeated.
-            VaultReadOnly, VaultFull: nothing was changed.
-        """
-
-    def check(self) -> list[str]:
-        """
-        Return the defects of the storage itself (integrity, ranking self-test) as sentences; an empty list if
-        it is sound.
-        """
-
-    def check_words(self, entries: Iterable[Sequence[LexicalEntry]]) -> list[str]:
-        """
-        Compare the vault's own lexical index, word by word, with the entries that it must hold, given in batches.
-
-        Return the differences as sentences without a full stop. This finds what no other check finds, for example
-        one wrong bit in the place of a word. An index outside of the vault is not compared: its files have
-        checksums, which `clawmem.ports.derived_index.DerivedIndex.faults` verifies.
-        """
-
-    def scratch_lexical(self) -> LexicalIndex:
-        """Return an empty in-memory lexical index that splits and ranks words like the vault's own index."""
-
-    def close(self) -> None:
-        """Release all resources; a second call does nothing."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,8 @@ from clawmem.ports.links import Link
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, Fragment, InactiveReason, LexicalEntry
 from clawmem.ports.succession import NO_CLAIMS, Claims
-from clawmem.ports.vault import Transactions, Vault
+from clawmem.ports.transactions import Transactions
+from clawmem.ports.vault import Vault
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
