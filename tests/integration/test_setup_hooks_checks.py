@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from clawmem.app.services.maintenance.machine_checks import hook_check
 from clawmem.app.services.setup.hooks import installed
-from clawmem.app.services.setup.json_text import read_json, with_json, without_json
+from clawmem.app.services.setup.settings_file import JSON, Document
 from clawmem.app.services.setup.steps import run_steps
 
 
@@ -116,14 +116,14 @@ def test_one_member_changes_and_no_other(
 ) -> None:
     """However the file is written; and what is put in can be taken out again."""
     text = json.dumps(whole, indent=indent)
+    document = Document(JSON, text)
 
-    changed = with_json(text, (name,), value)
-
-    assert read_json(changed) == {**whole, name: value}
-    assert list(read_json(changed)) == list({**whole, name: value})
-    without = {key: kept for key, kept in whole.items() if key != name}
-    assert read_json(without_json(changed, (name,))) == without
-    assert without_json(text, ("absent",)) == text
+    document.drop(("absent",))
+    assert document.text == text
+    document.put((name,), value)
+    assert list(json.loads(document.text).items()) == list({**whole, name: value}.items())
+    document.drop((name,))
+    assert json.loads(document.text) == {key: member for key, member in whole.items() if key != name}
 
 
 def test_whose_an_entry_is(tmp_path: Path) -> None:

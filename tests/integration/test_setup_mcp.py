@@ -14,7 +14,7 @@ from command_line import Invoke, write_file
 
 from clawmem.app.services.maintenance.machine_checks import server_check
 from clawmem.app.services.setup.hooks import entry_of
-from clawmem.app.services.setup.toml_and_yaml import with_toml
+from clawmem.app.services.setup.settings_file import TOML, Document
 from clawmem.ports.errors import ConfigError
 
 THEIRS = """{
@@ -101,13 +101,13 @@ def test_the_command(invoke: Invoke, home: Path) -> None:
 
 
 def test_clients_whose_files_are_theirs_to_edit(invoke: Invoke, home: Path) -> None:
-    shown = invoke("setup", "mcp", "--client", "codex", "--tools", "memory")
+    shown = invoke("setup", "mcp", "--client", "codex", "--tools", "files")
     codex = shown.output
-    assert shown.stdout.startswith("[mcp_servers.clawmem-memory]\n")
+    assert shown.stdout.startswith("[mcp_servers.clawmem-files]\n")
     assert "~/.codex/config.toml. Put this in:" in shown.stderr
     assert invoke("setup", "mcp", "--client", "codex", "--remove").stdout == ""
-    table = tomllib.loads(codex[codex.index("[mcp_servers") :])["mcp_servers"]["clawmem-memory"]
-    assert table["args"][-3:] == ["mcp", "--tools", "memory"]
+    table = tomllib.loads(codex[codex.index("[mcp_servers") :])["mcp_servers"]["clawmem-files"]
+    assert table["args"][-3:] == ["mcp", "--tools", "files"]
     for client in ("gemini", "cursor", "json"):
         told = json.loads(invoke("setup", "mcp", "--client", client, "--json").output)
         assert "clawmem" in json.loads(told["config"])["mcpServers"]
@@ -118,7 +118,10 @@ def test_clients_whose_files_are_theirs_to_edit(invoke: Invoke, home: Path) -> N
 def test_a_path_that_wants_quotes() -> None:
     odd = entry_of(['C:\\Program Files\\"x"\\python', "mcp"])
 
-    assert tomllib.loads(with_toml("", ("mcp_servers", "clawmem"), odd))["mcp_servers"]["clawmem"] == odd
+    document = Document(TOML, "")
+    document.put(("mcp_servers", "clawmem"), odd)
+
+    assert tomllib.loads(document.text)["mcp_servers"]["clawmem"] == odd
 
 
 def test_codex_is_given_the_environment_that_it_drops(

@@ -1,4 +1,4 @@
-"""Edits of settings in JSON, JSON5 and YAML: one value changes, and every other byte stays."""
+"""Edits of settings in JSON, JSON5 and YAML: one value changes, and comments stay."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from clawmem.app.services.setup.json_text import read_json as read_settings
-from clawmem.app.services.setup.json_text import with_json, with_json_element, without_json
-from clawmem.app.services.setup.toml_and_yaml import with_yaml, without_yaml
+from clawmem.app.services.setup.settings_file import JSON5, YAML_FORMAT, Document
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.text("ab\"\\{}[],:/*#é\n", max_size=4),
@@ -46,23 +44,26 @@ def test_an_edit_changes_one_value(
 ) -> None:
     """Whatever comments are there, they stay; an added member can be taken out again."""
     text = data.draw(commented(whole, json5=json5))
-    assert read_settings(text, comments=True, json5=json5) == whole
+    document = Document(JSON5, text)
+    assert document.value == whole and document.text == text
     inside = whole.get(outer)
     if not isinstance(inside, dict):
-        text, whole = with_json(text, (outer,), {}), {**whole, outer: {}}
+        document.put((outer,), {})
         inside = {}
+    before = document.text
 
-    changed = with_json(text, (outer, name), [1])
-    more = with_json_element(changed, (outer, name), "x")
+    document.put((outer, name), [1])
+    document.add((outer, name), "x")
 
-    assert read_settings(more, comments=True, json5=json5) == {**whole, outer: {**inside, name: [1, "x"]}}
+    changed = document.text
+    assert Document(JSON5, changed).value == {**whole, outer: {**inside, name: [1, "x"]}}
     if name not in inside:
-        assert all(more.count(mark) >= text.count(mark) for mark in ("/* [,] */", "// c"))
-    less = without_json(changed, (outer, name))
-    assert read_settings(less, comments=True, json5=json5) == {
-        **whole,
-        outer: {k: v for k, v in inside.items() if k != name},
-    }
+        assert all(changed.count(mark) >= before.count(mark) for mark in ("/* [,] */", "// c"))
+    document = Document(JSON5, changed)
+    document.drop((outer, name))
+    rest = {key: value for key, value in inside.items() if key != name}
+    left = {key: value for key, value in whole.items() if key != outer}
+    assert Document(JSON5, document.text).value == ({**whole, outer: rest} if rest else left)
 
 
 @given(
@@ -80,13 +81,13 @@ def test_an_edit_of_yaml_changes_one_line(whole: dict[str, dict[str, str]]) -> N
     if whole.get("b") == {}:
         return
 
-    changed = with_yaml(text, ("b", "x"), "new: value")
+    document = Document(YAML_FORMAT, text)
+    document.put(("b", "x"), "new: value")
+    changed = document.text
 
     read = YAML(typ="safe", pure=True).load
     assert read(changed) == {**whole, "b": {**whole.get("b", {}), "x": "new: value"}}
-    assert set(text.splitlines()) - set(changed.splitlines()) <= {
-        one for one in text.splitlines() if one.startswith("   x: ")
-    }
-    if len(whole.get("b", {})) > 1:
-        rest = {key: value for key, value in whole["b"].items() if key != "x"}
-        assert (read(without_yaml(changed, ("b", "x"))) or {}).get("b") == rest or None
+    assert changed.count("#") >= text.count("#") - 1
+    document.drop(("b", "x"))
+    rest = {key: value for key, value in whole.get("b", {}).items() if key != "x"}
+    assert (read(document.text) or {}).get("b", {}) == rest

@@ -29,7 +29,6 @@ from clawmem.app.interfaces.cli.rendering import show, show_json
 from clawmem.app.interfaces.cli.session import one_of, show_outcome, wants_json
 from clawmem.app.services.setup.clients import SHOWN_SERVERS, claude_hooks, claude_servers, curator_page
 from clawmem.app.services.setup.hooks import CODEX_STYLE, SERVERS, names_in, own_servers
-from clawmem.app.services.setup.json_text import read_json
 from clawmem.app.services.setup.parts import CLIENT_TITLES, ServerEntry
 from clawmem.app.services.setup.settings_file import Document
 from clawmem.app.services.setup.steps import Change, apply_steps, plan_steps, run_steps
@@ -183,7 +182,7 @@ def mcp(
     client: Annotated[
         str, typer.Option(help="claude-code, whose file is changed; codex, gemini, cursor or json are shown.")
     ] = "claude-code",
-    tools: Annotated[str, typer.Option(help="clawmem, memory or files.")] = "clawmem",
+    tools: Annotated[str, typer.Option(help="clawmem or files.")] = "clawmem",
     remove: Annotated[bool, typer.Option("--remove", help="Take the server out.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show the entries of clawmem; change nothing.")
@@ -199,7 +198,7 @@ def mcp(
         return
     request = request_of(ctx, server=server_entry(ctx, chosen), server_name=name)
     [change] = run_steps([claude_servers(request)], remove=remove, dry_run=dry_run)
-    ours = own_servers(read_json(change.text).get(SERVERS, {}))
+    ours = own_servers(json.loads(change.text or "{}").get(SERVERS, {}))
     now = f"{', '.join(ours)}. From the next session on. Undo: clawmem setup mcp --remove"
     shown = change.line(now if ours else "the servers are out.")
     if dry_run:
@@ -247,7 +246,10 @@ def _show_server(
     ctx: typer.Context, client: str, name: str, entry: Mapping[str, Any], *, remove: bool
 ) -> None:
     title, file, form, member = SHOWN_SERVERS[client]
-    shown = "" if remove else ServerEntry(member, name, entry).install(Document(form, "")).text.rstrip("\n")
+    document = Document(form, "")
+    if not remove:
+        ServerEntry(member, name, entry).install(document)
+    shown = document.text.strip("\n")
     what = f"Take out what is called {name}." if remove else "Put this in:"
     _show_text_for(ctx, client, file, shown, f"{title} keeps its servers in {file}. {what}")
 

@@ -29,7 +29,7 @@ def mcp(
     ctx: typer.Context,
     tools: Annotated[
         str | None,
-        typer.Option(help="clawmem, memory or files; by default CLAWMEM_MCP_TOOLS.", show_default=False),
+        typer.Option(help="clawmem or files; by default CLAWMEM_MCP_TOOLS.", show_default=False),
     ] = None,
 ) -> None:
     """

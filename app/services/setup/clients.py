@@ -40,9 +40,8 @@ from clawmem.app.services.setup.parts import (
 from clawmem.app.services.setup.settings_file import (
     JSON,
     JSON5,
-    JSON_WITH_COMMENTS,
     TOML,
-    YAML,
+    YAML_FORMAT,
     Format,
     SettingsFile,
 )
@@ -154,7 +153,7 @@ def _codex_folder(request: Request) -> Path:
 def _gemini(request: Request) -> list[Step]:
     folder = request.project / ".gemini" if request.project else request.below("~/.gemini")
     parts: list[Part] = [request.hooks(GEMINI_STYLE), _server(request)]
-    return [FileEdit(folder / "settings.json", parts, JSON_WITH_COMMENTS)]
+    return [FileEdit(folder / "settings.json", parts, JSON5)]
 
 
 def _opencode(request: Request) -> list[Step]:
@@ -169,7 +168,7 @@ def _opencode(request: Request) -> list[Step]:
     chosen = {"command": list(request.start), "environment": {**variables, **profile}}
     text = source.replace('{ command: ["clawmem"], environment: {} }', json.dumps(chosen, ensure_ascii=False))
     return [
-        FileEdit(file, [entry], JSON_WITH_COMMENTS),
+        FileEdit(file, [entry], JSON5),
         WholeFile(plugins / "clawmem.js", text, OPENCODE_MARK),
     ]
 
@@ -218,7 +217,7 @@ def _hermes(request: Request) -> list[Step]:
     return [
         Link(folder / "plugins" / "clawmem", INTEGRATIONS / "hermes" / "clawmem"),
         FileEdit(folder / "clawmem.json", [PluginSettings((), {**chosen, **profile}, "bin")]),
-        FileEdit(folder / "config.yaml", [SingleValue(("memory", "provider"), "clawmem")], YAML),
+        FileEdit(folder / "config.yaml", [SingleValue(("memory", "provider"), "clawmem")], YAML_FORMAT),
     ]
 
 
@@ -227,7 +226,7 @@ def _hermes_folder(request: Request) -> Path:
 
 
 def _editor(
-    user: Callable[[Request], Path], project: str, member: str = SERVERS, form: Format = JSON_WITH_COMMENTS, **more: object
+    user: Callable[[Request], Path], project: str, member: str = SERVERS, form: Format = JSON5, **more: object
 ) -> Callable[[Request], list[Step]]:  # fmt: skip
     """Return the steps of a client that has tools only, in the file *user* or *project*."""
 

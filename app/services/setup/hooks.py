@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from clawmem.app.client.hook_registry import ALIASES, EVENTS, OPTIONAL_HOOKS, HookCall, call_named
-from clawmem.app.services.setup.json_text import read_json
 
 SERVERS = "mcpServers"
 OURS = "clawmem"  # prefix of the names of our servers
@@ -185,7 +185,7 @@ def installed_options(hooks: Hooks) -> dict[str, str]:
 
 def names_in(text: str) -> tuple[str, ...]:
     """Return the names of the clawmem hooks in the JSON settings *text*."""
-    return tuple(name for name, _ in installed(read_json(text).get(HOOKS, {})))
+    return tuple(name for name, _ in installed(json.loads(text or "{}").get(HOOKS, {})))
 
 
 def is_over_http(target: str) -> bool:

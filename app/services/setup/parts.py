@@ -19,8 +19,7 @@ from clawmem.app.services.setup.hooks import (
     own_servers,
     shown_group,
 )
-from clawmem.app.services.setup.json_text import Path as KeyPath
-from clawmem.app.services.setup.settings_file import Document
+from clawmem.app.services.setup.settings_file import Document, KeyPath
 from clawmem.ports.errors import ConfigError
 
 CLIENT_TITLES = {
@@ -51,10 +50,10 @@ PROMPT = ("UserPromptSubmit", "BeforeAgent")  # events of a prompt
 class Part(Protocol):
     """Entries of clawmem in one document. Methods raise `ConfigError` or `ValueError` if its shape does not fit."""
 
-    def install(self, document: Document) -> Document:
+    def install(self, document: Document) -> None:
         """Add the entries, replacing older ones."""
 
-    def remove(self, document: Document, original: Document | None) -> Document:
+    def remove(self, document: Document, original: Document | None) -> None:
         """Remove the entries; *original* is the document before the first change."""
 
     def is_in(self, document: Document) -> bool:
@@ -78,7 +77,7 @@ class HookGroups:
 
     groups: Callable[[Mapping[str, str]], Mapping[str, Group]]
 
-    def install(self, document: Document) -> Document:
+    def install(self, document: Document) -> None:
         """See `Part`. Raises `ConfigError` if the plugin of Claude Code already includes the hooks."""
         if has_plugin(document.value):
             raise ConfigError(
@@ -89,20 +88,18 @@ class HookGroups:
         hooks = _hooks(document)
         is_same = len([*own_handlers(hooks)]) == len(wanted)
         if is_same and all(group in hooks.get(event, []) for event, group in wanted.items()):
-            return document
-        document = self.remove(document, None)
+            return
+        self.remove(document, None)
         for event, group in wanted.items():
-            document = document.add((HOOKS, event), group)
-        return document
+            document.add((HOOKS, event), group)
 
-    def remove(self, document: Document, original: Document | None) -> Document:
+    def remove(self, document: Document, original: Document | None) -> None:
         """See `Part`: groups and events that become empty are removed."""
         for place in reversed([*own_handlers(_hooks(document))]):
-            document = document.drop(place)
+            document.drop(place)
             group = place[:-2]
             if document.get(*group, "hooks") is None and document.get(*group) is not None:
-                document = document.drop(group, original)
-        return document
+                document.drop(group, original)
 
     def is_in(self, document: Document) -> bool:
         return any(True for _ in own_handlers(_hooks(document)))
@@ -135,17 +132,16 @@ class ServerEntry:
     name: str
     entry: Mapping[str, Any]
 
-    def install(self, document: Document) -> Document:
+    def install(self, document: Document) -> None:
         """See `Part`. Raises `ConfigError` if a server of another program has the name."""
         other = self._servers(document).get(self.name)
         if other is not None and not is_ours(other):
             raise ValueError(f"another server is called {self.name!r}. Give it another name")
-        return document.put((self.member, self.name), dict(self.entry))
+        document.put((self.member, self.name), dict(self.entry))
 
-    def remove(self, document: Document, original: Document | None) -> Document:
+    def remove(self, document: Document, original: Document | None) -> None:
         for name in self.ours(document):
-            document = document.drop((self.member, name), original)
-        return document
+            document.drop((self.member, name), original)
 
     def is_in(self, document: Document) -> bool:
         return bool(self.ours(document))
@@ -190,19 +186,18 @@ class PluginSettings:
     program: str
     entry: KeyPath = ()
 
-    def install(self, document: Document) -> Document:
+    def install(self, document: Document) -> None:
         for name, value in self.settings.items():
-            document = document.put((*self.path, name), value)
-        return document
+            document.put((*self.path, name), value)
 
-    def remove(self, document: Document, original: Document | None) -> Document:
+    def remove(self, document: Document, original: Document | None) -> None:
         if not self.is_in(document):
-            return document
+            return
         if self.entry:
-            return document.put_back(self.entry, original)
+            document.put_back(self.entry, original)
+            return
         for name in self.settings:
-            document = document.drop((*self.path, name), original)
-        return document
+            document.drop((*self.path, name), original)
 
     def is_in(self, document: Document) -> bool:
         return document.get(*self.path, self.program) is not None
@@ -226,11 +221,12 @@ class SingleValue(_Silent):
     path: KeyPath
     value: Any
 
-    def install(self, document: Document) -> Document:
-        return document.put(self.path, self.value)
+    def install(self, document: Document) -> None:
+        document.put(self.path, self.value)
 
-    def remove(self, document: Document, original: Document | None) -> Document:
-        return document.put_back(self.path, original) if self.is_in(document) else document
+    def remove(self, document: Document, original: Document | None) -> None:
+        if self.is_in(document):
+            document.put_back(self.path, original)
 
     def is_in(self, document: Document) -> bool:
         found = document.get(*self.path)
@@ -254,15 +250,15 @@ class ListElement(_Silent):
     value: str
     end: str
 
-    def install(self, document: Document) -> Document:
+    def install(self, document: Document) -> None:
         if self._places(document) and document.get(*self._places(document)[0]) == self.value:
-            return document
-        return self.remove(document, None).add(self.path, self.value)
+            return
+        self.remove(document, None)
+        document.add(self.path, self.value)
 
-    def remove(self, document: Document, original: Document | None) -> Document:
+    def remove(self, document: Document, original: Document | None) -> None:
         for place in reversed(self._places(document)):
-            document = document.drop(place, original)
-        return document
+            document.drop(place, original)
 
     def is_in(self, document: Document) -> bool:
         return bool(self._places(document))

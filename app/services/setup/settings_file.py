@@ -1,113 +1,200 @@
-"""Settings files of clients: edited in place, written atomically, and restored when nothing of clawmem is left."""
+"""Settings files of clients: edited with their comments, written atomically, restored when nothing of clawmem is left."""
 
 from __future__ import annotations
 
+import json
 import os
 import stat
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence
+from io import StringIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clawmem.app.services.setup.json_text import Path as KeyPath
-from clawmem.app.services.setup.json_text import (
-    read_json,
-    source_of,
-    with_json,
-    with_json_element,
-    without_json,
-)
+import tomlkit
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap
+from ruamel.yaml.error import YAMLError
+from tomlkit.exceptions import TOMLKitError
+
+from clawmem.app.services.setup.json5_text import Json5Object, Json5Text, Layout, unique_members
 from clawmem.ports.errors import ConfigError
 
 BACKUP = "before-clawmem"  # suffix of the backup file
 _MARK = "\ufeff"  # byte order mark that some editors write before UTF-8
+KeyPath = tuple[str | int, ...]
+
+
+class Tree(NamedTuple):
+    """The values of a text as a mapping that can be changed, and the function that writes the text of it."""
+
+    root: MutableMapping[str, Any]
+    write: Callable[[], str]
 
 
 class Format(NamedTuple):
-    """
-    A format of settings: functions that read a text, and that return it with or without one value.
-
-    ``source`` returns a value as the text writes it.
-    """
+    """A format of settings. ``parse`` raises `ValueError`, whose message says where the text is wrong."""
 
     title: str
-    read: Callable[[str], dict[str, Any]]
-    put: Callable[[str, KeyPath, Any], str]
-    drop: Callable[[str, KeyPath], str]
-    source: Callable[[str, KeyPath], Any] | None = None
+    parse: Callable[[str], Tree]
 
 
-def _late(module: str, name: str) -> Callable[..., Any]:
-    """Return a function that imports its module at the first call, because most clients need JSON only."""
+def _json(text: str) -> Tree:
+    try:
+        root = json.loads(text, object_pairs_hook=unique_members) if text.strip() else {}
+    except json.JSONDecodeError as error:
+        raise ValueError(f"line {error.lineno}, column {error.colno}: {error.msg}") from error
+    if not isinstance(root, dict):
+        raise ValueError("it is no JSON object")  # noqa: TRY004  the file is wrong, not the program
+    layout, is_escaped = Layout.of(text), "\\ud" in text.lower()  # a lone surrogate has no UTF-8
+    end = "\n" if not text.strip() or text.endswith("\n") else ""
 
-    def call(*given: Any) -> Any:
-        from importlib import import_module
+    def write() -> str:
+        written = json.dumps(root, ensure_ascii=is_escaped, indent=layout.indent) + end
+        return written.replace("\n", layout.newline)
 
-        return getattr(import_module(f"clawmem.app.services.setup.{module}"), name)(*given)
-
-    return call
-
-
-_EDITS = with_json, without_json, source_of
-JSON = Format("JSON", read_json, *_EDITS)
-JSON_WITH_COMMENTS = Format("JSON", partial(read_json, comments=True), *_EDITS)
-JSON5 = Format("JSON5", partial(read_json, json5=True), *_EDITS)
-TOML = Format("TOML", *(_late("toml_and_yaml", f"{verb}_toml") for verb in ("read", "with", "without")))
-YAML = Format(
-    "YAML",
-    *(_late("toml_and_yaml", name) for name in ("read_yaml", "with_yaml", "without_yaml", "yaml_source")),
-)
+    return Tree(root, write)
 
 
-class Document(NamedTuple):
-    """A text of a format. Methods return changed copies; they raise `ValueError` when the text has another shape."""
+def _json5(text: str) -> Tree:
+    try:
+        return _json(text)  # a hundred times faster
+    except ValueError:
+        json5 = Json5Text(text)
+        return Tree(json5.root, json5.__str__)
 
-    format: Format
-    text: str
+
+def _toml(text: str) -> Tree:
+    try:
+        root = tomlkit.parse(text)
+    except TOMLKitError as error:
+        raise ValueError(str(error)) from error
+    return Tree(root, root.as_string)
+
+
+def _yaml(text: str) -> Tree:
+    yaml = YAML(pure=True)
+    yaml.preserve_quotes, yaml.width = True, 10_000
+    try:
+        loaded = yaml.load(text)
+    except YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
+        raise ValueError(f"{where}{getattr(error, 'problem', None) or error}") from error
+    if loaded is not None and not isinstance(loaded, CommentedMap):
+        raise ValueError("it is no mapping")
+    root = CommentedMap() if loaded is None else loaded
+
+    def write() -> str:
+        output = StringIO()
+        if loaded is None and text.strip():  # nothing but comments, which ruamel drops
+            output.write(f"{text.rstrip()}\n")
+        if root:
+            yaml.dump(root, output)
+        return output.getvalue()
+
+    return Tree(root, write)
+
+
+JSON, JSON5 = Format("JSON", _json), Format("JSON5", _json5)
+TOML, YAML_FORMAT = Format("TOML", _toml), Format("YAML", _yaml)
+
+
+class Document:
+    """
+    A text of a format, which methods change in place; they raise `ValueError` when the text has another shape.
+
+    Raises:
+        ValueError: the text has a syntax error; the message says where.
+    """
+
+    def __init__(self, format_: Format, text: str) -> None:
+        self.format, self._text = format_, text
+        self._tree, self._is_changed = format_.parse(text), False
+
+    @property
+    def text(self) -> str:
+        """The text with all changes."""
+        return self._tree.write() if self._is_changed else self._text
+
+    @property
+    def rewritten(self) -> str:
+        """The text as it is written after a change, without blanks; empty for an empty mapping."""
+        text = "".join(self._tree.write().split())
+        return "" if text == "{}" else text
 
     @property
     def value(self) -> dict[str, Any]:
-        """The values in the text."""
-        return self.format.read(self.text)
+        """A copy of the values in the text."""
+        return _plain(self._tree.root)  # type: ignore[no-any-return]
 
     def get(self, *path: str | int) -> Any:
-        """Return the value at *path*; ``None`` if it does not exist."""
-        found: Any = self.value
+        """Return a copy of the value at *path*; ``None`` if it does not exist."""
+        return _plain(self._at(path))
+
+    def put(self, path: KeyPath, value: Any) -> None:
+        """Set the value at *path*; missing mappings are created."""
+        if value is not None and self.get(*path) == value:
+            return
+        at = next(at for at in range(len(path)) if at + 1 == len(path) or self._at(path[: at + 1]) is None)
+        box = self._at(path[:at])
+        if not isinstance(box, MutableMapping):
+            raise ValueError(f"{'.'.join(map(str, path[:at]))} is no mapping")  # noqa: TRY004  the file is wrong
+        for key in reversed(path[at + 1 :]):
+            value = {key: value}
+        key, self._is_changed = str(path[at]), True
+        if isinstance(box, CommentedMap) and at and key not in box:
+            box.insert(0, key, value)  # the comments after the last member belong to what follows
+        else:
+            box[key] = value
+
+    def put_back(self, path: KeyPath, original: Document | None) -> None:
+        """Set the value at *path* as *original* has it; remove a value that was not there or was empty."""
+        before = original.get(*path) if original else None
+        if before is None or before == {}:
+            self.drop(path, original)
+        elif original and self.get(*path) != before:
+            box = original._at(path[:-1])
+            has_notation = isinstance(box, Json5Object) and isinstance(self._at(path[:-1]), Json5Object)
+            self.put(path, box.node(str(path[-1])) if has_notation else before)
+
+    def add(self, path: KeyPath, value: Any) -> None:
+        """Append *value* to the list at *path*, which is created if it does not exist."""
+        box = self._at(path)
+        if box is None:
+            self.put(path, [value])
+        elif isinstance(box, MutableSequence):
+            box.append(value)
+            self._is_changed = True
+        else:
+            raise ValueError(f"{'.'.join(map(str, path))} is no list")
+
+    def drop(self, path: KeyPath, original: Document | None = None) -> None:
+        """Remove the value at *path*, and parents that are empty then and were not so in *original*."""
+        parent, key = path[:-1], path[-1]
+        box = self._at(parent)
+        if self._at(path) is not None or (isinstance(box, MutableMapping) and key in box):
+            del box[key]
+            self._is_changed = True
+        was_empty = original is not None and original.get(*parent) in ({}, [])
+        if parent and self.get(*parent) in ({}, []) and not was_empty:
+            self.drop(parent, original)
+
+    def _at(self, path: KeyPath) -> Any:
+        found: Any = self._tree.root
         for key in path:
-            known = found.get(key) if isinstance(found, dict) else None
-            if isinstance(found, list) and isinstance(key, int) and key < len(found):
-                known = found[key]
-            found = known
+            if isinstance(found, Mapping):
+                found = found.get(str(key))
+            elif isinstance(found, MutableSequence) and isinstance(key, int) and key < len(found):
+                found = found[key]
+            else:
+                return None
         return found
 
-    def put(self, path: KeyPath, value: Any) -> Document:
-        """Set the value at *path*."""
-        return (
-            self if self.get(*path) == value else self._replace(text=self.format.put(self.text, path, value))
-        )
 
-    def put_back(self, path: KeyPath, original: Document | None) -> Document:
-        """Set the value at *path* as *original* writes it; remove a value that was not there or was empty."""
-        before = original.get(*path) if original else None
-        if original is None or before is None or before == {}:
-            return self.drop(path, original)
-        if self.get(*path) == before:
-            return self
-        source = self.format.source(original.text, path) if self.format.source else before
-        return self._replace(text=self.format.put(self.text, path, source))
-
-    def add(self, path: KeyPath, value: Any) -> Document:
-        """Append *value* to the list at *path*, which only JSON supports."""
-        return self._replace(text=with_json_element(self.text, path, value))
-
-    def drop(self, path: KeyPath, original: Document | None = None) -> Document:
-        """Remove the value at *path*, and parents that are empty then and were not so in *original*."""
-        dropped = self._replace(text=self.format.drop(self.text, path))
-        parent = path[:-1]
-        was_empty = original is not None and original.get(*parent) in ({}, [])
-        if parent and dropped.get(*parent) in ({}, []) and not was_empty:
-            return dropped.drop(parent, original)
-        return dropped
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(member) for key, member in value.items()}
+    return [_plain(element) for element in value] if isinstance(value, MutableSequence) else value
 
 
 class SettingsFile:
@@ -121,19 +208,26 @@ class SettingsFile:
     def __init__(self, file: Path, format_: Format = JSON) -> None:
         self.file = file.resolve()  # a link is kept, and its target is changed
         self._before = self._read()
-        self.document = Document(format_, self._decoded(self._before or b""))
-        self._check(self.document)
         self._copy = self.file.with_name(f"{self.file.name}.{BACKUP}")
+        try:
+            text = (self._before or b"").decode("utf-8").removeprefix(_MARK)
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{self.file} is not UTF-8. It was left as it is.") from error
+        try:
+            self.document = Document(format_, text)
+        except (ValueError, RecursionError) as error:
+            raise ConfigError(
+                f"{self.file} is not valid {format_.title}: {error}. It was left as it is. Correct it, then try again."
+            ) from error
 
     @property
     def original(self) -> Document | None:
         """The document before the first change of clawmem; ``None`` without a readable backup."""
         try:
             text = self._copy.read_bytes().decode("utf-8").removeprefix(_MARK)
-            self.document.format.read(text)
+            return Document(self.document.format, text)
         except (OSError, ValueError, RecursionError):
             return None
-        return self.document._replace(text=text)
 
     def write(self, text: str, *, fresh: bool = False) -> str:
         """
@@ -156,11 +250,11 @@ class SettingsFile:
         """
         Write *document*, from which the entries of clawmem were removed.
 
-        If only blanks differ from the backup, the backup takes its place again. A file that clawmem created, and that
+        If it differs from the backup in its layout only, the backup takes its place again. A file that clawmem created, and that
         contains nothing else, is deleted.
         """
         original = self.original
-        if original is not None and _squeezed(original.text) == _squeezed(document.text):
+        if original is not None and original.rewritten == document.rewritten:
             self._done(lambda: self._replace(self._copy.read_bytes()))
             self._done(self._copy.unlink)
         elif original is None and not self._copy.exists() and not document.value:
@@ -188,21 +282,6 @@ class SettingsFile:
         except OSError as error:
             raise ConfigError(f"{self.file} cannot be read: {error.strerror}.") from error
 
-    def _decoded(self, content: bytes) -> str:
-        try:
-            return content.decode("utf-8").removeprefix(_MARK)
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{self.file} is not UTF-8. It was left as it is.") from error
-
-    def _check(self, document: Document) -> None:
-        try:
-            document.format.read(document.text)
-        except (ValueError, RecursionError) as error:
-            raise ConfigError(
-                f"{self.file} is not valid {document.format.title}: {error}. It was left as it is. "
-                "Correct it, then try again."
-            ) from error
-
     def _back_up(self, fresh: bool) -> str:
         if self._before is None or (self._copy.exists() and not fresh):
             return ""
@@ -224,8 +303,3 @@ class SettingsFile:
             draft.replace(self.file)
         finally:
             draft.unlink(missing_ok=True)
-
-
-def _squeezed(text: str) -> str:
-    squeezed = "".join(text.split())
-    return "" if squeezed == "{}" else squeezed

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from clawmem.app.services.setup.parts import PROMPT, ConfiguredCommand, Part
-from clawmem.app.services.setup.settings_file import BACKUP, JSON, Format, SettingsFile
+from clawmem.app.services.setup.settings_file import BACKUP, JSON, Document, Format, SettingsFile
 from clawmem.ports.errors import ConfigError
 
 
@@ -98,20 +98,20 @@ class FileEdit:
             ConfigError: the file cannot be read, or its shape is unknown.
         """
         self._remove, self._file = remove, SettingsFile(self._path, self._format)
-        self._now = after = self._file.document
+        self._now = self._file.document
+        self._after = Document(self._format, self._now.text)
         original = self._file.original
         try:
             for part in self._parts:
-                after = part.remove(after, original) if remove else part.install(after)
-            self._after, values = after, after.value
+                part.remove(self._after, original) if remove else part.install(self._after)
+            text = self._after.text
         except (ValueError, TypeError, KeyError) as error:
             raise ConfigError(
                 f"{self._file.file}: {error}. The file was not changed. Correct it, then try again."
             ) from error
-        assert isinstance(values, dict)
-        changed = after.text != self._now.text
+        changed = text != self._now.text
         entries = [line for part in self._parts for line in part.shown(self._now)]
-        self._change = Change(str(self._file.file), changed, after.text, entries)
+        self._change = Change(str(self._file.file), changed, text, entries)
         return self._change
 
     def apply(self) -> None:
