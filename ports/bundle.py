@@ -34,6 +34,9 @@ class VaultRecords(Protocol):
     def tables(self) -> Iterator[RecordTable]:
         """Yield every table with rows, by name."""
 
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+
 
 class BundleWriter(Protocol):
     """A new bundle, whose bytes depend on its content only."""
@@ -43,6 +46,9 @@ class BundleWriter(Protocol):
 
     def finish(self, manifest: Mapping[str, Any]) -> None:
         """Add *manifest* with the size and the hash of every part; nothing follows."""
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
 
 
 class BundleReader(Protocol):
@@ -69,3 +75,6 @@ class BundleReader(Protocol):
 
     def content(self, name: str) -> bytes:
         """Return a part as a whole; raise as `lines`."""
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""

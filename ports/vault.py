@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 from clawmem.ports.captures import CaptureStore, UsageStore
 from clawmem.ports.documents import Chronology, DocumentStore
@@ -83,3 +84,9 @@ class Vault:
         self.lexical.close()
         self.vectors.close()
         self.storage.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import clawmem
 from clawmem.adapters.memory.generator import ScriptedGenerator
+from clawmem.app.bootstrap.injector import Object
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.services.capture.memories import Memories
@@ -78,7 +79,7 @@ def sensible(prompt: str) -> str:
 def upkeep(vault: Path, script: Callable[[str], str] = sensible) -> Iterator[Services]:
     """The services over a vault, with a model that answers what *script* says."""
     with open_services(load_settings(vault=vault)) as services:
-        services.adapters.generator = ScriptedGenerator(script)
+        services.container.gateways.generator.override(Object(ScriptedGenerator(script)))
         yield services
 
 

@@ -14,7 +14,7 @@ from os.path import exists
 from time import monotonic
 from typing import NamedTuple
 
-from clawmem.app.bootstrap.oneshot import records
+from clawmem.app.bootstrap.hooks import hook_services
 from clawmem.app.client.autostart import OFF_VARIABLE
 from clawmem.app.environment.places import complete, vault_place
 from clawmem.app.services.maintenance.finding import CheckResult
@@ -133,8 +133,8 @@ def _titles(command: str | Sequence[str], environ: Mapping[str, str]) -> tuple[s
         variables["INDEX_PATH"] = named
     complete(variables)
     try:
-        with records(variables) as vault:
-            notes = vault.documents.latest(limit=AMONG) if vault else []
+        with hook_services(variables) as services:
+            notes = services.vault.documents.latest(limit=AMONG) if services else []
     except ClawmemError:  # doctor examines the vault
         notes = []
     titles = dict.fromkeys(note.title for note in notes if not note.collection.startswith("_"))

@@ -8,14 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from clawmem.app.bootstrap.injector import lazy
 from clawmem.app.settings.config_file import read_config
 from clawmem.domain.documents.path_context import path_context
+from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
 
 if TYPE_CHECKING:
     from clawmem.app.services.indexing.folders import Folder
     from clawmem.app.settings.model import Settings
-    from clawmem.ports.text_extraction import ExtractedText
 
 Stamp = tuple[int, int, int]
 
@@ -66,12 +67,6 @@ def _about(contexts: Mapping[str, str], path: str) -> str:
     return path_context(path, contexts) or ""
 
 
-def _extract(path: str, data: bytes) -> ExtractedText | None:
-    from clawmem.adapters.attachments.extraction import extract_text
-
-    return extract_text(path, data)
-
-
 def folders_of(settings: Settings) -> list[Folder]:
     """Return the folders of the configured collections."""
     from clawmem.app.services.indexing.collections import nested
@@ -89,9 +84,22 @@ def folders_of(settings: Settings) -> list[Folder]:
                 exclude=tuple(one.exclude),
                 gitignore=one.gitignore,
                 about=partial(_about, one.context),
-                extract=_extract,
+                extract=lazy("adapters.attachments.extraction:extract_text"),
                 is_configured=partial(configured.has, name, one.path),
             )
             for name, one in settings.collections.items()
         ]
     )
+
+
+def leftovers_of(settings: Settings, documents: DocumentStore) -> dict[str, int]:
+    """
+    Return the number of documents of each collection of files that is no longer configured.
+
+    A named vault has none: its collections are synced and never configured.
+    """
+    from clawmem.app.services.indexing.collections import leftover_collections
+
+    if settings.named or settings.vault in settings.vaults.values():
+        return {}
+    return leftover_collections(documents, settings.collections)

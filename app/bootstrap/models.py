@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import Any, NamedTuple
 
-from clawmem.adapters.models.catalogue import model_named
-from clawmem.app.bootstrap.adapters import needs_extra
+from clawmem.adapters.http.addresses import shown
+from clawmem.adapters.models.catalogue import (
+    STATIC,
+    STATIC_FAMILY,
+    Selection,
+    embedder_of,
+    known_models,
+    model_named,
+    selected,
+)
+from clawmem.app.bootstrap.injector import lazy
+from clawmem.app.services.maintenance.models import Models
 from clawmem.app.services.models import (
+    NONE,
+    REST_MS,
     Choice,
     Option,
+    Provider,
     Watch,
     WatchedEmbedder,
     WatchedGenerator,
@@ -18,12 +31,17 @@ from clawmem.app.services.models import (
     first_of,
     the_only,
 )
+from clawmem.app.services.retrieval.models import Models as QuestionModels
+from clawmem.app.settings.model import Settings
+from clawmem.app.settings.sections import ModelServer
+from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.ports.clock import Clock
+from clawmem.ports.embedder import Embedder
+from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.errors import ConfigError
 from clawmem.ports.model_records import ModelFailures, ModelRole
 
-Server = Mapping[str, Any]
-"""The settings of a server, by name; empty if no server is configured."""
+LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
 
 
 class ModelContext(NamedTuple):
@@ -56,52 +74,48 @@ class _Part(NamedTuple):
     watched: Callable[[Any, Watch], Any]
 
 
-def _http_embedder(url: str, clock: Clock, **chosen: Any) -> Any:
-    with needs_extra("http", "http"):
-        from clawmem.adapters.http.embedder import HttpEmbedder
-    return HttpEmbedder(url, clock, **chosen)
-
-
-def _http_generator(url: str, clock: Clock, **chosen: Any) -> Any:
-    with needs_extra("http", "http"):
-        from clawmem.adapters.http.generator import HttpGenerator
-    return HttpGenerator(url, clock, **chosen)
-
-
-def _http_reranker(url: str, clock: Clock, **chosen: Any) -> Any:
-    with needs_extra("http", "http"):
-        from clawmem.adapters.http.reranker import HttpReranker
-    return HttpReranker(url, clock, **chosen)
-
-
 _PARTS = {
-    ModelRole.EMBEDDER: _Part("CLAWMEM_EMBED_URL", _http_embedder, "embeddinggemma", WatchedEmbedder),
-    ModelRole.GENERATOR: _Part("CLAWMEM_LLM_URL", _http_generator, "qmd-query-expansion", WatchedGenerator),
-    ModelRole.RERANKER: _Part("CLAWMEM_RERANK_URL", _http_reranker, "qwen3-reranker", WatchedReranker),
+    ModelRole.EMBEDDER: _Part(
+        "CLAWMEM_EMBED_URL",
+        lazy("adapters.http.embedder:HttpEmbedder"),
+        LARGE_EMBEDDER,
+        WatchedEmbedder,
+    ),
+    ModelRole.GENERATOR: _Part(
+        "CLAWMEM_LLM_URL",
+        lazy("adapters.http.generator:HttpGenerator"),
+        "qmd-query-expansion",
+        WatchedGenerator,
+    ),
+    ModelRole.RERANKER: _Part(
+        "CLAWMEM_RERANK_URL",
+        lazy("adapters.http.reranker:HttpReranker"),
+        "qwen3-reranker",
+        WatchedReranker,
+    ),
 }
 _FORBIDDEN = "CLAWMEM_NO_LOCAL_MODELS forbids a model in this process"
 
 
-def served(role: ModelRole, server: Server, around: ModelContext) -> Choice[Any]:
+def served(role: ModelRole, server: ModelServer, around: ModelContext) -> Choice[Any]:
     """
     Return the model of a configured server; it sends no request yet.
 
     Raises:
         ConfigError: The address, the provider or the key is invalid.
     """
-    from clawmem.adapters.http.addresses import shown
-
-    part, address = _PARTS[role], shown(server["url"])
+    part, address = _PARTS[role], shown(server.url)
 
     def build() -> Any:
-        said = {name: value for name, value in server.items() if name != "url"}
-        made = part.at_a_server(server["url"], around.clock, **said)
-        return _kept(role, address, made, around)
+        model = part.at_a_server(server.url, around.clock, **server.model_dump(exclude={"url"}))
+        return _watched(role, address, model, around)
 
     return the_only(role, Option(address, f"{part.variable} names it", build))
 
 
-def chosen(role: ModelRole, server: Server, local: LocalModels, around: ModelContext) -> Choice[Any]:
+def chosen(
+    role: ModelRole, server: ModelServer | None, local: LocalModels, around: ModelContext
+) -> Choice[Any]:
     """
     Return the model of an optional role; it loads no weights yet.
 
@@ -135,13 +149,113 @@ def _in_process(role: ModelRole, reason: str, local: LocalModels, around: ModelC
 
     def build() -> Any:
         model = model_named(part.local_name, local.folder, may_download=local.may_download)
-        return _kept(role, part.local_name, model.opened(), around)
+        return _watched(role, part.local_name, model.opened(), around)
 
     return Option(part.local_name, reason, build)
 
 
-def _kept(role: ModelRole, name: str, made: Any, around: ModelContext) -> Any:
-    """Return *made* wrapped in a watch, and close it at the end."""
-    around.stack.callback(made.close)
+def _watched(role: ModelRole, name: str, model: Any, around: ModelContext) -> Any:
+    """Return *model* wrapped in a watch, and close it at the end."""
+    around.stack.callback(model.close)
     watch = Watch(around.failures, around.clock, role, name, rest_ms=around.rest_ms)
-    return _PARTS[role].watched(made, watch)
+    return _PARTS[role].watched(model, watch)
+
+
+@contextmanager
+def model_servers(failures: ModelFailures, clock: Clock, settings: Settings) -> Iterator[QuestionModels]:
+    """
+    Yield the models of the servers that *settings* name, for one prompt.
+
+    Models of this process are not used, as every prompt would load them again.
+    """
+    with ExitStack() as stack:
+        context = ModelContext(failures, clock, stack, REST_MS)
+
+        def model(role: ModelRole, server: ModelServer | None) -> Any:
+            return served(role, server, context).model if server else None
+
+        generator = model(ModelRole.GENERATOR, settings.llm_server)
+        yield QuestionModels(generator, model(ModelRole.RERANKER, settings.rerank_server), clock)
+
+
+def embedder_kind(settings: Settings) -> str:
+    """Return the kind of the selected embedder: ``server``, ``large`` or ``catalogue``."""
+    if settings.embed_server:
+        return "server"
+    return "large" if settings.embedder == LARGE_EMBEDDER else "catalogue"
+
+
+class EmbedderSelection:
+    """
+    Selection of the embedder for the vectors of a vault.
+
+    Args:
+        embeddings: Returns the store of the vectors.
+        embedder: Returns the embedder that the settings select.
+        choice: Returns the choice of a server or a large model; called if the settings name one.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        embeddings: Callable[[], EmbeddingStore],
+        embedder: Callable[[], Embedder],
+        choice: Callable[[], Choice[Any]],
+    ) -> None:
+        self._settings = settings
+        self._embeddings = embeddings
+        self._embedder = embedder
+        self._choice = choice
+        self._local: dict[str, Embedder] = {}
+
+    @property
+    def by_name(self) -> bool:
+        """Whether the settings name the embedder, instead of leaving its selection to clawmem."""
+        return bool(self._settings.embed_server) or self._settings.embedder != "auto"
+
+    def local(self, fingerprint: str) -> Embedder | None:
+        """Return the embedder in this process that made vectors with this fingerprint; ``None`` if there is none."""
+        if fingerprint not in self._local:
+            embedder = embedder_of(fingerprint, self._settings.models)
+            if embedder is None:
+                return None
+            self._local[fingerprint] = embedder
+        return self._local[fingerprint]
+
+    def of_vault(self) -> Embedder | None:
+        """Return the embedder of the vectors that the vault keeps, ``None`` if it is unavailable; else the selected one."""
+        kept = self._kept_vectors()
+        return self.local(kept) if kept else self._embedder()
+
+    def installed(self) -> Models:
+        """Return the models that can run in this process."""
+        return Models(known_models(self._settings.models), self._selected().name)
+
+    def how(self) -> Provider:
+        """Return the provider of the embedder, without loading it."""
+        if embedder_kind(self._settings) != "catalogue":
+            return self._choice().how
+        selection, kept = self._selected(), self._kept_vectors()
+        if not kept:
+            return Provider(ModelRole.EMBEDDER, selection.name, selection.reason)
+        change = f"{selection.name} is installed; to change to it, run: clawmem embed --force"
+        if self.local(kept) is None:
+            reason = f"the model of the vectors is not available here ({selection.reason})"
+            return Provider(ModelRole.EMBEDDER, NONE, reason, (change,))
+        if kept.startswith(STATIC_FAMILY):
+            return Provider(ModelRole.EMBEDDER, STATIC, "the vectors are of this model", (change,))
+        return Provider(ModelRole.EMBEDDER, kept, "the vectors are of this model")
+
+    def _selected(self) -> Selection:
+        return selected(self._settings.embedder, self._settings.models)
+
+    def _kept_vectors(self) -> str | None:
+        """Return the model of the vectors that the vault keeps although another is selected; ``None`` if it is that one."""
+        if self.by_name:
+            return None
+        embeddings = self._embeddings()
+        serving, building = embeddings.fingerprint(), embeddings.building()
+        kept = keeps_vectors(
+            serving, building.fingerprint if building else None, self._embedder().fingerprint
+        )
+        return serving if kept else None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Any
 
-from clawmem.app.bootstrap.adapters import Adapters
-from clawmem.app.bootstrap.pipelines import Pipelines
+from clawmem.app.bootstrap.container import Clawmem
 from clawmem.app.bootstrap.services import Services
 from clawmem.app.environment.places import is_there
 from clawmem.app.environment.private_files import (
@@ -22,9 +21,6 @@ from clawmem.app.settings.vaults import UnknownVault, lost_vault
 from clawmem.domain.documents.eligibility import is_collection_name
 from clawmem.ports.errors import BackendMismatch, VaultError, VaultFull, VaultReadOnly
 from clawmem.ports.records import Role
-
-if TYPE_CHECKING:
-    from clawmem.app.services.indexes.external import ExternalIndexes
 
 
 def require_vault(settings: Settings) -> None:
@@ -54,33 +50,43 @@ def open_services(
     """
     if read_only or not create:
         require_vault(settings)
-    existed, lost = is_there(settings.vault), lost_vault(settings)
-    adapters = Adapters(settings, read_only=read_only)
+    is_new, lost = not is_there(settings.vault), lost_vault(settings)
+    container = container_of(settings, read_only=read_only)
     try:
-        with private_umask():
-            indexes = adapters.indexes
-    except (VaultFull, VaultReadOnly):
-        if read_only or not or_read or not is_there(settings.vault):
-            raise
-        settings = settings.model_copy(update={"read_only": True})
-        adapters = Adapters(settings, read_only=True)
-        indexes = adapters.indexes
-    try:
-        if settings.backend and settings.backend != indexes.backend:
-            _choose_backend(indexes, settings, read_only=read_only or settings.read_only)
-        yield Services(settings, adapters, Pipelines(adapters), is_new=not existed, lost_vault=lost)
+        try:
+            with private_umask():
+                container.gateways.records()
+        except (VaultFull, VaultReadOnly):
+            if read_only or not or_read or not is_there(settings.vault):
+                raise
+            settings = settings.model_copy(update={"read_only": True})
+            container = container_of(settings, read_only=True)
+        services = Services(container, is_new=is_new, lost_vault=lost)
+        if settings.backend and settings.backend != services.indexes.backend:
+            _choose_backend(services, settings.backend, read_only=read_only or settings.read_only)
+        yield services
     finally:
-        adapters.closing.close()
-        indexes.vault.close()
+        close(container)
         if not read_only and not settings.read_only:
             for place in files_of_vault(settings.vault):  # engines choose their files' permissions
                 make_private(place)
 
 
+def container_of(settings: Settings, *, read_only: bool = False, rest_ms: int = 0) -> Clawmem:
+    """Return the container over the vault of *settings*, which is opened at its first use."""
+    return Clawmem(settings=settings, read_only=read_only or settings.read_only, rest_ms=rest_ms)
+
+
+def close(container: Clawmem) -> None:
+    """Close the models and the vault of *container*, as far as they are open."""
+    gateways: Any = container.gateways
+    for resource in (gateways.threads, gateways.stack, gateways.indexes, gateways.records):
+        resource.shutdown()
+
+
 def unopened_services(settings: Settings) -> Services:
     """Return the services for what needs the settings alone; the vault must not be used."""
-    adapters = Adapters(settings, read_only=True)
-    return Services(settings, adapters, Pipelines(adapters), is_open=False)
+    return Services(container_of(settings, read_only=True), is_open=False)
 
 
 @contextmanager
@@ -91,11 +97,9 @@ def open_copy(settings: Settings) -> Iterator[Services]:
     Raises:
         VaultError: There is no vault, or it cannot be copied.
     """
-    from clawmem.adapters.sqlite.snapshot import copy_vault
-
-    with open_services(settings, read_only=True), temporary_folder() as folder:
+    with open_services(settings, read_only=True) as original, temporary_folder() as folder:
         copy = folder / settings.vault.name
-        is_bare = copy_vault(str(settings.vault), str(copy), detached=True)
+        is_bare = original.copy_vault(str(copy), detached=True)
         alone = settings.model_copy(update={"vault": copy, "backend": None})
         with open_services(alone, create=False) as copied:
             for role in Role if is_bare else ():
@@ -103,15 +107,12 @@ def open_copy(settings: Settings) -> Iterator[Services]:
             yield copied
 
 
-def _choose_backend(indexes: ExternalIndexes, settings: Settings, *, read_only: bool) -> None:
+def _choose_backend(services: Services, backend: str, *, read_only: bool) -> None:
     """Move an empty vault to the chosen backend; refuse one in use, which only `clawmem migrate` moves."""
-    asked = str(settings.backend)
-    if read_only or indexes.vault.documents.following(0, 1):
-        is_configured = read_config(settings.config_file).get("backend") == asked
-        remedy = (
-            f"write backend: {indexes.backend} in {settings.config_file}."
-            if is_configured
-            else "leave --backend out."
-        )
-        raise BackendMismatch(indexes.backend, asked, remedy)
-    indexes.move(asked)
+    current = services.indexes.backend
+    if read_only or services.vault.documents.following(0, 1):
+        config_file = services.settings.config_file
+        is_configured = read_config(config_file).get("backend") == backend
+        remedy = f"write backend: {current} in {config_file}." if is_configured else "leave --backend out."
+        raise BackendMismatch(current, backend, remedy)
+    services.indexes.move(backend)

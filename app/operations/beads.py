@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.integrations import issue_sync
 from clawmem.app.operations.embedding import embed_after, embed_line
 from clawmem.app.operations.operation import Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
@@ -68,7 +67,7 @@ def beads_sync(services: Services, request: BeadsProject) -> SyncedIssues:
     It asks `bd`, or reads the files in .beads where there is no `bd`. Repeat it any time; the watcher does it after
     changes in .beads. Find issues by their properties: --where status=open.
     """
-    found = issue_sync(services)(request.project_path, allow_empty=request.allow_empty)
+    found = services.issue_sync(request.project_path, allow_empty=request.allow_empty)
     return SyncedIssues(
         project_dir=found.project,
         new_doc_ids=list(found.new),

@@ -206,7 +206,7 @@ def _unconfirmed(
     """Return the error that says what would be read of *folder*."""
     from clawmem.app.services.indexing.folders import count_files
 
-    found = count_files(services.adapters.files, str(folder), pattern)
+    found = count_files(services.files, str(folder), pattern)
     parts = ", ".join(f"{name} ({count:,})" for name, count in found.largest)
     line = f"It has {'' if found.is_whole else 'at least '}{plural(found.files, 'file')} to read{parts and ': '}{parts}."
     return ConfirmationMissing(

@@ -60,7 +60,7 @@ class FileAnswer(Result):
 def memory(services: Services, request: FileCommand) -> FileAnswer:
     """View, create, edit, delete and rename the files of /memories, which outlive this conversation."""
     collection = _collection(services)
-    answer = _execute(services.adapters.memory_files(collection.root), request)
+    answer = _execute(services.memory_files(collection.root), request)
     if _only_views(request):
         text = without_orders(answer, collection.origin)
         return FileAnswer(result="\n".join(lines_to_read(text, collection.origin)))

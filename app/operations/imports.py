@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.integrations import TOOLS, foreign_store
+from clawmem.app.bootstrap.importers import STORES
 from clawmem.app.operations.embedding import embed_after, embed_line
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Option, Request, Result
 from clawmem.app.operations.output import plural
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class ImportRequest(Request):
     """The tool and the place of its memories."""
 
-    tool: Annotated[str, Field(description=f"{', '.join(TOOLS)}."), Option(metavar="TOOL", is_argument=True)]
+    tool: Annotated[str, Field(description=f"{', '.join(STORES)}."), Option(metavar="TOOL", is_argument=True)]
     path: Annotated[
         Path | None,
         Field(description="The store: a folder or file; by default where the tool has it."),
@@ -62,11 +62,11 @@ def import_memories(services: Services, request: ImportRequest) -> ImportedMemor
     Original times stay, secrets are replaced, and imported texts are quoted and not trusted. Repeat it any time: only new
     and changed memories are imported.
     """
-    if request.tool not in TOOLS:
-        near = get_close_matches(request.tool.lower(), TOOLS)
-        remark = f"Tools: {', '.join(TOOLS)}. To import conversations, run: clawmem mine PATH"
+    if request.tool not in STORES:
+        near = get_close_matches(request.tool.lower(), STORES)
+        remark = f"Tools: {', '.join(STORES)}. To import conversations, run: clawmem mine PATH"
         raise NotFound("tool", request.tool, suggestions=near, remark=remark)
-    store = foreign_store(request.tool)
+    store = STORES[request.tool]
     place = (
         request.path.expanduser().absolute() if request.path else _usual(services.settings.home, request.tool)
     )
@@ -86,7 +86,7 @@ def import_memories(services: Services, request: ImportRequest) -> ImportedMemor
 
 
 def _usual(home: Path, tool: str) -> Path:
-    usual = foreign_store(tool).usual
+    usual = STORES[tool].usual
     if not usual:
         raise StoreUnreadable(tool, "its usual place", "it has none")
     return next((home / one for one in usual if (home / one).exists()), home / usual[0])

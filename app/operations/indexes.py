@@ -94,7 +94,7 @@ class Migrated(Result):
 def verify(services: Services, request: NoParameters) -> Differences:
     """Compare files, records and indexes, after updating the indexes."""
     lag = lag_sentences(lagging_indexes(services))
-    files = services.adapters.files
+    files = services.files
     skipped = [
         one for folder in services.folders for one in skipped_files(services.vault.documents, files, folder)
     ]

@@ -243,9 +243,7 @@ def _pulled(services: Services) -> dict[str, str]:
     if services.caller != PERSON:
         raise InvalidInput("INVALID_INPUT", "Commands of the config file run on the command line alone.")
     commands = {name: one for name, one in services.settings.collections.items() if one.update}
-    outcomes = {
-        name: services.adapters.run_command(str(one.update), one.path) for name, one in commands.items()
-    }
+    outcomes = {name: services.run_command(str(one.update), one.path) for name, one in commands.items()}
     return {name: reason for name, reason in outcomes.items() if reason}
 
 

@@ -220,11 +220,9 @@ def _paths(request: Mine) -> list[str]:
 
 
 def _imported(services: Services, paths: Sequence[str], options: MiningOptions) -> MiningReport:
-    from clawmem.app.bootstrap.conversations import mining_of
-
     try:
         with services.progress("Importing") as step:
-            return mining_of(services)(paths, options, step)
+            return services.mining(paths, options, step)
     except MiningInterrupted as stopped:
         lines = [line for line in mined_text(Mined(**_counts(stopped.report))) if isinstance(line, str)]
         stopped.add_note("\n".join([*lines, "Not finished. Run the same command again to continue."]))
@@ -232,10 +230,8 @@ def _imported(services: Services, paths: Sequence[str], options: MiningOptions) 
 
 
 def _synthesized(services: Services, request: Mine) -> SynthesisReport:
-    from clawmem.app.bootstrap.conversations import synthesis_of
-
     with services.progress("Drawing facts") as step:
-        return synthesis_of(services)(request.collection or COLLECTION, request.synthesis_max_docs, step)
+        return services.synthesize_facts(request.collection or COLLECTION, request.synthesis_max_docs, step)
 
 
 def _counts(report: MiningReport) -> dict[str, Any]:

@@ -118,9 +118,7 @@ def session_note(services: Services, request: SessionNote) -> SavedSession:
 
     The slug is made of the words that are used most often. The same session is saved once, and no file is changed.
     """
-    from clawmem.app.bootstrap.integrations import save_session
-
-    return SavedSession(path=save_session(services)(request.transcript, request.workspace))
+    return SavedSession(path=services.save_session(request.transcript, request.workspace))
 
 
 class PrunedMessage(Request):

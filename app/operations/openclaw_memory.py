@@ -214,7 +214,7 @@ def search_agent(services: Services, request: SearchAgent) -> AgentAnswer:
         unit=Unit.LINE,
         ranking=Ranking.OPENCLAW,
     )
-    found = services.pipelines.openclaw(asked)
+    found = services.openclaw(asked)
     degraded = {**found.trace.degraded, **({"sync": " ".join(synced.warnings)} if synced.warnings else {})}
     hits = [_shown(one) for one in memory.hits(found)]
     return AgentAnswer(results=hits, model=services.vault.embeddings.fingerprint(), degraded=degraded)
@@ -283,7 +283,6 @@ def _known(settings: Settings, request: AgentRequest) -> tuple[AgentFiles, Agent
 
 
 def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> AgentMemory:
-    from clawmem.app.bootstrap.integrations import agent_memory
     from clawmem.app.services.openclaw import AgentSources
 
     chunks = settings.chunking
@@ -291,7 +290,7 @@ def _memory(services: Services, agent: str, settings: AgentMemorySettings) -> Ag
         settings.workspace, settings.extra, settings.sessions, chunks.tokens, chunks.overlap
     )
     state = state_of_openclaw(os.environ, services.settings.home)
-    return agent_memory(services, sources, str(state), agent)
+    return services.agent_memory(sources, sessions=services.agent_sessions(str(state), agent))
 
 
 def _synced(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -92,7 +92,7 @@ def backup(services: Services, request: BackupRequest) -> Backup:
     """
     target = free_target(services, request.file, force=request.force)
     with _new_file(target) as draft:
-        documents = services.adapters.back_up(draft)
+        documents = services.back_up(str(draft))
     return Backup(file=str(target), documents=documents, bytes=target.stat().st_size)
 
 
@@ -158,14 +158,14 @@ def _export_bundle(services: Services, chosen: Selection, target: Path, *, recei
     with open_copy(services.settings) as copied, _new_file(target) as draft:
         at = newest_moment(copied.vault)
         texts = recorded_questions(copied.vault, receipts=receipts) if chosen.is_everything else []
-        with copied.adapters.records() as records, copied.adapters.new_bundle(draft) as writer:
+        with closing(copied.vault_records()) as records, closing(copied.new_bundle(draft)) as writer:
             return write_bundle(
                 writer,
                 copied.vault,
                 records,
                 chosen,
                 settings=settings,
-                questions=asked(copied.pipelines.query_without_models, texts, at),
+                questions=asked(copied.query_without_models, texts, at),
                 asked_at=at,
                 receipts=receipts,
             ).documents

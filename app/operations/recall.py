@@ -87,7 +87,7 @@ def _retrieved(services: Services, request: Retrieval | AnySearch) -> SearchAnsw
     route = None if request.mode == "auto" else Route(request.mode)
 
     def find(asked: RetrievalRequest) -> RoutedAnswer:
-        return services.pipelines.memory_retrieve(asked, route)
+        return services.memory_retrieve(asked, route)
 
     return answer_question(services, request, "memory_retrieve", find, _keys_of_route)
 
@@ -102,7 +102,7 @@ def intent_search(services: Services, request: IntentSearch) -> SearchAnswer:
     intent = Intent(request.intent) if request.intent else None
 
     def find(asked: RetrievalRequest) -> IntentAnswer:
-        return services.pipelines.intended(intent, with_graph=request.graph)(asked)
+        return services.intent_search_of(intent=intent, with_graph=request.graph)(asked)
 
     return answer_question(
         services,
@@ -117,7 +117,7 @@ def query_plan(services: Services, request: Question) -> SearchAnswer:
     """Find for a question of several topics: it is split, and its parts are answered together."""
 
     def find(asked: RetrievalRequest) -> PlanAnswer:
-        return services.pipelines.query_plan(asked)
+        return services.query_plan(asked)
 
     return answer_question(
         services, request, "query_plan", find, lambda found: {"plan": clauses_of(found.plan)}

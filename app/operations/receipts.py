@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
+from clawmem.app.bootstrap.services import PIPELINES
 from clawmem.app.operations.explaining import ranks_record, score_lines, stage_record, trace_parts
 from clawmem.app.operations.operation import Command, Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, Table, confidence_text, table
@@ -195,7 +196,7 @@ def _asked_again(services: Services, receipt: receipts.Receipt) -> Replay:
 
     if receipt.verb == CONTEXT_SURFACING:
         return services.why.replay(receipt, _surface_again(services, receipt), VERSION)
-    if not hasattr(services.pipelines, receipt.verb):
+    if receipt.verb not in PIPELINES:
         message = f"The answer was given by {receipt.verb!r}, which nobody can ask again from here."
         raise InvalidInput("INVALID_INPUT", message)
     return services.why.replay(receipt, partial(ask, services), VERSION)
@@ -203,7 +204,6 @@ def _asked_again(services: Services, receipt: receipts.Receipt) -> Replay:
 
 def _surface_again(services: Services, receipt: receipts.Receipt) -> Ask:
     """Return a search as the hook runs it, with the profile of the receipt, without records and earlier prompts."""
-    from clawmem.app.bootstrap.surfacing import Surfacing
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import Turns
     from clawmem.app.settings.model import load_settings
@@ -211,7 +211,7 @@ def _surface_again(services: Services, receipt: receipts.Receipt) -> Ask:
 
     chosen = load_settings(environ=os.environ, lenient=True).model_copy(update={"read_only": True})
     profile = profile_named(receipt.asked.get("profile", chosen.profile))
-    surface = Surfacing(services.vault, chosen, profile)
+    surface = services.prompt_surfacing(chosen, profile)
     return lambda verb, request: (
         surface(request.question.text, Turns(None), Choices(profile, mode=chosen.threshold_mode)).answer
     )

@@ -11,7 +11,7 @@ from pydantic import Field, PrivateAttr
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.client.autostart import is_running
 from clawmem.app.environment.places import is_there
-from clawmem.app.environment.private_files import sweep_drafts
+from clawmem.app.environment.private_files import draft_path, sweep_drafts
 from clawmem.app.operations.indexing import read_folders
 from clawmem.app.operations.operation import Command, Effect, Opening, Operation, Request, Result
 from clawmem.app.services.indexing.folders import scan_folder
@@ -73,7 +73,10 @@ def repair(services: Services, request: RepairRequest) -> Repaired:
     """
     settings = services.settings
     _refuse_unrepairable(services)
-    whole, damaged = services.adapters.repair(only_preview=not request.confirm)
+    vault = str(services.settings.vault)
+    damaged = f"{vault}.damaged-{services.clock.now_ms()}"
+    draft = str(draft_path(services.settings.vault))
+    whole = services.repair_vault(draft, damaged if request.confirm else None)
     if not request.confirm:
         found = _without_profile(whole)
         raise _unconfirmed(found, _in_files(services, {*found.notes, *found.spoilt}))
@@ -128,7 +131,7 @@ def _refuse_unrepairable(services: Services) -> None:
 
 def _in_files(services: Services, places: AbstractSet[str]) -> set[str]:
     """Return those of *places* whose files are in the folders of the collections."""
-    files = services.adapters.files
+    files = services.files
     scans = ((folder.name, scan_folder(files, folder).files) for folder in services.folders if places)
     return {place for name, found in scans for file in found if (place := f"{name}/{file.path}") in places}
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from clawmem.app.bootstrap.adapters import report_plots
 from clawmem.app.operations.operation import Effect, Operation, Option, Request, Result
 from clawmem.app.operations.output import Part, plural, table
 from clawmem.app.services.maintenance.status import MAX_TOP, read_since
@@ -106,7 +105,7 @@ def report(services: Services, request: ReportRequest) -> UsageReport:
     folder = _folder(request.parquet) if request.parquet else None
     with services.progress("Reading") as step:
         found = services.report(since=since, top=request.top, export=folder, progress=step)
-    drawn = report_plots()(found, _folder(request.plots), request.format) if request.plots else []
+    drawn = services.draw_report(found, _folder(request.plots), request.format) if request.plots else []
     return UsageReport(
         now=found.now,
         since=found.since,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -98,10 +98,10 @@ def restore(services: Services, request: RestoreRequest) -> RestoreReport:
     """
     file = request.bundle.expanduser().absolute()
     if request.drill:
-        with services.adapters.bundle(file) as reader, temporary_folder() as folder:
+        with closing(services.bundle(file)) as reader, temporary_folder() as folder:
             return _drill(services, reader, folder / "drill.sqlite")
     sweep_drafts(services.settings.vault)
-    with services.adapters.bundle(file) as reader:
+    with closing(services.bundle(file)) as reader:
         _refuse_content(services, request.bundle)
         return _restore(services, reader, request.bundle)
 
@@ -113,7 +113,7 @@ def _restore(services: Services, reader: BundleReader, bundle: Path) -> RestoreR
         with draft_of(vault) as draft:
             found = _make(services, reader, draft)
             _refuse_content(services, bundle)  # another process may have added notes
-            services.adapters.discard_vault()
+            services.discard_vault()
     except OSError as error:
         raise FileNotCreated(str(vault), (error.strerror or type(error).__name__).lower()) from error
     with open_services(_alone(services.settings, vault), create=False) as opened:
@@ -144,7 +144,7 @@ def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreRep
     found = _make(services, reader, target)
     with open_services(_alone(services.settings, target), create=False) as opened:
         then = {one.question: one for one in found.questions}
-        now = asked(opened.pipelines.query_without_models, [*then], found.asked_at)
+        now = asked(opened.query_without_models, [*then], found.asked_at)
         changed = [f"The answer to {one.question!r} differs." for one in now if one != then[one.question]]
         return _counted(opened, services.settings).model_copy(
             update={
@@ -158,7 +158,7 @@ def _drill(services: Services, reader: BundleReader, target: Path) -> RestoreRep
 
 def _make(services: Services, reader: BundleReader, target: Path) -> RestoredBundle:
     """Make the new vault *target* with its indexes, and check it."""
-    found: RestoredBundle = services.adapters.restore_bundle(reader, target)
+    found: RestoredBundle = services.restore_bundle(reader, target)
     with open_services(_alone(services.settings, target), create=False) as made:
         for role in Role:
             made.indexes.rebuild(role)
@@ -197,10 +197,7 @@ def forgotten_sentence(files: Sequence[str], whole: str) -> str:
 
 def _forgotten_in(other: Settings, services: Services) -> Iterator[str]:
     """Yield the served documents whose place, later than their last change, or text the vault of *other* has forgotten."""
-    places = {
-        (one.collection, one.path): one.at
-        for one in unopened_services(other).adapters.forget_log.read().places
-    }
+    places = {(one.collection, one.path): one.at for one in unopened_services(other).forget_log.read().places}
     left = []
     for one in every_served(services.vault.documents):
         if places.get((one.collection, one.path), "") > one.indexed_at:

@@ -119,7 +119,7 @@ def ask(services: Services, verb: str, request: RetrievalRequest) -> Answer:
         require_vectors(services.vault.embeddings, "found")
     if verb == "query" and request.ranking is Ranking.OPENCLAW:
         verb = "openclaw"
-    return services.pipelines.named(verb)(request)
+    return services.pipeline(verb)(request)
 
 
 def retrieval_request(services: Services, request: Question) -> RetrievalRequest:

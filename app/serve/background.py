@@ -5,12 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.bootstrap.integrations import issue_sync
+from clawmem.app.bootstrap.folders import folders_of
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.operations.embedding import embed_as
 from clawmem.app.services.indexing.watching import FULL_PASS_EVERY_S, WatchEvent, WatchOptions
@@ -50,7 +49,7 @@ def watch(
         return [*_embedded(services, embed or folders.embeds, progress), *_carried(services, progress)]
 
     def sync_issues(project: str) -> list[str]:
-        problems = issue_sync(services)(project).problems
+        problems = services.issue_sync(project).problems
         return [*problems, *_embedded(services, embed or folders.embeds)]
 
     folders = LiveFolders(services, environ)
@@ -76,7 +75,7 @@ class LiveFolders:
         stamp = _stamp(self._services.settings.config_file)
         if stamp != self._read_at:
             fresh = load_settings(vault=self._services.settings.vault, environ=self._environ)
-            self._settings, self._folders = fresh, replace(self._services, settings=fresh).folders
+            self._settings, self._folders = fresh, folders_of(fresh)
             self._read_at = stamp
         return self._folders
 

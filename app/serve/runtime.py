@@ -11,13 +11,8 @@ from weakref import WeakSet
 
 from anyio import move_on_after
 
-from clawmem.app.bootstrap.resident import (
-    CachedModels,
-    WarmVault,
-    best_effort_writer,
-    checkpoint_logs,
-    load_word_vectors,
-)
+from clawmem.app.bootstrap.container import Gateways
+from clawmem.app.bootstrap.hooks import WarmVault, load_word_vectors
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, SESSION_VARIABLES, call_named
 from clawmem.app.client.request import CHOICES, OPTIONAL_HOOKS_VARIABLE
 from clawmem.app.environment.places import default_vault
@@ -33,8 +28,8 @@ from clawmem.app.settings.model import load_settings
 from clawmem.ports.errors import NotFound
 
 if TYPE_CHECKING:
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.settings.model import Settings
-    from clawmem.ports.vault import Vault
 
 ON_THE_WAY_S = 0.3  # part of the client's deadline reserved for the transfer
 
@@ -127,18 +122,9 @@ class ResidentContext(HookContext):
         self._warm = vault
         self._later = later
 
-    @property
-    def models(self) -> CachedModels:
-        """The models cached by this thread."""
-        return self._warm.models
-
-    def records(self) -> AbstractContextManager[Vault | None]:
-        """Return a context manager for the open records."""
-        return self._warm.records()
-
-    def searchable(self) -> AbstractContextManager[Vault | None]:
-        """Return a context manager for the open vault with its indexes."""
-        return self._warm.served()
+    def services(self) -> AbstractContextManager[Services | None]:
+        """Return a context manager for the open services."""
+        return self._warm.services()
 
     def work_off(self, spool: Spool) -> list[str]:
         """Defer the spooled jobs to the background; return no failures."""
@@ -180,7 +166,7 @@ class ServerRuntime:
     def at_work(self) -> Iterator[None]:
         """Run the background threads inside the block; at its end wait a limited time for tasks in progress."""
         threads = [self.drainer, *([self.watcher] if self.watcher else []), *self.lanes]
-        with best_effort_writer(self.vault):
+        with Gateways.shared_writer(str(self.vault)):
             with at_work(threads):
                 threading.Thread(target=load_word_vectors, daemon=True).start()
                 yield
@@ -189,7 +175,8 @@ class ServerRuntime:
         self._put_log_away()
 
     def _put_log_away(self) -> None:
-        checkpoint_logs((self.vault, *self.dispatcher.named()))
+        for vault in (self.vault, *self.dispatcher.named()):
+            Gateways.checkpoint_log(str(vault))
 
     def _drain(self, stop: threading.Event) -> None:
         try:

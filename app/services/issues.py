@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from clawmem.app.services.indexing.publish import Declarations, apply_in_chunks, publish_text, withdraw
@@ -31,7 +31,7 @@ from clawmem.ports.vault import Vault
 ORIGIN = "beads"  # of relations
 TYPE = "issue"
 
-Enrich = Callable[[Collection[int]], object]
+Enrich = Callable[..., object]  # called with the ids of new documents as ``only``
 
 
 class IssueReport(NamedTuple):
@@ -97,7 +97,7 @@ class SyncIssues:
             withdraw(self._vault, gone, InactiveReason.REMOVED)
             relations, unresolved = self._relate(issues, numbers)
         if created:
-            self._enrich(frozenset(created))
+            self._enrich(only=frozenset(created))
         return IssueReport(
             project,
             found.source,

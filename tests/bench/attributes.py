@@ -77,7 +77,7 @@ def ask(
     found = []
     for one in asked:
         request = read_request(one.text, now_ms=at_ms, show_all=True)
-        work, _ = services.pipelines.query.rank(request)
+        work, _ = services.query.rank(request)
         found.append((one, work.answered or 0.0))
     return found
 

@@ -118,7 +118,7 @@ def rows_of(vault: str, services: Services, data: Path) -> Iterator[Row]:
     """Return the signs of every prompt of *vault* that something is looked up for."""
     from clawmem.adapters.models.static_words import installed_words
 
-    means = RetrievalDependencies(embedder=services.pipelines.embedder, late=installed_words())
+    means = RetrievalDependencies(embedder=services.question_embedder, late=installed_words())
     stages = Pipeline(services.vault, finding(services.vault, means, Choices()))
     for prompt in prompts_of(vault, data):
         if why_skip(prompt.text):

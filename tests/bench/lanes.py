@@ -52,7 +52,7 @@ from clawmem.app.services.retrieval.request import read_request
 from clawmem.app.settings.model import load_settings
 
 with open_services(load_settings(vault=Path(sys.argv[1])), read_only=True) as services:
-    search = services.pipelines.named("search")
+    search = services.pipeline("search")
     asked = ["why does the {} of {} fail".format(a, b) for a in sys.argv[3].split() for b in sys.argv[4].split()]
     search(read_request(asked[0], now_ms=services.clock.now_ms()))
     print("ready", flush=True)

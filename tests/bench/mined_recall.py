@@ -23,7 +23,6 @@ from chat_exports import FORMATS, Talk, Turn
 
 from clawmem.app.bench.collection import JudgedCollection, load_collection
 from clawmem.app.bench.retrieval import measure, unrolled
-from clawmem.app.bootstrap.conversations import mining_of
 from clawmem.app.bootstrap.opening import open_services
 from clawmem.app.services.conversations.mining import MiningOptions
 from clawmem.app.services.indexing.folders import Folder
@@ -76,7 +75,7 @@ def mined(services: Services, collection: JudgedCollection, folder: Path, source
             for name, text in FORMATS[source](talks).items():
                 (Path(place) / name).parent.mkdir(parents=True, exist_ok=True)
                 (Path(place) / name).write_text(text, "utf-8")
-            report = mining_of(services)([place], MiningOptions(scope))
+            report = services.mining([place], MiningOptions(scope))
             assert not report.faults, report
     return replace(collection, turn_lines=dict(_places(services, folder)))
 
@@ -151,7 +150,7 @@ def recall(services: Services, collection: JudgedCollection, every: int) -> Mapp
             collections=[query.scope],
             unit=Unit.LINE,
         )
-        work, _ = services.pipelines.query_without_models.rank(request)
+        work, _ = services.query_without_models.rank(request)
         items = [_item(one) for one in work.candidates]
         measures = measure(unrolled(items, collection), collection.grades[query.qid])
         for name in ("recall@10", "ndcg@10"):

@@ -76,11 +76,11 @@ def compare(name: str, folder: Path, work: Path, embedder: str) -> None:
         heads = ["ranking", *SHOWN, "95 % of hit@5", "no result", "n"]
         rows = [f"### {setting.name}, {embedder}", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
         with chunked_vault(name, folder, embedder, work) as services:
-            now_ms, pipeline = services.clock.now_ms(), services.pipelines.openclaw
+            now_ms, pipeline = services.clock.now_ms(), services.openclaw
             rows.append(measured(setting, "openclaw", pipeline, now_ms, _as_openclaw_asks))
             rows.append(measured(setting, "openclaw, no minimum", pipeline, now_ms, lambda one: one))
         with vault_of(name, folder, embedder, work) as services:
-            rows.append(measured(setting, "clawmem query", services.pipelines.query, now_ms, lambda one: one))
+            rows.append(measured(setting, "clawmem query", services.query, now_ms, lambda one: one))
         sys.stdout.write("\n".join([*rows, "", ""]))
         sys.stdout.flush()
 

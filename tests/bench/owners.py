@@ -87,7 +87,7 @@ def outcomes(vault: str, embedder: str, work: Path, which: str = "questions") ->
     with owner_vault(vault, embedder, work) as services:
         for one in questions(vault, which):
             request = read_request(one.text, now_ms=asked_at, limit=DEPTH, until=one.as_of, show_all=True)
-            done, _ = services.pipelines.query.rank(request)
+            done, _ = services.query.rank(request)
             block = "" if one.as_of else _block(prompts, one, asked_at)
             found.append(Outcome(one, paths_of(done.candidates), done.answered or 0.0, block))
     return found

@@ -63,12 +63,12 @@ def systems(embedder: str) -> dict[str, Make]:
     without: dict[str, Make] = {
         "grep": lambda services: grep(services.vault),
         "plain BM25": lambda services: plain_bm25(services.vault),
-        "search": lambda services: services.pipelines.named("search"),
+        "search": lambda services: services.pipeline("search"),
     }
     return {
         **(without if embedder == EMBEDDERS[0] else {}),
-        f"vectors {embedder}": lambda s: embedder_alone(s.vault, s.pipelines.embedder),
-        f"query {embedder}": lambda s: s.pipelines.query,
+        f"vectors {embedder}": lambda s: embedder_alone(s.vault, s.question_embedder),
+        f"query {embedder}": lambda s: s.query,
     }
 
 

@@ -340,7 +340,7 @@ class TestAblation:
             ablation.measure("pets.turn", services, asked, list(ablation.SIGNALS))
             direct = {
                 one.qid: places_of(
-                    one.items(services.pipelines.named("query").rank(one.request)[0].candidates), one.grades
+                    one.items(services.pipeline("query").rank(one.request)[0].candidates), one.grades
                 )
                 for one in asked
             }

@@ -159,7 +159,7 @@ class TestDecisionExtractor:
             "from clawmem.adapters.files.transcripts import DiskTranscripts\n"
             "from clawmem.adapters.memory.clock import ManualClock\n"
             "from clawmem.adapters.sqlite.sessions import SqliteCaptures\n"
-            "from clawmem.adapters.sqlite.vault import Vault\n"
+            "from clawmem.adapters.sqlite.vault import open_vault\n"
             "from clawmem.app.services.capture.decisions import DecisionExtractor\n"
             "from clawmem.app.services.capture.session import Session\n"
             "SqliteCaptures.advance = lambda *given: os.kill(os.getpid(), signal.SIGKILL)\n"

@@ -9,7 +9,7 @@ import pytest
 from command_line import Invoke, write_file
 from hook_process import ask
 
-from clawmem.app.bootstrap.oneshot import searchable
+from clawmem.app.bootstrap.hooks import hook_services
 from clawmem.app.interfaces.hooks.context import HookContext
 from clawmem.app.interfaces.hooks.prompt import context_surfacing
 from clawmem.app.interfaces.hooks.protocol import HookEvent
@@ -20,9 +20,9 @@ EVENT = {"hook_event_name": "UserPromptSubmit", "session_id": "s", "prompt": PRO
 
 def served_by(environ: dict[str, str]) -> tuple[str, str]:
     """Who answers a hook, by words and by meaning."""
-    with searchable(environ) as vault:
-        assert vault
-        return vault.lexical.method, vault.vectors.method
+    with hook_services(environ) as services:
+        assert services
+        return services.vault.lexical.method, services.vault.vectors.method
 
 
 @pytest.mark.skipif(not find_spec("lancedb"), reason="needs the extra lancedb")

@@ -17,6 +17,12 @@ NEVER = {
     "fastapi", "httpx2", "mcp", "onnxruntime", "rich", "starlette", "typer", "wordllama",
     "clawmem.domain.capture.extraction",
 }  # fmt: skip
+CONTAINER = {
+    "asyncio",
+    "dependency_injector",
+    "clawmem.app.bootstrap.container",
+    "clawmem.adapters.sqlite.vault",
+}
 MODELS = {"clawmem.adapters.models", "clawmem.adapters.http", "numpy", "tokenizers"}
 
 
@@ -40,7 +46,7 @@ def test_what_a_served_prompt_loads(embedded: None, environ: dict[str, str], hom
     with serving(environ, home, "--port", "0", "--no-watch"):
         for _ in range(5):  # on a busy machine the hook does not wait for the server, and answers alone
             told, modules = loaded(environ, home, PROMPT, "balanced")
-            if not (needless := among(modules, NEVER | MODELS | alone)):
+            if not (needless := among(modules, NEVER | CONTAINER | MODELS | alone)):
                 break
 
     assert told
@@ -60,8 +66,8 @@ def embedded(invoke: Invoke, bootstrapped: Path) -> None:
 @pytest.mark.parametrize(
     ("prompt", "profile", "left_alone"),
     [
-        ("hi", "balanced", NEVER | MODELS),
-        ("/compact", "balanced", NEVER | MODELS),
+        ("hi", "balanced", NEVER | CONTAINER | MODELS),
+        ("/compact", "balanced", NEVER | CONTAINER | MODELS),
         (PROMPT, "speed", NEVER | MODELS),
         (PROMPT, "balanced", NEVER),
     ],
@@ -70,7 +76,7 @@ def test_what_a_prompt_loads(
     embedded: None, environ: dict[str, str], home: Path, prompt: str, profile: str, left_alone: set[str]
 ) -> None:
     """
-    A greeting opens no vault; by words nothing of models is loaded; no prompt loads the frameworks of other interfaces.
+    A greeting opens no vault and builds no container; by words nothing of models is loaded; no prompt loads the frameworks of other interfaces.
 
     The answer is there all the same.
     """

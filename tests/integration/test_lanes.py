@@ -172,7 +172,7 @@ def test_who_lost_the_lane_writes_nothing(world: World) -> None:
 
     assert rows(ticked) == [("consolidate", "failed", "lease_lost")]
     assert len(world.served()) == 2
-    other.storage.check()
+    other.check()
 
 
 def test_work_that_outlasts_the_lease_keeps_it(world: World) -> None:

@@ -147,7 +147,7 @@ def test_what_is_snoozed_is_found_and_not_surfaced(services: Services) -> None:
     kept = {}
     for moment in (now, in_a_while):
         request = read_request("where does the ledger live", now_ms=moment)
-        work, trace = services.pipelines.named("search").rank(request)
+        work, trace = services.pipeline("search").rank(request)
         assert number in {one.document_id for one in work.candidates}
         trace.stages.append(trace.stages[-1])
         kept[moment] = {c.document_id for c in visible(services.vault)(request, work, trace).candidates}
@@ -200,7 +200,7 @@ def known_everywhere(services: Services) -> int:
     vault.sketches.store("m", {FragmentKey(number, 0): b"\1"})
     for words in (f"what is {SECRET}", "who keeps the key of the safe"):
         request = read_request(words, now_ms=services.clock.now_ms())
-        answer = services.pipelines.named("query")(request)
+        answer = services.pipeline("query")(request)
         recorder = AnswerRecorder(services, answer, request, "query", 1.0)
         assert recorder.record(recorder.receipt)
     return number
@@ -239,7 +239,7 @@ def test_forgetting_leaves_nothing(tmp_path: Path, notes: Path, backend: str) ->
         assert "safe.md was forgotten on request" in report.problems[0]
         assert not any(services.prove(done).values())
         assert services.vault.storage.check() == []
-        assert services.pipelines.named("search")(read_request("harbour office", now_ms=0)).results
+        assert services.pipeline("search")(read_request("harbour office", now_ms=0)).results
 
 
 def test_it_is_not_captured_again(tmp_path: Path) -> None:
@@ -278,7 +278,7 @@ def test_what_keeps_the_vault_busy(
     reader.execute("select count(*) from documents").fetchall()
 
     assert "another process" in services.forgetting([services.lookup.target("safe.md")], "cli").left
-    assert services.pipelines.named("search")(read_request(SECRET, now_ms=0)).results == ()
+    assert services.pipeline("search")(read_request(SECRET, now_ms=0)).results == ()
     reader.execute("commit")
     reader.close()
     assert services.forgetting.scrub() == ""

@@ -71,7 +71,7 @@ class Station:
         found: Answers = {}
         with self.opened() as services:
             for verb in verbs:
-                pipeline = services.pipelines.named(verb)
+                pipeline = services.pipeline(verb)
                 for text in QUESTIONS:
                     asked = read_request(text, now_ms=services.clock.now_ms(), limit=TOP, show_all=True)
                     answer = pipeline(asked)

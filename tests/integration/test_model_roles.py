@@ -13,7 +13,7 @@ from clawmem.adapters.memory.generator import ScriptedGenerator
 from clawmem.adapters.memory.reranker import OverlapReranker
 from clawmem.adapters.models.catalogue import PUBLISHED, PublishedModel
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.app.bootstrap.adapters import Adapters
+from clawmem.app.bootstrap.container import may_download
 from clawmem.app.bootstrap.models import LocalModels, ModelContext, chosen
 from clawmem.app.services.models import (
     AGAIN_MS,
@@ -126,9 +126,7 @@ class TestSettings:
     )
     def test_nothing_is_downloaded_unasked(self, environ: dict[str, str], read_only: bool, may: bool) -> None:
         """A download wants the person's word, and a command that changes the vault: no question, no hook."""
-        adapters = Adapters(load_settings(environ=environ), read_only=read_only)
-
-        assert adapters.local_models().may_download is may
+        assert may_download(load_settings(environ=environ), read_only) is may
 
 
 class TestSelection:
@@ -157,7 +155,7 @@ class TestSelection:
         """Where models in this process are forbidden none is even looked for."""
         around = ModelContext(open_vault(":memory:").model_failures, ManualClock(), ExitStack())
 
-        found = chosen(ModelRole.RERANKER, {}, LocalModels("nowhere", False, False), around)
+        found = chosen(ModelRole.RERANKER, None, LocalModels("nowhere", False, False), around)
 
         assert found.model is None
         assert "CLAWMEM_NO_LOCAL_MODELS" in found.how.reason
@@ -168,10 +166,10 @@ class TestSelection:
         around = ModelContext(open_vault(":memory:").model_failures, ManualClock(), ExitStack())
         role = {"embed": "embedder", "generate": "generator", "rerank": "reranker"}[published.role]
         local = LocalModels(str(tmp_path), True, False)
-        absent = chosen(ModelRole(role), {}, local, around)
+        absent = chosen(ModelRole(role), None, local, around)
         (tmp_path / published.name).mkdir()
         (tmp_path / published.name / "manifest.json").write_text("no manifest at all", "utf-8")
-        present = chosen(ModelRole(role), {}, local, around)
+        present = chosen(ModelRole(role), None, local, around)
 
         (reason,) = absent.how.passed_over
         assert f"{published.name!r} is not there. Run: clawmem models add {published.name} " in reason

@@ -164,7 +164,7 @@ class TestCommands:
         with scripted(down) as server:
             monkeypatch.setenv("CLAWMEM_RERANK_URL", server.url)
             with open_services(load_settings(), read_only=True) as services:
-                reranker: Reranker = services.adapters.reranker
+                reranker: Reranker = services.reranker
                 with pytest.raises(ModelUnavailable):
                     reranker.rerank("bees", ["A hive."], timeout_s=0.5)
 

@@ -71,7 +71,7 @@ def _measured(settings: Settings, setup: Setup) -> BenchReport:
 
 
 def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
-    from clawmem.app.bootstrap.adapters import needs_extra
+    from clawmem.app.bootstrap.injector import needs_extra
     from clawmem.app.bootstrap.opening import open_services
     from clawmem.app.services.retrieval.request import Ranking
 
@@ -79,7 +79,7 @@ def _run(settings: Settings, setup: Setup, collection: Any) -> BenchReport:
         from clawmem.app.bench.retrieval import BenchRetrieval
     with open_services(settings) as services, progress("Asking") as step:
         embed = None if setup.mode == "search" else services.embed
-        pipeline = services.pipelines.named(setup.mode)
+        pipeline = services.pipeline(setup.mode)
         bench = BenchRetrieval(services.update, embed, pipeline, services.clock.now_ms())
         ranking = Ranking(settings.ranking)
         return bench(collection, turns=setup.turns, pooled=setup.pooled, ranking=ranking, progress=step)

@@ -61,9 +61,9 @@ def edit_note(ctx: typer.Context, address: str) -> dict[str, Any]:
     settings_of_usual(ctx, "edit")
     with opened(ctx, read_only=True, or_read=True) as services:
         found = named_note(ctx, services.lookup.get, [address])
-        folder, open_in_editor = _folder_of(services, found.document), services.adapters.open_in_editor
+        folder, editor = _folder_of(services, found.document), services.editor_of(os.environ)
     try:
-        open_in_editor(os.environ, str(Path(folder.root) / found.document.path), found.start_line)
+        services.open_in_editor(editor, str(Path(folder.root) / found.document.path), found.start_line)
     finally:
         with opened(ctx) as services:
             outcome = _indexed(services, found.document, folder)

@@ -20,12 +20,10 @@ LONGEST, LONGEST_PATH = 255, 4096  # characters
 
 def session_bootstrap(event: HookEvent, context: HookContext) -> HookOutput:
     """Brief a new session with profile, handoff and decisions, and record its start."""
-    with context.records() as vault:
-        if vault is None or event.in_subagent:
+    with context.services() as services:
+        if services is None or event.in_subagent:
             return SILENCE
-        from clawmem.app.services.briefing.session import SessionBriefing
-
-        output = HookOutput(SessionBriefing(vault, context.clock).at_start())
+        output = HookOutput(services.session_briefing.at_start())
     _inject(output, event, context)
     if event.session_id:
         _record_start(event.session_id, context)
@@ -34,12 +32,10 @@ def session_bootstrap(event: HookEvent, context: HookContext) -> HookOutput:
 
 def staleness_check(event: HookEvent, context: HookContext) -> HookOutput:
     """Name up to five notes that are due for review, and archive idle notes according to the lifecycle policy."""
-    with context.records() as vault:
-        if vault is None or event.in_subagent:
+    with context.services() as services:
+        if services is None or event.in_subagent:
             return SILENCE
-        from clawmem.app.services.briefing.session import SessionBriefing
-
-        output = HookOutput(SessionBriefing(vault, context.clock).staleness())
+        output = HookOutput(services.session_briefing.staleness())
     context.offer(output)
     _archive_idle(context)
     return output
@@ -50,17 +46,18 @@ def curator_nudge(event: HookEvent, context: HookContext) -> HookOutput:
     report = _report(context.vault.with_name(CURATOR_REPORT))
     if report is None or event.in_subagent:
         return SILENCE
-    with context.records() as vault:
-        if vault is None:
+    with context.services() as services:
+        if services is None:
             return SILENCE
         from clawmem.app.services.briefing.session import curation_note
 
+        vault = services.vault
         counts = {
             "pending": vault.embeddings.counts().pending,
             "documents": sum(vault.documents.collections().values()),
         }
         acted_at = next((act.at for act in vault.acts.latest(1)), "")
-        return HookOutput(curation_note(report, context.clock.now_ms(), acted_at=acted_at, **counts))
+        return HookOutput(curation_note(report, services.clock.now_ms(), acted_at=acted_at, **counts))
 
 
 def postcompact_inject(event: HookEvent, context: HookContext) -> HookOutput:
@@ -74,16 +71,11 @@ def postcompact_inject(event: HookEvent, context: HookContext) -> HookOutput:
         return postcompact_capture(event, context)
     if event.source != "compact" or event.in_subagent:
         return SILENCE
-    with context.searchable() as vault:
-        if vault is None:
+    with context.services() as services:
+        if services is None:
             return SILENCE
-        from clawmem.app.bootstrap.oneshot import conversation_files
-        from clawmem.app.services.briefing.compaction import AfterCompaction
-        from clawmem.app.services.retrieval.pipelines.search import search
-
-        brief = AfterCompaction(vault, search(vault), context.clock)
-        state = conversation_files(event.transcript_path, event.session_id).state()
-        output = HookOutput(brief(state, event.compact_summary))
+        state = services.conversation_files(event.transcript_path, event.session_id).state()
+        output = HookOutput(services.after_compaction(state, event.compact_summary))
     _inject(output, event, context)
     return output
 
@@ -93,13 +85,10 @@ def pretool_inject(event: HookEvent, context: HookContext) -> HookOutput:
     path = touched(event)
     if not SHORTEST <= len(file_name(path)) <= LONGEST or event.in_subagent:
         return SILENCE
-    with context.searchable() as vault:
-        if vault is None:
+    with context.services() as services:
+        if services is None:
             return SILENCE
-        from clawmem.app.services.briefing.file_lessons import FileLessons
-        from clawmem.app.services.retrieval.pipelines.search import search
-
-        output = HookOutput(FileLessons(search(vault), context.clock)(path))
+        output = HookOutput(services.file_lessons(path))
     _inject(output, event, context)
     return output
 
@@ -121,8 +110,8 @@ def _record_start(session_id: str, context: HookContext) -> None:
 
     from clawmem.domain.documents.times import iso_utc
 
-    with context.writable_records() as vault:
-        vault.sessions.start(session_id, iso_utc(context.clock.now_ms()), gethostname())
+    with context.writable() as services:
+        services.vault.sessions.start(session_id, iso_utc(services.clock.now_ms()), gethostname())
 
 
 def _archive_idle(context: HookContext) -> None:

@@ -31,9 +31,9 @@ def capture(name: str, event: HookEvent, context: HookContext) -> HookOutput:
     spool = Spool(context.vault)
     spool.put(Job(name, {field: getattr(event, field) for field in _NAMED}))
     if event.last_assistant_message:
-        from clawmem.app.bootstrap.oneshot import conversation_files
+        from clawmem.app.bootstrap.container import Gateways
 
-        files = conversation_files(event.transcript_path, event.session_id)
+        files = Gateways.conversation_files(event.transcript_path, event.session_id)
         files.wait_for(event.last_assistant_message)
     failures = context.work_off(spool)
     if failures:

@@ -7,11 +7,10 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from clawmem.app.bootstrap.oneshot import conversation_files
 from clawmem.app.environment.private_files import write_whole
 from clawmem.app.interfaces.hooks.injected import InjectedFingerprints
 from clawmem.app.interfaces.hooks.spool import Job
-from clawmem.app.services.capture.session import RedactedTranscripts, Session
+from clawmem.app.services.capture.session import Session
 from clawmem.ports.errors import SourceUnreadable
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ class CaptureJobs:
     def __init__(self, services: Services, left: Left) -> None:
         self._services = services
         self._left = left
-        self._transcripts = RedactedTranscripts(services.adapters.transcripts)
+        self._transcripts = services.redacted_transcripts
 
     def __call__(self, job: Job) -> None:
         """
@@ -99,7 +98,7 @@ class CaptureJobs:
         state = extract(session)
         if not state:
             return
-        files = conversation_files(session.transcript, session.id)
+        files = self._services.conversation_files(session.transcript, session.id)
         file = files.state_file
         file.parent.mkdir(mode=0o700, exist_ok=True)
         write_whole(file, state.encode("utf-8", "replace"))
@@ -114,7 +113,7 @@ class CaptureJobs:
 
     @cached_property
     def _generator(self) -> Generator | None:
-        return self._services.adapters.generator
+        return self._services.generator
 
     def _is_echo(self, session: Session) -> Callable[[str], bool]:
         from clawmem.domain.security.fingerprint import fingerprint, is_echo

@@ -12,10 +12,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from clawmem.app.bootstrap.oneshot import PromptModels
+    from clawmem.app.bootstrap.services import Services
     from clawmem.app.interfaces.hooks.spool import Spool
-    from clawmem.ports.clock import Clock
-    from clawmem.ports.vault import Vault
 
 
 def _keep_to_oneself(output: HookOutput) -> None:
@@ -38,34 +36,18 @@ class HookContext:
         """The path of the vault, which may not exist."""
         return default_vault(self.environ)
 
-    @property
-    def models(self) -> PromptModels:
-        """The embedding models of the prompt."""
-        from clawmem.app.bootstrap.oneshot import PromptModels
+    def services(self) -> AbstractContextManager[Services | None]:
+        """Return a context manager for the services over the vault, opened for reading; ``None`` without a vault."""
+        from clawmem.app.bootstrap.hooks import hook_services
 
-        return PromptModels()
+        return hook_services(self.environ)
 
-    @property
-    def clock(self) -> Clock:
-        """The clock of this machine."""
-        from clawmem.app.bootstrap.oneshot import system_clock
+    def writable(self) -> AbstractContextManager[Services]:
+        """Return a context manager for the services over the existing vault, opened for writing."""
+        from clawmem.app.bootstrap.opening import open_services
+        from clawmem.app.settings.model import load_settings
 
-        return system_clock()
-
-    def records(self) -> AbstractContextManager[Vault | None]:
-        from clawmem.app.bootstrap.oneshot import records
-
-        return records(self.environ)
-
-    def searchable(self) -> AbstractContextManager[Vault | None]:
-        from clawmem.app.bootstrap.oneshot import searchable
-
-        return searchable(self.environ)
-
-    def writable_records(self) -> AbstractContextManager[Vault]:
-        from clawmem.app.bootstrap.oneshot import writable_records
-
-        return writable_records(self.environ)
+        return open_services(load_settings(vault=self.vault, environ=self.environ), create=False)
 
     def work_off(self, spool: Spool) -> list[str]:
         """Process the jobs in *spool*, or have them processed; return a sentence for each known failure."""

@@ -31,21 +31,20 @@ def context_surfacing(event: HookEvent, context: HookContext) -> HookOutput:
 
 
 def _surfaced(event: HookEvent, settings: Settings, context: HookContext) -> HookOutput:
-    from clawmem.app.bootstrap.oneshot import conversation_files
-    from clawmem.app.bootstrap.surfacing import Surfacing
     from clawmem.app.services.surfacing.choices import Choices
     from clawmem.app.services.surfacing.turns import gated, turns_of
     from clawmem.domain.surfacing.profiles import profile_named
 
-    with context.searchable() as vault:
-        if vault is None:
+    with context.services() as services:
+        if services is None:
             return SILENCE
+        vault = services.vault
         turns, now_ms = turns_of(vault.telemetry, event.session_id, event.prompt_id), _now_ms()
         if turns.seen(event.prompt, now_ms, settings.dedupe_seconds):
             vault.telemetry.record(gated(turns, event.prompt, now_ms))
             return SILENCE
         profile = profile_named(settings.profile, settings.token_budget)
-        files = conversation_files(event.transcript_path, event.session_id)
+        files = services.conversation_files(event.transcript_path, event.session_id)
         choices = Choices(
             profile,
             topic=_topic(event, settings),
@@ -54,7 +53,7 @@ def _surfaced(event: HookEvent, settings: Settings, context: HookContext) -> Hoo
             compacted_at=_written(files.compacted_at_ms()),
             loaded=files.loaded_by_client(),
         )
-        surface = Surfacing(vault, settings, profile, context.models)
+        surface = services.prompt_surfacing(settings, profile)
         surfaced = surface(event.prompt, turns, choices, lambda block: context.offer(HookOutput(block)))
         return HookOutput(surfaced.block)
 
@@ -62,7 +61,7 @@ def _surfaced(event: HookEvent, settings: Settings, context: HookContext) -> Hoo
 def _record_silent_turn(event: HookEvent, settings: Settings) -> None:
     if not settings.records_questions or not event.session_id:
         return
-    from clawmem.app.bootstrap.oneshot import record_silent_turn
+    from clawmem.app.bootstrap.silent_turns import record_silent_turn
 
     record_silent_turn(str(settings.vault), CONTEXT_SURFACING, event.session_id)
 

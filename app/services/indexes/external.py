@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 from clawmem.app.services.indexes.engines import Engines
 from clawmem.app.services.indexes.generations import Generations, Progress
@@ -103,6 +103,17 @@ class ExternalIndexes:
             self.generations.replace(role, record.engine, progress, anew=True, patience_s=patience_s)
         else:
             self.generations.rebuild_own(role, progress)
+
+    def close(self) -> None:
+        """Close the external indexes; the vault stays open."""
+        self.vault.lexical.close()
+        self.vault.vectors.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     def replicate(self, index: ExternalIndex[Any]) -> None:
         """Replicate changes to the external index; repair of a damaged index is left to `keep_up`."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport, enriching
 from clawmem.app.services.maintenance.deciding import (
     Decisions,
     Fence,
@@ -15,6 +16,7 @@ from clawmem.app.services.maintenance.deciding import (
     Verdict,
 )
 from clawmem.app.services.maintenance.lanes import Plan
+from clawmem.app.services.maintenance.synthesis import Choose, Synthesis
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.maintenance import patterns
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend, trend
@@ -22,13 +24,12 @@ from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.maintenance.selection import stale_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
+from clawmem.ports.generator import Generator
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
-    from clawmem.app.services.knowledge.enriching import Enrich, EnrichReport
     from clawmem.app.services.maintenance.consolidation import Consolidation, ConsolidationReport
-    from clawmem.app.services.maintenance.synthesis import Choose, Synthesis
     from clawmem.app.services.maintenance.tidying import Cleanup, CleanupReport
     from clawmem.domain.maintenance.deduction import Stats
 
@@ -285,3 +286,30 @@ class Phases:
 
     def _recall(self, fence: Fence, tell: Tell) -> PhaseResult:
         return tidied(self._tidy(fence, lambda told: tell(tidied(told))))
+
+
+def phases_of(
+    vault: Vault,
+    clock: Clock,
+    plan: Plan,
+    consolidation: Consolidation,
+    cleanup: Cleanup,
+    generator: Generator | None,
+    *,
+    asks_models: bool = True,
+) -> Phases:
+    """Return the phases of *plan*; those that need a model are left out without *generator*."""
+    calls = plan.daily_calls
+    return Phases(
+        vault,
+        clock,
+        plan,
+        consolidation,
+        cleanup,
+        synthesis=Synthesis(vault, clock, generator, calls_a_day=calls) if generator else None,
+        by_rules=enriching(vault, clock, None) if plan.enriches else None,
+        by_model=enriching(vault, clock, generator, calls_a_day=calls)
+        if generator and plan.enriches
+        else None,
+        no_model=NO_MODEL if asks_models else NOT_ASKED,
+    )

@@ -1,0 +1,500 @@
+"""
+The composition root: every adapter and every use case is provided here once, and imported at its first use.
+
+Tests and other profiles replace a provider by ``override``. `clawmem.app.bootstrap.services` gives the providers types.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from operator import attrgetter
+from typing import Any
+
+from clawmem.app.bootstrap.backends import backend_named
+from clawmem.app.bootstrap.folders import folders_of, leftovers_of
+from clawmem.app.bootstrap.injector import (
+    Container,
+    DeclarativeContainer,
+    DependenciesContainer,
+    Dependency,
+    Dict,
+    Factory,
+    Object,
+    Resource,
+    Selector,
+    Singleton,
+    constant,
+    factory,
+    function,
+    imported,
+    resource,
+    singleton,
+)
+from clawmem.app.environment.process_identity import holder_id, is_gone
+from clawmem.app.settings.model import Settings
+from clawmem.ports.model_records import ModelRole
+
+FILES_OF_VAULT = ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")  # suffixes of its name
+
+
+def may_download(settings: Settings, read_only: bool) -> bool:
+    """Whether models may be downloaded: neither a question nor a hook waits for a download."""
+    return settings.download_models and not (read_only or settings.no_local_models)
+
+
+class Gateways(DeclarativeContainer):
+    """Adapters. A `Function` is called with further arguments; every other provider returns one object."""
+
+    settings = Dependency(instance_of=Settings)
+    read_only = Dependency(instance_of=bool, default=False)
+    rest_ms = Dependency(instance_of=int, default=0)  # time for which a model that failed is not called
+
+    # machine and files
+    clock = singleton("adapters.system.clock:SystemClock")
+    holder = Singleton(holder_id)
+    files = singleton("adapters.files.disk:DiskFiles")
+    single_files = singleton("adapters.files.disk:DiskFiles", hard_links=False)
+    live_files = singleton("adapters.files.live:LiveFiles")
+    watched_folders = singleton("adapters.files.watching:WatchedFolders")
+    new_files = singleton("adapters.files.new_files:NewDiskFiles")
+    memory_files = function("adapters.files.memory_folder:MemoryFolder")
+    parse_yaml = imported("adapters.files.front_matter:parse_yaml")
+    local_hour = imported("adapters.system.clock:local_hour")
+    run_command = function("adapters.system.commands:failure_of_command")
+    editor_of = function("adapters.system.commands:editor_of")
+    open_in_editor = function("adapters.system.commands:open_in_editor")
+
+    # conversations and other programs
+    transcripts = singleton("adapters.files.transcripts:DiskTranscripts")
+    redacted_transcripts = singleton("app.services.capture.session:RedactedTranscripts", transcripts)
+    conversation_files = function("adapters.files.conversation:ConversationFiles")
+    exports = singleton(
+        "adapters.conversations.exports:DiskExports",
+        imported("adapters.files.transcripts:messages_in"),
+        imported("domain.documents.encoding:decoded_text"),
+    )
+    issues = singleton("adapters.beads.tracker:BeadsTracker", settings.provided.home)
+    agent_sessions = function("adapters.sqlite.agent_sessions:OpenClawSessions")
+
+    # the vault, and the indexes that serve it
+    place = Singleton(str, settings.provided.vault)
+    records = resource("adapters.sqlite.vault:open_vault", place, read_only=read_only)
+    indexes = resource(
+        "app.services.indexes.external:ExternalIndexes",
+        records,
+        singleton(
+            "app.services.indexes.engines:Engines",
+            Object(backend_named),
+            Singleton("{}.indexes".format, place),
+            read_only=read_only,
+            options=settings.provided.backend_options,
+        ),
+        singleton("app.services.indexes.indexer:Indexer", records, clock, holder, Object(is_gone)),
+    )
+    vault = Singleton(attrgetter("vault"), indexes)
+    forget_log = singleton("adapters.files.forget_log:ForgetFile", Singleton("{}.forgotten".format, place))
+
+    # copies and bundles of the vault file
+    copy_vault = function("adapters.sqlite.snapshot:copy_vault", place)
+    back_up = function("adapters.sqlite.snapshot:back_up_vault", place)
+    discard_vault = function("adapters.sqlite.repair:discard_vault", place)
+    vault_records = function("adapters.sqlite.records:SqliteRecords", place)
+    restore_bundle = function(
+        "app.services.portability.bundle:restore_records",
+        schema=constant("adapters.sqlite.migrations:LATEST"),
+        load=imported("adapters.sqlite.records:load_records"),
+    )
+    new_bundle = function("adapters.files.bundle:ZipBundleWriter")
+    bundle = function(
+        "adapters.files.bundle:ZipBundleReader",
+        advise=imported("domain.portability.other_files:advice_about"),
+    )
+    repair_vault = function("adapters.sqlite.repair:repair_vault", place)
+
+    # models
+    stack: Resource[Any] = Resource(lambda: ExitStack())  # closes models
+    model_context = singleton(
+        "app.bootstrap.models:ModelContext", vault.provided.model_failures, clock, stack, rest_ms
+    )
+    local_models = singleton(
+        "app.bootstrap.models:LocalModels",
+        Singleton(str, settings.provided.models),
+        Singleton(lambda settings: not settings.no_local_models, settings),
+        Singleton(may_download, settings, read_only),
+    )
+    server_embedder = singleton(
+        "app.bootstrap.models:served", ModelRole.EMBEDDER, settings.provided.embed_server, model_context
+    )
+    large_embedder = singleton(
+        "app.bootstrap.models:in_process", ModelRole.EMBEDDER, local_models, model_context
+    )
+    embedder_kind = singleton("app.bootstrap.models:embedder_kind", settings)
+    embedder = Selector(
+        embedder_kind,
+        server=server_embedder.provided.required,
+        large=large_embedder.provided.required,
+        catalogue=singleton(
+            "adapters.models.catalogue:embedder_named", settings.provided.embedder, settings.provided.models
+        ),
+    )
+    embedder_selection = singleton(
+        "app.bootstrap.models:EmbedderSelection",
+        settings,
+        Singleton(lambda vault: vault.embeddings, vault).provider,
+        embedder.provider,
+        Selector(embedder_kind, server=server_embedder, large=large_embedder).provider,
+    )
+    generator_choice = singleton(
+        "app.bootstrap.models:chosen",
+        ModelRole.GENERATOR,
+        settings.provided.llm_server,
+        local_models,
+        model_context,
+    )
+    generator = generator_choice.provided.model
+    reranker_choice = singleton(
+        "app.bootstrap.models:chosen",
+        ModelRole.RERANKER,
+        settings.provided.rerank_server,
+        local_models,
+        model_context,
+    )
+    reranker = reranker_choice.provided.model
+    late_interaction = singleton("adapters.models.static_words:installed_words")
+    roles = singleton(
+        "app.services.models:Roles",
+        Dict(
+            {
+                ModelRole.EMBEDDER: embedder_selection.provided.how,
+                ModelRole.GENERATOR: generator_choice.provided.how.provider,
+                ModelRole.RERANKER: reranker_choice.provided.how.provider,
+            }
+        ),
+        vault.provided.model_failures,
+    )
+
+    model_servers = function("app.bootstrap.models:model_servers", vault.provided.model_failures, clock)
+    shown_address = imported("adapters.http.addresses:shown")
+    threads = resource("app.services.retrieval.scheduling:NamedThreads")
+
+    # upkeep of the vault file by a server
+    shared_writer = function("adapters.sqlite.best_effort:shared_writer")
+    checkpoint_log = function("adapters.sqlite.checkpoint:checkpoint_log")
+
+    # reports
+    analytics = function("adapters.duckdb.analytics:DuckdbAnalytics", extra="duckdb")
+    draw_report = function("adapters.matplotlib.plots:draw", extra="duckdb")
+
+
+def consolidation_with(generator: object, vault: object, clock: object, plan: Any) -> Factory[Any]:
+    """Return the provider of a consolidation that asks *generator*, or works by rules alone."""
+    return factory(
+        "app.services.maintenance.consolidation:Consolidation",
+        vault,
+        clock,
+        generator,
+        policy=plan.provided.contradictions,
+        thresholds=factory(
+            "app.services.maintenance.grouping:Thresholds",
+            plan.provided.merge_normal,
+            plan.provided.merge_strict,
+        ),
+        least=plan.provided.least_confidence,
+        calls_a_day=plan.provided.daily_calls,
+    )
+
+
+class UseCases(DeclarativeContainer):
+    """Services. A `Function` is called with further arguments; every other provider returns one object."""
+
+    settings = Dependency(instance_of=Settings)
+    gateways = DependenciesContainer()
+    vault = gateways.vault
+    clock = gateways.clock
+
+    may_write = Factory(lambda settings: not settings.read_only, settings)
+
+    # collections of files
+    folders = Factory(folders_of, settings)
+    leftovers = Factory(leftovers_of, settings, vault.provided.documents)
+    forgotten_places = factory("app.services.lifecycle.proof:ForgottenPlaces", vault, gateways.forget_log)
+    update_from = function(
+        "app.services.indexing.update:UpdateCollection",
+        vault,
+        clock=clock,
+        parse_yaml=gateways.parse_yaml,
+        forget_again=forgotten_places.provided.agree,
+        roots=settings.provided.roots,
+    )
+    update = Factory(update_from, gateways.files)
+    sync = factory(
+        "app.services.indexing.syncing:SyncFolder",
+        function(
+            "app.services.indexing.update:UpdateCollection",
+            vault,
+            clock=clock,
+            parse_yaml=gateways.parse_yaml,
+        ).provider,
+        gateways.files,
+        gateways.single_files,
+        settings.provided.home,
+        settings.provided.own_files,
+    )
+    lane = function(
+        "app.services.maintenance.lane:Lane",
+        leases=vault.provided.leases,
+        clock=clock,
+        holder=gateways.holder,
+        is_gone=Object(is_gone),
+    )
+    watching = factory(
+        "app.services.indexing.watching:VaultWatcher",
+        gateways.watched_folders,
+        Factory(update_from, gateways.live_files),
+        Factory(lane, "watch"),
+    )
+    explain_file = factory(
+        "app.services.indexing.file_status:ExplainFile", vault, gateways.files, folders, gateways.parse_yaml
+    )
+    verify = factory(
+        "app.services.maintenance.verify:Verify", vault, gateways.files, folders, gateways.parse_yaml, clock
+    )
+
+    # questions
+    question_embedder = singleton(
+        "app.services.indexing.serving_embedder:ServingEmbedder",
+        vault.provided.embeddings,
+        gateways.embedder.provider,
+        gateways.embedder_selection.provided.local,
+    )
+    models = factory("app.services.retrieval.models:Models", gateways.generator, gateways.reranker, clock)
+    search = singleton("app.services.retrieval.pipelines.search:search", vault)
+    vsearch = singleton("app.services.retrieval.pipelines.search:vsearch", vault, question_embedder)
+    openclaw = singleton("app.services.retrieval.pipelines.search:openclaw", vault, question_embedder)
+    query = singleton(
+        "app.services.retrieval.pipelines.search:query",
+        vault,
+        question_embedder,
+        gateways.late_interaction,
+        models,
+    )
+    query_without_models = singleton(
+        "app.services.retrieval.pipelines.search:query", vault, question_embedder, gateways.late_interaction
+    )
+    intent_search_of = function(
+        "app.services.retrieval.pipelines.memory_retrieve:intent_search",
+        vault,
+        question_embedder,
+        models=models,
+    )
+    intent_search = Singleton(intent_search_of)
+    query_plan = singleton(
+        "app.services.retrieval.pipelines.query_plan:query_plan",
+        vault,
+        question_embedder,
+        factory(
+            "app.services.retrieval.pipelines.query_plan:planner", vault.provided.sessions, gateways.generator
+        ),
+    )
+    memory_retrieve = singleton(
+        "app.services.retrieval.pipelines.memory_retrieve:MemoryRetrieve",
+        vault,
+        Dict(
+            search=search.provider,
+            vsearch=vsearch.provider,
+            query=query.provider,
+            intent_search=intent_search.provider,
+            query_plan=query_plan.provider,
+        ),
+    )
+    find_similar = factory("app.services.retrieval.similar:FindSimilar", vault, question_embedder)
+    recalls = factory(
+        "app.services.retrieval.recalls:Recalls",
+        vault.provided.telemetry,
+        clock,
+        vault.provided.receipts,
+        answers=vault.provided.answers,
+        enabled=Factory(lambda settings: settings.telemetry and not settings.read_only, settings),
+        forgets=may_write,
+        retention=factory(
+            "app.services.retrieval.recalls:Retention",
+            settings.provided.retention_days,
+            settings.provided.kept_receipt_days,
+        ),
+    )
+    prompt_surfacing = function(
+        "app.services.surfacing.prompts:PromptSurfacing",
+        vault=vault,
+        clock=clock,
+        threads=gateways.threads,
+        embedder=gateways.embedder.provider,
+        local_embedder=gateways.embedder_selection.provided.local.provider,
+        late=gateways.late_interaction.provider,
+        model_servers=gateways.model_servers.provider,
+        shown=gateways.shown_address,
+    )
+    explain = factory("app.services.retrieval.receipts:Explain", vault)
+    why = factory("app.services.retrieval.replay:ReceiptReader", vault, clock)
+
+    # documents
+    lookup = factory("app.services.documents.lookup:Lookup", vault, settings.provided.roots)
+    timeline = factory("app.services.documents.timeline:ReadTimeline", vault)
+    diary = factory("app.services.capture.diary:Diary", vault, clock)
+    remember = factory(
+        "app.services.capture.remembering:Remember",
+        vault,
+        clock,
+        gateways.new_files,
+        update,
+        lookup,
+        folders.provider,
+        settings.provided.inbox,
+    )
+    session_briefing = factory("app.services.briefing.session:SessionBriefing", vault, clock)
+    after_compaction = factory("app.services.briefing.compaction:AfterCompaction", vault, search, clock)
+    file_lessons = factory("app.services.briefing.file_lessons:FileLessons", search, clock)
+    profile = factory("app.services.briefing.profile:Profile", vault, clock)
+
+    # life cycle
+    tending = factory("app.services.lifecycle.tending:LifecycleActions", vault, clock)
+    archiving = factory("app.services.lifecycle.archiving:Archiving", vault, clock)
+    restore = factory("app.services.lifecycle.archiving:RestoreArchived", archiving, gateways.files, folders)
+    forgetting = factory(
+        "app.services.lifecycle.forgetting:Forgetting", vault, clock, profile, forgotten_places.provided.note
+    )
+    sweep = factory(
+        "app.services.lifecycle.archiving:Sweep",
+        archiving,
+        forgetting,
+        factory(
+            "app.services.lifecycle.archiving:Propose",
+            vault.provided.documents,
+            vault.provided.telemetry,
+            clock,
+        ),
+    )
+    prove = factory(
+        "app.services.lifecycle.proof:Prove",
+        vault,
+        clock,
+        Dict(search=search.provider, vsearch=vsearch.provider, query=query_without_models.provider),
+        find_similar.provider,
+        Factory(lambda place: [f"{place}{end}" for end in FILES_OF_VAULT], gateways.place),
+    )
+
+    # knowledge, with a model of *generator* or by rules
+    plan = factory("app.services.maintenance.lanes:read_plan", settings.provided.lanes)
+    embed = factory(
+        "app.services.indexing.embed:EmbedPending",
+        vault,
+        gateways.embedder,
+        question_embedder.provided.of,
+        by_name=gateways.embedder_selection.provided.by_name,
+    )
+    build_graphs = factory("app.services.graph.build:BuildGraphs", vault, clock)
+    causal_links = factory("app.services.graph.build:CausalLinks", vault)
+    enrich_with_model = factory(
+        "app.services.knowledge.enriching:enriching", vault, clock, gateways.generator
+    )
+    enrich_by_rules = factory("app.services.knowledge.enriching:enriching", vault, clock, None)
+    consolidation_with_model = consolidation_with(gateways.generator, vault, clock, plan)
+    consolidation_by_rules = consolidation_with(None, vault, clock, plan)
+    cleanup = factory(
+        "app.services.maintenance.tidying:Cleanup",
+        vault,
+        clock,
+        settings.provided.retention_days,
+        settings.provided.kept_receipt_days,
+        forgets=may_write,
+    )
+    lanes_with_model = factory(
+        "app.services.maintenance.lanes:Lanes",
+        vault,
+        clock,
+        lane.provider,
+        factory(
+            "app.services.maintenance.phases:phases_of",
+            vault,
+            clock,
+            plan,
+            consolidation_with_model,
+            cleanup,
+            gateways.generator,
+        ),
+        gateways.local_hour,
+        plan,
+    )
+    lanes_by_rules = factory(
+        "app.services.maintenance.lanes:Lanes",
+        vault,
+        clock,
+        lane.provider,
+        factory(
+            "app.services.maintenance.phases:phases_of",
+            vault,
+            clock,
+            plan,
+            consolidation_by_rules,
+            cleanup,
+            None,
+            asks_models=False,
+        ),
+        gateways.local_hour,
+        plan,
+    )
+
+    # conversations and other programs
+    mining = factory("app.services.conversations.mining:MineConversations", vault, clock, gateways.exports)
+    synthesize_facts = factory(
+        "app.services.conversations.synthesis:SynthesizeFacts",
+        vault,
+        clock,
+        gateways.generator,
+        calls_a_day=plan.provided.daily_calls,
+    )
+    issue_sync = factory("app.services.issues:SyncIssues", vault, clock, gateways.issues, enrich_by_rules)
+    agent_memory = function(
+        "app.services.openclaw:AgentMemory", vault, update_from=update_from.provider, files=gateways.files
+    )
+    save_session = factory(
+        "app.services.openclaw:SaveSession",
+        gateways.redacted_transcripts,
+        gateways.files,
+        gateways.new_files,
+        clock,
+    )
+
+    # state of the vault
+    report = factory(
+        "app.services.maintenance.status:Report",
+        vault.provided.documents,
+        vault.provided.telemetry,
+        clock,
+        gateways.analytics.provider,
+    )
+    status = factory("app.services.maintenance.status:Status", vault, clock, gateways.roles)
+    doctor = factory(
+        "app.services.maintenance.doctor:Doctor",
+        vault,
+        gateways.files,
+        folders,
+        factory(
+            "app.services.maintenance.model_checks:Models",
+            gateways.embedder_selection.provided.of_vault,
+            gateways.generator.provider,
+            gateways.reranker.provider,
+            gateways.roles,
+        ),
+        leftovers=leftovers.provider,
+        forget_warnings=forgotten_places.provided.warnings,
+    )
+
+
+class Clawmem(DeclarativeContainer):
+    """The program."""
+
+    settings = Dependency(instance_of=Settings)
+    read_only = Dependency(instance_of=bool, default=False)
+    rest_ms = Dependency(instance_of=int, default=0)
+    gateways = Container(Gateways, settings=settings, read_only=read_only, rest_ms=rest_ms)
+    use_cases = Container(UseCases, settings=settings, gateways=gateways)

@@ -1,0 +1,53 @@
+"""The composition root: every provider builds what it names, and an override reaches its users."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from clawmem.adapters.memory.clock import ManualClock
+from clawmem.adapters.memory.embedder import HashingEmbedder
+from clawmem.app.bootstrap.container import Gateways, UseCases
+from clawmem.app.bootstrap.injector import Dependency, Function, Object
+from clawmem.app.bootstrap.opening import open_services
+from clawmem.app.bootstrap.services import Services
+from clawmem.app.settings.model import Settings, load_settings
+
+ONLY_IF_CONFIGURED = {"server_embedder", "large_embedder"}  # need a server, or a model that is not installed
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return load_settings(vault=tmp_path / "vault.sqlite", environ={"HOME": str(tmp_path)})
+
+
+def test_every_provider_can_be_built(settings: Settings) -> None:
+    """No provider names a module, a class or a parameter that does not exist."""
+    with open_services(settings) as services:
+        for kind, part in ((Gateways, services.container.gateways), (UseCases, services.container.use_cases)):
+            for name in kind.providers.keys() - ONLY_IF_CONFIGURED:
+                provider = part.providers[name]
+                if not isinstance(provider, (Dependency, Function)):
+                    provider()
+
+
+def test_every_declared_attribute_has_a_provider(settings: Settings) -> None:
+    """The types of `Services` name nothing that the containers do not provide."""
+    names = Gateways.providers.keys() | UseCases.providers.keys()
+
+    assert Services.__annotations__.keys() <= names
+
+
+def test_an_override_reaches_its_users(settings: Settings) -> None:
+    """A use case works with the clock and the embedder that take the place of the usual ones."""
+    with open_services(settings) as services:
+        services.container.gateways.override_providers(
+            clock=Object(ManualClock()), embedder=Object(HashingEmbedder())
+        )
+
+        entry = services.diary.write("The tide was low.", "general", "user")
+        services.embed()
+
+        assert entry.authored_at.startswith("2023-11-14")
+        assert services.vault.embeddings.fingerprint() == HashingEmbedder().fingerprint
