@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-VAULT_ID = 0x434C414D  # "CLAM", the application id of a vault, at byte 68 of its file
+VAULT_ID = 0x434C574D  # "CLWM", the application id of a vault, at byte 68 of its file
 _ID_AT = slice(68, 72)
 _SQLITE = b"SQLite format 3\x00"
 
