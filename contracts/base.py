@@ -6,7 +6,7 @@ from typing import Any, ClassVar, TypeVar
 
 import pytest
 
-from clawmem.ports.backend import ALL, Capability
+from clawmem.ports.indexes import ALL, Capability
 from clawmem.ports.vault import Vault
 
 Test = TypeVar("Test", bound=Callable[..., Any])

@@ -4,9 +4,9 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import UNKNOWN, fetch, save
-from clawmem.ports.backend import Capability
-from clawmem.ports.captures import Cursor, RecallStats, Sighting
+from clawmem.ports.indexes import Capability
 from clawmem.ports.records import InactiveReason
+from clawmem.ports.sessions import Cursor, RecallStats, Sighting
 from clawmem.ports.vault import Vault
 
 EIGHT, NINE, TEN = (f"2024-03-04T{hour:02}:00:00.000Z" for hour in (8, 9, 10))

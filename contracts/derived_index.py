@@ -8,8 +8,7 @@ import pytest
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import entry, found_by, save, unit_vector
 from clawmem.contracts.vector_index import index_of
-from clawmem.ports.backend import Capability
-from clawmem.ports.derived_index import DerivedIndex
+from clawmem.ports.indexes import Capability, DerivedIndex
 from clawmem.ports.records import FragmentKey, Grain, Marker, VectorEntry
 from clawmem.ports.vault import Vault
 

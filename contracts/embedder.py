@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.contracts.base import Contract
 from clawmem.contracts.samples import cosine, floats
-from clawmem.ports.embedder import Embedder
+from clawmem.ports.models import Embedder
 
 BEES = "The bees left the hive at noon."
 BOATS = "Two wooden boats lay in the harbour."

@@ -21,6 +21,7 @@ from clawmem.contracts.samples import (
     vector_of,
 )
 from clawmem.ports.errors import BadVector, ModelMismatch
+from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import (
     NEVER_EMBEDDED,
     Fragment,
@@ -30,7 +31,6 @@ from clawmem.ports.records import (
     PendingText,
     Vector,
 )
-from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 REFUSED = {

@@ -15,8 +15,8 @@ from clawmem.contracts.samples import (
     vector_of,
 )
 from clawmem.ports.errors import BadVector, ModelMismatch
+from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import EmbedState, FragmentKey, InactiveReason, Role, Vector
-from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 OTHER = "model-b"

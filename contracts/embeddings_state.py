@@ -13,8 +13,8 @@ from clawmem.contracts.samples import (
     unit_vector,
     vector_of,
 )
+from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import EmbedState, InactiveReason
-from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from clawmem.contracts.base import Contract
 from clawmem.ports.errors import InputTooLong, ModelUnavailable
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 
 IN_TIME_S = 30.0  # far longer than a working generator needs
 ODD_PROMPTS = {

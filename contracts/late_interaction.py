@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from clawmem.contracts.base import Contract
-from clawmem.ports.late_interaction import LateInteraction, WordSimilarities
+from clawmem.ports.models import LateInteraction, WordSimilarities
 
 NEARLY = 1e-6  # tolerance for values of 1 in single precision
 QUESTION = ("kettle", "whistle", "steam")

@@ -19,8 +19,7 @@ from clawmem.contracts.samples import (
     hits_of,
     save,
 )
-from clawmem.ports.backend import Capability
-from clawmem.ports.lexical_index import K1, B
+from clawmem.ports.indexes import K1, B, Capability
 from clawmem.ports.records import EVERYTHING, FragmentKey, Scope
 from clawmem.ports.vault import Vault
 

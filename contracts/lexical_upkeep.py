@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import any_of, entry, filler, found_by, hits_of
-from clawmem.ports.backend import Capability
+from clawmem.ports.indexes import Capability
 from clawmem.ports.records import Grain, Hit, Term
 from clawmem.ports.vault import Vault
 

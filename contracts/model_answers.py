@@ -5,7 +5,7 @@ import pytest
 from clawmem.contracts.base import Contract
 from clawmem.contracts.samples import DAYS
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.model_records import ModelAnswers
+from clawmem.ports.models import ModelAnswers
 
 MODEL = "llama-server:qwen3@http://localhost:8089"
 MONDAY, TUESDAY, WEDNESDAY = DAYS

@@ -5,8 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clawmem.contracts.base import Contract
-from clawmem.ports.model_records import ModelFailures, ModelRole
-from clawmem.ports.status import ModelFailure
+from clawmem.ports.models import ModelFailure, ModelFailures, ModelRole
 
 MONDAY = "2024-03-04T08:00:00.000Z"
 TUESDAY = "2024-03-05T08:00:00.000Z"

@@ -6,9 +6,9 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, fetch, save
-from clawmem.ports.backend import Capability
 from clawmem.ports.errors import InvalidInput
-from clawmem.ports.model_records import Cost
+from clawmem.ports.indexes import Capability
+from clawmem.ports.models import Cost
 from clawmem.ports.notes import ATTEMPTS, Note, NoteCounts
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.vault import Vault

@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import MODEL, VECTOR_A, VECTOR_B, save, sha
-from clawmem.ports.backend import Capability
+from clawmem.ports.indexes import Capability
 from clawmem.ports.records import InactiveReason, IndexRecord, IndexState, Marker, Role, SourceStamp
 from clawmem.ports.vault import Vault
 

@@ -4,8 +4,8 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import DAYS, UNKNOWN, save
-from clawmem.ports.backend import Capability
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.indexes import Capability
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason, Scope
 from clawmem.ports.relations import EVERY_KIND, Relation, RelationKind

@@ -6,7 +6,7 @@ import pytest
 
 from clawmem.contracts.base import Contract
 from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.reranker import Reranker
+from clawmem.ports.models import Reranker
 
 IN_TIME_S = 30.0  # far longer than a working reranker needs
 QUERY = "When did the bees leave the hive?"

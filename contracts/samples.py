@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import (
     EVERYTHING,
     Document,

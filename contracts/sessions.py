@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from clawmem.contracts.base import VaultContract, needs
-from clawmem.ports.backend import Capability
+from clawmem.ports.indexes import Capability
 from clawmem.ports.sessions import Session
 from clawmem.ports.vault import Vault
 

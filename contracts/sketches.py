@@ -5,8 +5,8 @@ import pytest
 from clawmem.contracts.base import VaultContract
 from clawmem.contracts.samples import document, fragments
 from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.indexes import SketchCounts
 from clawmem.ports.records import FragmentKey, FragmentKind, InactiveReason
-from clawmem.ports.sketches import SketchCounts
 from clawmem.ports.vault import Vault
 
 MODEL, OTHER = "model-a", "model-b"

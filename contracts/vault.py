@@ -6,10 +6,9 @@ import pytest
 
 from clawmem.contracts.base import VaultContract, needs
 from clawmem.contracts.samples import T0, any_of, entry, found_by, save, sha, unit_vector
-from clawmem.ports.backend import Capability
 from clawmem.ports.errors import InvalidInput, LeaseLost
+from clawmem.ports.indexes import Capability, EmbeddingCounts
 from clawmem.ports.records import FragmentKey, Grain, InactiveReason, LexicalEntry
-from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 VECTOR = unit_vector(1, 2)

@@ -22,9 +22,9 @@ from clawmem.contracts.samples import (
     unit_vector,
 )
 from clawmem.ports.errors import BadVector
+from clawmem.ports.indexes import VectorIndex
 from clawmem.ports.records import EVERYTHING, FragmentKey, Scope, Vector, VectorEntry
 from clawmem.ports.vault import Vault
-from clawmem.ports.vector_index import VectorIndex
 
 EAST = unit_vector(1, 0, 0, 0)
 NORTH = unit_vector(0, 1, 0, 0)

@@ -1,8 +1,11 @@
+"""Ports for the logs of maintenance and of actions, and for what was forgotten."""
+
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from hashlib import sha256
 from typing import Any, NamedTuple, Protocol
 
 
@@ -60,11 +63,11 @@ class Journal(Protocol):
     """
     Log of automatic maintenance: runs and replacements.
 
-    Part of the vault's transactions. Document ids in the log are not checked.
+    Part of the vault's transactions. Document ids in the log are not checked. New ids are > 0 and increasing.
     """
 
     def begin(self, run: Run) -> int:
-        """Store *run* and return its id, which is > 0 and increasing."""
+        """Store *run* and return its id."""
 
     def update(self, run: Run) -> None:
         """
@@ -84,16 +87,13 @@ class Journal(Protocol):
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
-        Delete the runs that began before *before* (exclusive), the oldest *at_most* of them.
+        Delete the runs that began before *before* (exclusive), the oldest *at_most* of them; return their number.
 
         The replacements that these runs made are retained.
-
-        Returns:
-            The number of runs deleted.
         """
 
     def replace(self, replacement: Replacement) -> int:
-        """Record that one document replaces others and return the record's id, which is > 0 and increasing."""
+        """Record that one document replaces others and return the record's id."""
 
     def replacements(self, document_id: int | None = None, *, undone: bool = False) -> list[Replacement]:
         """
@@ -103,12 +103,7 @@ class Journal(Protocol):
         """
 
     def undo(self, replacement_id: int, at: str) -> bool:
-        """
-        Mark a replacement as undone at the time *at*.
-
-        Returns:
-            Whether it was in effect before.
-        """
+        """Mark a replacement as undone at the time *at* and return whether it was in effect before."""
 
 
 class Act(StrEnum):
@@ -152,19 +147,80 @@ class ActJournal(Protocol):
         """Return the entry with this id, or ``None``."""
 
     def latest(self, limit: int, document_id: int | None = None) -> list[ActEntry]:
-        """
-        Return up to *limit* entries, newest first, of one document or of all documents.
-
-        A limit below 1 returns an empty list.
-        """
+        """Return up to *limit* entries, newest first, of one document or of all; a limit below 1 returns none."""
 
     def last(self, act: Act) -> Mapping[int, str]:
         """Return, for each document that ever received *act*, the time of the most recent one, by document id."""
 
     def forget(self, document_id: int) -> int:
-        """
-        Clear the reasons in the entries of a document, because they may quote its text.
+        """Clear the reasons in the entries of a document, because they may quote its text; return their number."""
 
-        Returns:
-            The number of reasons that were cleared.
-        """
+
+class ForgottenPlace(NamedTuple):
+    """Collection and path of a forgotten document, and the time at which it was forgotten."""
+
+    collection: str
+    path: str
+    at: str
+
+
+class ForgetRecord(NamedTuple):
+    """
+    Content of a forget log: every readable place once, the first forgotten one first.
+
+    ``is_damaged`` reports that places may be missing.
+    """
+
+    places: Sequence[ForgottenPlace] = ()
+    is_damaged: bool = False
+
+
+class ForgetLog(Protocol):
+    """
+    Log of the places of forgotten documents, stored outside the vault so that it outlives the vault.
+
+    A log that cannot be read or changed raises VaultReadOnly, and VaultFull if the disk is full; it is then as before.
+    """
+
+    @property
+    def location(self) -> str:
+        """The path of the log, for messages."""
+
+    def read(self) -> ForgetRecord:
+        """Return what the log holds; an empty record if there is no log."""
+
+    def write(self, places: Iterable[ForgottenPlace]) -> None:
+        """Replace the log by *places* in one step, durable when this returns. Only one process may write at a time."""
+
+    def set_aside(self) -> None:
+        """Rename the log, so that a copy of what is damaged stays; see `damaged_copies`."""
+
+    def damaged_copies(self) -> list[str]:
+        """Return the paths of damaged logs that were set aside and not deleted since."""
+
+
+class ForgottenText(NamedTuple):
+    """
+    Fingerprint of a forgotten body: a salt, and a salted digest of the hash of the body.
+
+    It identifies an identical body, and the body cannot be reconstructed from it. It refers to no other
+    record, so it can be copied into another vault.
+    """
+
+    salt: str
+    digest: str
+
+
+def forgotten_text(salt: str, hash: str) -> ForgottenText:
+    """Return the fingerprint of the body with this *hash*."""
+    return ForgottenText(salt, sha256(f"{salt}:{hash}".encode()).hexdigest())
+
+
+class ForgottenTexts(Protocol):
+    """Fingerprints of bodies forgotten on request. Append-only; part of the vault's transactions."""
+
+    def add(self, hashes: Iterable[str]) -> None:
+        """Store the fingerprints of bodies by their hash; a second call with the same hash changes nothing."""
+
+    def holds(self, hash: str) -> bool:
+        """Whether the body with this hash was forgotten."""

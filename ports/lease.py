@@ -1,8 +1,18 @@
-from __future__ import annotations
+from typing import NamedTuple, Protocol
 
-from typing import Protocol
 
-from clawmem.ports.records import Lease
+class Lease(NamedTuple):
+    """
+    Lease on ``name`` held by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
+
+    ``token`` is 16 random bytes in lower-case hex, new for each acquisition, so that a write guarded by the
+    token of a stale holder is refused.
+    """
+
+    name: str
+    holder: str
+    token: str
+    expires_ms: int
 
 
 class LeaseStore(Protocol):
@@ -15,7 +25,7 @@ class LeaseStore(Protocol):
 
     def acquire(self, name: str, holder: str, *, now_ms: int, ttl_ms: int) -> Lease | None:
         """
-        Acquire the lease *name* until ``now_ms + ttl_ms``.
+        Acquire the lease *name* until ``now_ms + ttl_ms``; return ``None`` if another lease of that name is live.
 
         Succeeds if the name is free or its lease has expired (``expires_ms <= now_ms``), regardless of its holder. A
         live lease is refused to its own holder too. Each acquisition gets a new random token.
@@ -24,10 +34,6 @@ class LeaseStore(Protocol):
             name: Name of the lease, for example ``"index"``.
             holder: Identifier unique per process, for example ``"host:pid:nonce"``.
             ttl_ms: Lifetime in milliseconds, > 0.
-
-        Returns:
-            The lease, or ``None`` if another lease of that name is live. ``None`` is a normal result, not an
-            error.
         """
 
     def current(self, name: str, *, now_ms: int) -> Lease | None:

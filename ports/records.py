@@ -285,20 +285,6 @@ class PendingText(NamedTuple):
     text: str
 
 
-class Lease(NamedTuple):
-    """
-    Lease on ``name`` held by ``holder`` until ``expires_ms`` (epoch milliseconds, exclusive).
-
-    ``token`` is 16 random bytes in lower-case hex, new for each acquisition, so that a write guarded by the
-    token of a stale holder is refused.
-    """
-
-    name: str
-    holder: str
-    token: str
-    expires_ms: int
-
-
 class Marker(NamedTuple):
     """
     Position of an index in its vault's changes: up to and including change ``seq`` with the fingerprint ``epoch``.

@@ -1,13 +1,53 @@
-"""The storage of a vault: its size, its soundness, and its end."""
+"""Ports for the transactions of a vault, and for the file or database that holds its stores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 from typing import Protocol
 
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import LexicalEntry
-from clawmem.ports.status import VaultInfo
+
+
+class Transactions(Protocol):
+    """Reads of one state, and writes that take effect together."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """
+        Return a context manager for reads of one thread that see the same state, so that nothing is read twice.
+
+        Changes that are committed during the block are not seen in it. Nested blocks are part of the outermost one.
+        Keep the block short, because `Storage.scrub` waits for its end.
+        """
+
+    def writing(self) -> AbstractContextManager[None]:
+        """
+        Return a context manager for one transaction: its changes become visible and durable at its end, or not at all.
+
+        Not reentrant: nesting raises RuntimeError. A single write outside a block is a transaction of its
+        own.
+
+        Raises:
+            VaultLocked: another process kept writing past the busy time-out.
+            VaultReadOnly: the vault was opened read-only.
+            VaultFull: the disk is full; the transaction was rolled back.
+            InterruptedAfterCommit: Ctrl-C arrived during the commit or after it. Any other interrupt rolls back.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class VaultInfo:
+    """Description of an open vault by its backend."""
+
+    backend: str
+    location: str
+    schema: int
+    size_bytes: int
+    read_only: bool
+    lexical_method: str
+    vector_method: str
 
 
 class Storage(Protocol):
@@ -39,7 +79,7 @@ class Storage(Protocol):
 
         Return the differences as sentences without a full stop. This finds what no other check finds, for example
         one wrong bit in the place of a word. An index outside of the vault is not compared: its files have
-        checksums, which `clawmem.ports.derived_index.DerivedIndex.faults` verifies.
+        checksums, which `clawmem.ports.indexes.DerivedIndex.faults` verifies.
         """
 
     def scratch_lexical(self) -> LexicalIndex:

@@ -1,3 +1,5 @@
+"""Ports for the log of questions and their results, and for the receipts that explain the answers."""
+
 from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
@@ -41,70 +43,45 @@ class Telemetry(Protocol):
     """
     Best-effort log of queries and their results.
 
-    The log is outside of the vault's transactions: rolling back a transaction does not remove an entry
-    written during it. Documents are named by unchecked ids; the hits of a deleted document remain.
+    The log is outside of the vault's transactions and can be written while the vault is open read-only. A change
+    raises VaultLocked if another writer is active (it waits a few milliseconds at most), and VaultReadOnly or
+    VaultFull if the vault cannot be written at all. Documents are named by unchecked ids; the hits of a deleted
+    document remain. Recalls are ordered by time, oldest first, then by id; their hits by rank.
     """
 
     def record(self, recall: Recall, receipt: bytes | None = None) -> int:
         """
-        Append a recall with its hits, all or nothing. Also works while the vault is open read-only.
+        Append a recall with its hits, all or nothing, and return its id, larger than the ids of all stored recalls.
 
-        A *receipt* is stored with the recall, under the same id and time: see `Receipts`. The
-        entry survives the end of the process, but not necessarily a power failure. Hits are stored by rank,
-        each rank once.
-
-        Returns:
-            The id, > 0 and larger than the ids of all stored recalls.
-
-        Raises:
-            VaultLocked: another writer is active; the call waits a few milliseconds at most.
-            VaultReadOnly, VaultFull: the vault cannot be written at all.
+        A *receipt* is stored with the recall, under the same id and time: see `Receipts`. The entry survives the end
+        of the process, but not necessarily a power failure. Of several hits with one rank, one is stored.
         """
 
     def recalls(self, since: str | None = None, until: str | None = None) -> Iterator[Recall]:
         """
-        Iterate the recalls from *since* (inclusive) until *until* (exclusive), oldest first, then by id; hits by rank.
+        Iterate the recalls from *since* (inclusive) until *until* (exclusive); ``None`` leaves that side open.
 
-        Both are times in the format of records; ``None`` leaves that side open. Rows are read lazily: exhaust
-        the iterator before the next change.
+        Rows are read lazily: exhaust the iterator before the next change.
         """
 
     def mark_referenced(self, recall_id: int, document_ids: Collection[int]) -> int:
         """
-        Mark documents of one recall as used by the conversation. Also works while the vault is open read-only.
+        Mark documents of one recall as used by the conversation; return the number of hits not marked before.
 
         Ids that are not among the hits of the recall are ignored.
-
-        Returns:
-            The number of hits that were not marked before.
-
-        Raises:
-            VaultLocked: another writer is active; the call waits a few milliseconds at most.
-            VaultReadOnly, VaultFull: the vault cannot be written at all.
         """
 
     def of_session(self, session_id: str) -> Iterator[Recall]:
-        """Iterate the recalls of one session, in the order of `recalls`."""
+        """Iterate the recalls of one session."""
 
     def count(self) -> int:
         """Return the number of stored recalls."""
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
         """
-        Delete the recalls asked before *before* (exclusive), with their hits and receipts.
+        Delete the recalls asked before *before* (exclusive), with their hits and receipts; return their number.
 
-        Also works while the vault is open read-only. Writes nothing if no recall is that old.
-
-        Args:
-            at_most: Maximum number of recalls to delete, oldest first; later calls delete the others.
-                ``None``: all.
-
-        Returns:
-            The number of recalls deleted.
-
-        Raises:
-            VaultLocked: another writer is active; the call waits a few milliseconds at most.
-            VaultReadOnly, VaultFull: the vault cannot be written at all.
+        *at_most* limits the number of recalls deleted, oldest first. Nothing is written if no recall is that old.
         """
 
 
@@ -129,10 +106,9 @@ class ReceiptCounts(NamedTuple):
 
 class Receipts(Protocol):
     """
-    Explanations of past answers, written by `clawmem.ports.telemetry.Telemetry.record`.
+    Explanations of past answers, written by `Telemetry.record`; deleted with their recall, or earlier.
 
-    A receipt is deleted with its recall, or earlier. Like the telemetry, it is outside of the vault's
-    transactions.
+    They are written like the telemetry, with the same errors.
     """
 
     def get(self, receipt_id: int) -> StoredReceipt | None:
@@ -144,25 +120,10 @@ class Receipts(Protocol):
         """
 
     def forget(self, receipt_ids: Iterable[int]) -> int:
-        """
-        Delete these receipts but keep their recalls.
-
-        See `clawmem.ports.telemetry.Telemetry.trim` for vaults opened read-only and for errors.
-
-        Returns:
-            The number of receipts deleted.
-        """
+        """Delete these receipts but keep their recalls; return the number of receipts deleted."""
 
     def counts(self) -> ReceiptCounts:
         """Return the number of receipts and their total size."""
 
     def trim(self, before: str, *, at_most: int | None = None) -> int:
-        """
-        Delete the receipts of recalls asked before *before* (exclusive), but keep the recalls.
-
-        See `clawmem.ports.telemetry.Telemetry.trim` for *at_most*, for vaults opened read-only, and for
-        errors.
-
-        Returns:
-            The number of receipts deleted.
-        """
+        """Delete the receipts of old recalls but keep the recalls; otherwise like `Telemetry.trim`."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
-from clawmem.ports.captures import Cursor
+from clawmem.ports.sessions import Cursor
 
 BEGINNING = Cursor()
 

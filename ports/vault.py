@@ -5,28 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Self
 
-from clawmem.ports.captures import CaptureStore, UsageStore
 from clawmem.ports.documents import Chronology, DocumentStore
-from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.entities import EntityStore
-from clawmem.ports.forget_log import ForgottenTexts
-from clawmem.ports.journal import ActJournal, Journal
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex, LexicalTail, Outbox, SketchStore, VectorSearch
+from clawmem.ports.journal import ActJournal, ForgottenTexts, Journal
 from clawmem.ports.lease import LeaseStore
-from clawmem.ports.lexical_index import LexicalIndex, LexicalTail
 from clawmem.ports.links import LinkStore
-from clawmem.ports.model_records import CostLedger, ModelAnswers, ModelFailures
+from clawmem.ports.models import CostLedger, ModelAnswers, ModelFailures
 from clawmem.ports.notes import NoteStore
-from clawmem.ports.outbox import Outbox
 from clawmem.ports.properties import PropertyStore
 from clawmem.ports.relations import RelationStore
-from clawmem.ports.sessions import SessionStore
-from clawmem.ports.sketches import SketchStore
-from clawmem.ports.storage import Storage
+from clawmem.ports.sessions import CaptureStore, SessionStore, UsageStore
+from clawmem.ports.storage import Storage, Transactions
 from clawmem.ports.succession import SuccessionStore
 from clawmem.ports.telemetry import Receipts, Telemetry
-from clawmem.ports.transactions import Transactions
 from clawmem.ports.triples import TripleStore
-from clawmem.ports.vector_index import VectorSearch
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import pytest
 import typer.testing
 from hypothesis import settings
 
-from clawmem.ports.backend import IndexPlace
+from clawmem.ports.indexes import IndexPlace
 
 # A property is true or false; how long one example takes on a busy machine says nothing about it. Under CI
 # hypothesis has its own profile loaded by now, whose other settings stay. For a longer search:

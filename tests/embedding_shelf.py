@@ -13,9 +13,9 @@ from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.app.services.retrieval.answer import Answer
 from clawmem.app.services.retrieval.pipelines.search import query, vsearch
 from clawmem.app.services.retrieval.request import read_request
-from clawmem.ports.embedder import Embedder
+from clawmem.ports.indexes import EmbeddingCounts
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import Vector
-from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 OLD = HashingEmbedder.fingerprint

@@ -12,7 +12,7 @@ from clawmem.app.services.retrieval.models import Models
 from clawmem.app.services.retrieval.pipelines.memory_retrieve import IntentAnswer, intent_search
 from clawmem.app.services.retrieval.request import read_request
 from clawmem.domain.retrieval.intent import Intent
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 from clawmem.ports.relations import Relation, RelationKind
 
 NOTES = {

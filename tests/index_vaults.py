@@ -15,7 +15,7 @@ from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
 from clawmem.contracts.vector_index import VectorSearchContract, VectorUpkeepContract
-from clawmem.ports.backend import IndexPlace
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.vault import Vault
 
 

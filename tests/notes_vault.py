@@ -25,9 +25,9 @@ from clawmem.app.services.retrieval.pipeline import Pipeline
 from clawmem.app.services.retrieval.pipelines.search import query, search, vsearch
 from clawmem.app.services.retrieval.request import RetrievalRequest, read_request
 from clawmem.ports.clock import Clock
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import EmbeddingError, ModelUnavailable
 from clawmem.ports.files import FileSource
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import Document, InactiveReason, Vector
 from clawmem.ports.vault import Vault
 

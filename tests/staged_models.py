@@ -16,8 +16,7 @@ from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.stages.rerank import blend, choose_chunk, rerank
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
-from clawmem.ports.model_records import ModelAnswers
-from clawmem.ports.reranker import Reranker
+from clawmem.ports.models import ModelAnswers, Reranker
 from clawmem.ports.vault import Vault
 
 LONGEST_S = 3.0  # generous for a busy machine; a server that waits would take ten

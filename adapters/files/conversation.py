@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from clawmem.adapters.files.regular import open_regular_file
-from clawmem.ports.digests import session_key
+from clawmem.ports.sessions import session_key
 
 FOLDER = "memory"  # the client's memory folder of one project
 STATES, INDEX = "precompact-state-*.md", "MEMORY.md"

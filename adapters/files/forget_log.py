@@ -10,7 +10,7 @@ from typing import Any
 from zlib import crc32
 
 from clawmem.ports.errors import VaultFull, VaultReadOnly
-from clawmem.ports.forget_log import ForgetRecord, ForgottenPlace
+from clawmem.ports.journal import ForgetRecord, ForgottenPlace
 
 _OWNER_ALONE = 0o600
 _CHECKSUM, _COUNT = "crc32", "places"

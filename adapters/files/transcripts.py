@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from clawmem.adapters.files.regular import open_regular_file
-from clawmem.ports.captures import Cursor
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
+from clawmem.ports.sessions import Cursor
 from clawmem.ports.transcripts import BEGINNING, FileTouch, Speaker, TranscriptMessage, TranscriptPart, turns
 
 LARGEST = 1 << 30  # bytes; a larger file is not a transcript

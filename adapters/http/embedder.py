@@ -103,7 +103,7 @@ class HttpEmbedder(HttpModel):
     def for_background(self) -> HttpEmbedder:
         """
         Return a copy for background work, which shares connections and pace; see
-        `clawmem.ports.embedder.for_background`.
+        `clawmem.ports.models.for_background`.
         """
         other = copy(self)
         other._is_background = True

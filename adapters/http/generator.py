@@ -7,8 +7,8 @@ from clawmem.adapters.http.model import NAMING_TIMEOUT_S, HttpModel
 from clawmem.adapters.http.providers import provider_for
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelAnswerInvalid
-from clawmem.ports.generator import GeneratedText, JsonSchema
 from clawmem.ports.model_profiles import without_thoughts
+from clawmem.ports.models import GeneratedText, JsonSchema
 
 DEFAULT_MODEL = "qwen3"
 

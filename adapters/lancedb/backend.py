@@ -5,7 +5,7 @@ from __future__ import annotations
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.store import store_at
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
-from clawmem.ports.backend import Backend, IndexPlace
+from clawmem.ports.indexes import Backend, IndexPlace
 
 
 def discard(place: IndexPlace) -> None:

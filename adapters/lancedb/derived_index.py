@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from clawmem.adapters.lancedb.store import is_absence, store_at, translated
-from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexDamaged, VaultError, VaultReadOnly
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalEntry, Marker, Scope, VectorEntry
 
 Row = Mapping[str, Any]

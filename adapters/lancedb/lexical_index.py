@@ -15,7 +15,7 @@ from clawmem.adapters.lancedb.derived_index import (
 )
 from clawmem.adapters.lancedb.store import translated
 from clawmem.ports.folding import surfaces
-from clawmem.ports.lexical_index import TITLE_WEIGHT
+from clawmem.ports.indexes import TITLE_WEIGHT
 from clawmem.ports.records import (
     EVERYTHING,
     Grain,

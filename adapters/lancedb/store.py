@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from threading import Thread
 from typing import Any, TypeVar
 
-from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import (
     BackendUnavailable,
     IndexBusy,
@@ -21,6 +20,7 @@ from clawmem.ports.errors import (
     VaultError,
     VaultFull,
 )
+from clawmem.ports.indexes import IndexPlace
 
 ANSWER_WITHIN = 3.0  # seconds in which an object store must answer the first request
 # Limits of later requests; LanceDB's default is three minutes.

@@ -14,8 +14,8 @@ from clawmem.adapters.lancedb.derived_index import (
     scope_columns,
 )
 from clawmem.adapters.lancedb.store import translated
-from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BadVector, VaultError
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import EVERYTHING, Hit, Marker, Scope, Vector, VectorEntry
 
 # Measured on 300 000 passages with 256 dimensions, CPU milliseconds and recall@10 of short queries: an

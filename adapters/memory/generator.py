@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from clawmem.ports.errors import InputTooLong, ModelUnavailable
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.models import JsonSchema
 
 MODEL = "scripted"
 MAX_PROMPT_CHARS = 100_000

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from clawmem.ports.late_interaction import WordSimilarities
+from clawmem.ports.models import WordSimilarities
 
 
 class ExactWords:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from clawmem.adapters.memory.derived_index import Commits, is_in
 from clawmem.ports.folding import surfaces
-from clawmem.ports.lexical_index import K1, TITLE_WEIGHT, B
+from clawmem.ports.indexes import K1, TITLE_WEIGHT, B
 from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
 

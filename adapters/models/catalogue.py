@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.adapters.models.store import ModelFolder, RemoteFile
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError, ConfigError, InvalidInput, NotFound
+from clawmem.ports.models import Embedder
 
 if TYPE_CHECKING:
-    from clawmem.ports.generator import Generator
-    from clawmem.ports.reranker import Reranker
+    from clawmem.ports.models import Generator, Reranker
 
 STATIC, MINILM, AUTO = "static", "minilm", "auto"
 STATIC_FAMILY = "wordllama:"  # prefix of the fingerprints of the static vectors

@@ -28,8 +28,8 @@ from clawmem.ports.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from clawmem.ports.generator import JsonSchema
 from clawmem.ports.model_profiles import Prompts, prompts_of, without_thoughts
+from clawmem.ports.models import JsonSchema
 from clawmem.ports.records import Vector
 
 MODEL = "model.gguf"

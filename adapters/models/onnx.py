@@ -18,8 +18,8 @@ from tokenizers import Encoding, Tokenizer
 from clawmem.adapters.models.store import ModelFolder
 from clawmem.ports.errors import ConfigError, EmbeddingError, ExtraMissing
 from clawmem.ports.model_profiles import NONE, Prompts
+from clawmem.ports.models import Sketch, Sketcher
 from clawmem.ports.records import Vector
-from clawmem.ports.sketches import Sketch, Sketcher
 
 if TYPE_CHECKING:
     import numpy.typing as npt

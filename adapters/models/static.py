@@ -54,7 +54,7 @@ class StaticEmbedder:
 
     @cached_property
     def fingerprint(self) -> str:
-        from clawmem.ports.digests import sha256
+        from hashlib import sha256
 
         edges = b"".join(_edges(path) for path in (self.weights_path, self.tokenizer_path))
         return f"wordllama:l2_supercat:256:{sha256(edges).hexdigest()[:12]}"

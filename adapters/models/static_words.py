@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from clawmem.adapters.models.static import StaticEmbedder
-from clawmem.ports.late_interaction import WordSimilarities
+from clawmem.ports.models import WordSimilarities
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +43,7 @@ class StaticWords:
 
     def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
         """
-        See `clawmem.ports.late_interaction.LateInteraction`. Raises `EmbeddingError` if the static vectors
+        See `clawmem.ports.models.LateInteraction`. Raises `EmbeddingError` if the static vectors
         are missing.
         """
         if not words:

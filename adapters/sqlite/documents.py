@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
 from operator import itemgetter
 from typing import Any
 
@@ -18,7 +19,6 @@ from clawmem.adapters.sqlite.fragments import (
 from clawmem.adapters.sqlite.keys import by_packed, span
 from clawmem.adapters.sqlite.scope import conditions
 from clawmem.adapters.sqlite.vocabulary import invalid_record
-from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import (

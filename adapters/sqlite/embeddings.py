@@ -28,7 +28,7 @@ from clawmem.ports.records import (
 )
 
 if TYPE_CHECKING:
-    from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts
+    from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
 
 MAX_ATTEMPTS = 3
 MAX_NEIGHBOURS = 4096  # the most that vec0 returns for one query
@@ -159,7 +159,7 @@ class SqliteEmbeddings:
         if space is None:
             return None
         # imported here because only status reports need it, no query does
-        from clawmem.ports.status import EmbeddingBuild
+        from clawmem.ports.indexes import EmbeddingBuild
 
         last = self._db.value("select max(id) from documents") or 0
         share = min(1.0, unpack(space.reached).document_id / last) if last else 0.0
@@ -238,7 +238,7 @@ class SqliteEmbeddings:
                 self._db.write(_STATE_OF, (json.dumps(hashes),))
 
     def counts(self, *, building: bool = False) -> EmbeddingCounts:
-        from clawmem.ports.status import EmbeddingCounts
+        from clawmem.ports.indexes import EmbeddingCounts
 
         if building and not self._space(BUILDING):
             return EmbeddingCounts()

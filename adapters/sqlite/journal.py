@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.forget_log import forgotten_text
-from clawmem.ports.journal import Act, ActEntry, Replacement, Run, RunStatus
+from clawmem.ports.journal import Act, ActEntry, Replacement, Run, RunStatus, forgotten_text
 
 _FIELDS = (
     "lane", "phase", "status", "started_at", "reason", "selected", "processed", "created", "rejected", "null_calls",

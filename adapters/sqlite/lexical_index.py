@@ -24,7 +24,7 @@ from clawmem.adapters.sqlite.keys import pack, span, unpack_all
 from clawmem.adapters.sqlite.lru_cache import LruCache
 from clawmem.adapters.sqlite.postings import Postings, postings, vocabulary
 from clawmem.adapters.sqlite.scope import documents_in
-from clawmem.ports.lexical_index import TITLE_WEIGHT, UnknownWord, selective_terms
+from clawmem.ports.indexes import TITLE_WEIGHT, UnknownWord, selective_terms
 from clawmem.ports.records import EVERYTHING, FragmentKey, Grain, Hit, LexicalEntry, LexicalQuery, Scope, Term
 
 _SEQ_BITS = 20  # of a packed key

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import NamedTuple
 
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.vocabulary import remove_unknown_words
-from clawmem.ports.digests import sha256
 
 _NOTHING = sha256(b"").hexdigest()
 _LONG_AGO = "1970-01-01T00:00:00.000Z"

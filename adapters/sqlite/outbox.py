@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
 from clawmem.ports.errors import LeaseLost
-from clawmem.ports.outbox import Changes
-from clawmem.ports.records import IndexRecord, IndexState, Lease, Marker, Role
+from clawmem.ports.indexes import Changes
+from clawmem.ports.lease import Lease
+from clawmem.ports.records import IndexRecord, IndexState, Marker, Role
 
 _INDEXES = """
 select role, engine, generation, state, since_seq, since_epoch, built_to, outdated

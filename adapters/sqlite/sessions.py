@@ -8,8 +8,7 @@ from itertools import combinations
 
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.captures import Cursor, RecallStats, Sighting
-from clawmem.ports.sessions import Session
+from clawmem.ports.sessions import Cursor, RecallStats, Session, Sighting
 
 _SELECT = "select id, started_at, ended_at, handoff_path, summary, files_changed, machine from sessions"
 _START = """

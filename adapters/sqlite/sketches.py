@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from clawmem.adapters.sqlite.database import Database
 from clawmem.adapters.sqlite.keys import pack, unpack
 from clawmem.ports.errors import ModelMismatch
+from clawmem.ports.indexes import SketchCounts
+from clawmem.ports.models import Sketch
 from clawmem.ports.records import FragmentKey
-from clawmem.ports.sketches import Sketch, SketchCounts
 
 _MODEL = "sketches_of"
 _BEGIN = """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from hashlib import sha256
 from itertools import chain, groupby
 
 from clawmem.adapters.sqlite.best_effort import best_effort_writer
 from clawmem.adapters.sqlite.connections import Row
 from clawmem.adapters.sqlite.database import Database
-from clawmem.ports.model_records import Cost, ModelRole, answer_key
-from clawmem.ports.status import ModelFailure
+from clawmem.ports.models import Cost, ModelFailure, ModelRole
 from clawmem.ports.telemetry import Recall, RecallHit, ReceiptCounts, StoredReceipt
 
 _RECORD_RECALL = """
@@ -148,6 +148,11 @@ delete from model_answers
  where key in (select key from model_answers where kept_at < ? order by kept_at limit ?)
 """
 _COUNTS = "select purpose, count(*) from model_answers group by purpose"
+
+
+def answer_key(model: str, purpose: str, question: str) -> bytes:
+    """Return the key of an answer: the SHA-256 of the three strings as an ASCII JSON array."""
+    return sha256(json.dumps([model, purpose, question]).encode()).digest()
 
 
 class SqliteModelAnswers:

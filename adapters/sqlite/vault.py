@@ -37,9 +37,9 @@ from clawmem.ports.errors import (
     VaultLocked,
     VaultReadOnly,
 )
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import LexicalEntry
-from clawmem.ports.status import VaultInfo
+from clawmem.ports.storage import VaultInfo
 from clawmem.ports.vault import Vault
 
 

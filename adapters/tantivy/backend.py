@@ -2,9 +2,8 @@ from __future__ import annotations
 
 import shutil
 
-from clawmem.ports.backend import Backend, IndexPlace
 from clawmem.ports.errors import BackendUnavailable, IndexUnavailable
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import Backend, IndexPlace, LexicalIndex
 
 
 def open_lexical(place: IndexPlace) -> LexicalIndex:

@@ -25,7 +25,7 @@ from tantivy import (
 )
 
 from clawmem.ports.errors import IndexBusy, IndexDamaged
-from clawmem.ports.lexical_index import TITLE_WEIGHT
+from clawmem.ports.indexes import TITLE_WEIGHT
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalEntry
 
 # Integer fields are signed: tantivy's Python binding makes a signed term of every number, and a deletion by

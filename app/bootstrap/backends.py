@@ -5,8 +5,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from clawmem.ports.backend import GROUP, Backend
 from clawmem.ports.errors import ConfigError
+from clawmem.ports.indexes import GROUP, Backend
 
 # Searched first: reading the metadata of every installed package takes longer than a search.
 BUILT_IN = {
@@ -50,7 +50,7 @@ def _of_a_package(name: str) -> Backend:
         found = point.load()
         if not isinstance(found, Backend):
             raise ConfigError(
-                f"The backend {name!r} of {point.value} is no clawmem.ports.backend.Backend. Upgrade its package."
+                f"The backend {name!r} of {point.value} is no clawmem.ports.indexes.Backend. Upgrade its package."
             )
         return found
     raise ConfigError(f"There is no backend {name!r}. Known are: {', '.join(known_backends())}.")

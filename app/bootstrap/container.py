@@ -32,7 +32,7 @@ from clawmem.app.bootstrap.injector import (
 )
 from clawmem.app.environment.process_identity import holder_id, is_gone
 from clawmem.app.settings.model import Settings
-from clawmem.ports.model_records import ModelRole
+from clawmem.ports.models import ModelRole
 
 FILES_OF_VAULT = ("", "-wal", "-shm", ".indexes", ".hooks", ".forgotten")  # suffixes of its name
 

@@ -36,10 +36,9 @@ from clawmem.app.settings.model import Settings
 from clawmem.app.settings.sections import ModelServer
 from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.ports.clock import Clock
-from clawmem.ports.embedder import Embedder
-from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.errors import ConfigError
-from clawmem.ports.model_records import ModelFailures, ModelRole
+from clawmem.ports.indexes import EmbeddingStore
+from clawmem.ports.models import Embedder, ModelFailures, ModelRole
 
 LARGE_EMBEDDER = "embeddinggemma"  # runs in this process, and only if the settings name it
 

@@ -60,9 +60,8 @@ if TYPE_CHECKING:  # every module of a service is imported when the service is u
     from clawmem.ports.bundle import BundleReader, BundleWriter, VaultRecords
     from clawmem.ports.clock import Clock
     from clawmem.ports.files import FileSource, NewFiles
-    from clawmem.ports.forget_log import ForgetLog
-    from clawmem.ports.generator import Generator
-    from clawmem.ports.reranker import Reranker
+    from clawmem.ports.journal import ForgetLog
+    from clawmem.ports.models import Generator, Reranker
     from clawmem.ports.salvage import SalvageReport
     from clawmem.ports.transcripts import Transcripts
     from clawmem.ports.vault import Vault

@@ -31,9 +31,11 @@ from clawmem.app.settings.config_file import add_vault, make_config_folder, type
 from clawmem.app.settings.vaults import new_vault, of_vault
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.maintenance.embedding_policy import LANCEDB_ADVICE, wants_lancedb
+from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
+from clawmem.ports.models import ModelFailure
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.sessions import Session
-from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts, ModelFailure, VaultInfo
+from clawmem.ports.storage import VaultInfo
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services

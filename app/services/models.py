@@ -9,7 +9,6 @@ from typing import Generic, TypeVar
 
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.ports.clock import Clock
-from clawmem.ports.embedder import Embedder, for_background
 from clawmem.ports.errors import (
     ClawmemError,
     ConfigError,
@@ -19,11 +18,17 @@ from clawmem.ports.errors import (
     ModelUnavailable,
     VaultError,
 )
-from clawmem.ports.generator import Generator, JsonSchema
-from clawmem.ports.model_records import ModelFailures, ModelRole
+from clawmem.ports.models import (
+    Embedder,
+    Generator,
+    JsonSchema,
+    ModelFailure,
+    ModelFailures,
+    ModelRole,
+    Reranker,
+    for_background,
+)
 from clawmem.ports.records import Vector
-from clawmem.ports.reranker import Reranker
-from clawmem.ports.status import ModelFailure
 
 NONE = "none"
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.domain.capture.notes import Note
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.models import JsonSchema
 
 LEAST_FACTS = 2
 LEAST_CONFIDENCE = 0.6

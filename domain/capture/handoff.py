@@ -8,7 +8,7 @@ from clawmem.domain.briefing.packing import shortened
 from clawmem.domain.capture.extraction import CaptureFinding, files_read, files_written
 from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.next_steps import flat
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.models import JsonSchema
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
 MOST_FILES = 20

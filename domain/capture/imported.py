@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from types import MappingProxyType
 
 from clawmem.domain.capture.notes import title_of
 from clawmem.domain.documents.times import iso_utc, parse_iso
-from clawmem.ports.digests import sha256
 from clawmem.ports.imports import ForeignMemory
 from clawmem.ports.relations import RelationKind
 

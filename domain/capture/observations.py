@@ -12,7 +12,7 @@ from clawmem.domain.capture.notes import TITLE_CHARS, Note
 from clawmem.domain.knowledge.evidence import is_grounded, proves
 from clawmem.domain.knowledge.triple_texts import are_offered, read_triples
 from clawmem.domain.knowledge.triples import PREDICATES, SAID_OF, Statement
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.models import JsonSchema
 from clawmem.ports.transcripts import Speaker, TranscriptMessage
 
 MESSAGES = 100  # the latest messages

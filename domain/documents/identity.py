@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from hashlib import sha256
 
 from clawmem.domain.security.patterns import Pattern
-from clawmem.ports.digests import sha256
 from clawmem.ports.errors import InvalidInput
 from clawmem.ports.records import Document
 

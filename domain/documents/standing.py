@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from clawmem.ports.digests import sha256
+from hashlib import sha256
+
 from clawmem.ports.records import Document, InactiveReason, SourceStamp
 
 NO_TEXT = sha256(b"").hexdigest()

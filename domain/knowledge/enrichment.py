@@ -13,7 +13,7 @@ from clawmem.domain.knowledge.names import Name, cap_of, is_name
 from clawmem.domain.knowledge.notes import Content, read_content, shown
 from clawmem.domain.knowledge.triple_texts import read_triples
 from clawmem.domain.knowledge.triples import PREDICATES, Statement
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.models import JsonSchema
 from clawmem.ports.relations import RelationKind
 
 RARE = 3.0  # rarity from which a shared name relates two documents

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from clawmem.domain.knowledge.lenient_json import LenientReader, UnreadableJson
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.models import JsonSchema
 
 MAX_CHARS = 100_000  # no useful answer is longer
 MAX_STARTS = 64  # opening brackets at which a value is searched; surrounding chatter contains few

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.models import JsonSchema
 
 KEYWORDS, TAGS = 7, 5
 CONSIDERED = 40  # most frequent words whose rarity is looked up

@@ -1,9 +1,8 @@
 """Statements as triples of subject, predicate and object, and the rules by which one ends another."""
 
 from collections.abc import Collection
+from hashlib import sha256
 from typing import NamedTuple
-
-from clawmem.ports.digests import sha256
 
 MIGRATED_TO, REPLACED = "migrated_to", "replaced"
 PREDICATES = (

@@ -7,7 +7,7 @@ from math import log
 from typing import NamedTuple
 
 from clawmem.domain.documents.times import DAY_MS, parse_iso
-from clawmem.ports.captures import RecallStats
+from clawmem.ports.sessions import RecallStats
 
 ENOUGH = 5  # distinct queries or days at which the measures reach their maximum
 A_WEEK = 7.0

@@ -13,7 +13,7 @@ holder that was suspended past the expiry from a later holder of the same name.
 
 from __future__ import annotations
 
-from clawmem.ports.records import Lease
+from clawmem.ports.lease import Lease
 
 
 def may_acquire(current: Lease | None, now_ms: int) -> bool:

@@ -15,7 +15,7 @@ from typing import Any
 from clawmem.domain.documents.tokens import is_unspaced, words
 from clawmem.domain.retrieval.intent import Intent, classify_intent
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
-from clawmem.ports.generator import JsonSchema
+from clawmem.ports.models import JsonSchema
 
 MAX_SIMPLE_WORDS = 5
 LONG_WORD = 3  # letters; shorter words are mostly function words and do not make a question complex

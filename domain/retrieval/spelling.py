@@ -8,11 +8,11 @@ are similar to those of a vault ("wheat", "what"). A short word has many neighbo
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from hashlib import blake2b
 from pkgutil import get_data
 from typing import NamedTuple
 
 from clawmem.domain.documents.tokens import words
-from clawmem.ports.digests import blake2b
 
 SHORT, LONG = 5, 8  # letters
 MOST_CORRECTED = 8  # words of one question; more unknown words are a pasted text or another language

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clawmem.ports.digests import session_key
+from clawmem.ports.sessions import session_key
 
 MOST_TOPIC = 256  # characters
 LEAST_TOKEN = 2

@@ -9,7 +9,7 @@ from clawmem.app.services.retrieval.scheduling import Retriever, RetrieverResult
 from clawmem.app.services.retrieval.stages.cut import cut
 from clawmem.app.services.retrieval.stages.fuse import nearest
 from clawmem.app.services.retrieval.work import Candidate, Stage, Trace, Work
-from clawmem.ports.embedder import Embedder
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import FragmentKey, FragmentKind, Grain, Hit, Scope
 from clawmem.ports.vault import Vault
 

@@ -31,11 +31,8 @@ from corpus_source import Source
 
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.adapters.sqlite.vault import open_vault
-from clawmem.ports.backend import Backend, IndexPlace
-from clawmem.ports.derived_index import DerivedIndex
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import Backend, DerivedIndex, IndexPlace, LexicalIndex, VectorIndex
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, VectorEntry
-from clawmem.ports.vector_index import VectorIndex
 
 if TYPE_CHECKING:
     import numpy as np

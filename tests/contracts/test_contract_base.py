@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from clawmem.contracts.base import Contract, assert_canonical, needs
-from clawmem.ports.backend import ALL, Capability
+from clawmem.ports.indexes import ALL, Capability
 
 WITHOUT_PHRASE = ALL - {Capability.PHRASE}
 
@@ -141,7 +141,7 @@ WRONG_LEASES = '''
 import pytest
 
 from clawmem.contracts.lease import LeaseAcquireContract, LeaseFenceContract
-from clawmem.ports.records import Lease
+from clawmem.ports.lease import Lease
 
 
 class ParrotLeases:

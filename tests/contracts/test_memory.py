@@ -23,10 +23,10 @@ from clawmem.contracts.files import (
     FileScanContract,
     FileSealContract,
 )
-from clawmem.ports.backend import ALL, Capability
 from clawmem.ports.clock import Clock
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.files import FileSource
+from clawmem.ports.indexes import ALL, Capability
+from clawmem.ports.models import Embedder
 from clawmem.ports.vault import Vault
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from clawmem.adapters.sqlite.telemetry import answer_key
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.model_answers import MODEL, MONDAY, ModelAnswersContract
 from clawmem.ports.errors import VaultError, VaultLocked
-from clawmem.ports.model_records import ModelAnswers, answer_key
+from clawmem.ports.models import ModelAnswers
 from clawmem.ports.vault import Vault
 
 LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten

@@ -11,7 +11,7 @@ import pytest
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.model_failures import ModelFailuresContract, failure
 from clawmem.ports.errors import VaultError, VaultLocked
-from clawmem.ports.model_records import ModelFailures, ModelRole
+from clawmem.ports.models import ModelFailures, ModelRole
 from clawmem.ports.vault import Vault
 
 LONGEST_WAIT_S = 1.0  # generous for a busy machine; the vault's own writers would wait ten

@@ -7,7 +7,7 @@ from index_vaults import LexicalSuites, OverIndex
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.contracts.base import assert_canonical
 from clawmem.contracts.derived_index import LexicalCommitContract
-from clawmem.ports.backend import IndexPlace
+from clawmem.ports.indexes import IndexPlace
 
 
 class InTantivy(OverIndex):

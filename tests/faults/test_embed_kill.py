@@ -18,7 +18,7 @@ from programs import finish, kill, let_go, start_program
 from clawmem.adapters.models.catalogue import embedder_named, embedder_of
 from clawmem.adapters.models.static import StaticEmbedder
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
-from clawmem.ports.embedder import Embedder
+from clawmem.ports.models import Embedder
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals are another matter there")
 

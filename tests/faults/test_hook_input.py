@@ -10,7 +10,7 @@ import pytest
 from hook_process import AT_STOP, KNOWN, ONCE, QUESTION, Client, command
 
 from clawmem.app.environment.private_files import state_folder
-from clawmem.ports.digests import session_key
+from clawmem.ports.sessions import session_key
 
 MEGABYTES = 5_000_000
 

@@ -12,7 +12,7 @@ import apsw
 import pytest
 from hook_process import AT_STOP, KNOWN, ONCE, QUESTION, Client
 
-from clawmem.ports.digests import session_key
+from clawmem.ports.sessions import session_key
 
 WRITER = """
 import sys, apsw

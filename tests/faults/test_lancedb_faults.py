@@ -20,8 +20,8 @@ from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.store import translated
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, entry, unit_vector, vector_of
-from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexDamaged, IndexUnavailable
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import Grain, Marker
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class TestUnreachable:
         program = (
             "import lancedb, lancedb.index, pyarrow.compute, time\n"
             "from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex\n"
-            "from clawmem.ports.backend import IndexPlace\n"
+            "from clawmem.ports.indexes import IndexPlace\n"
             "from clawmem.ports.errors import IndexUnavailable\n"
             f"place = IndexPlace('nowhere', 'words-1', options={dict(place().options)!r})\n"
             "began = time.time()\n"
@@ -270,7 +270,7 @@ from pathlib import Path
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import entry, unit_vector, vector_of
-from clawmem.ports.backend import IndexPlace
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import Grain, Marker
 
 DOCUMENTS = {DOCUMENTS}

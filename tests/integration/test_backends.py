@@ -14,15 +14,15 @@ from command_process import Run
 from typer.testing import Result
 
 from clawmem.app.bootstrap.backends import backend_named, known_backends
-from clawmem.ports.backend import Backend
 from clawmem.ports.errors import ConfigError
+from clawmem.ports.indexes import Backend
 
 # What a package brings along: an engine of its own would do, here it is one that is at hand.
 ACME = """
 import json
 from pathlib import Path
 from clawmem.adapters.tantivy.backend import discard, open_lexical
-from clawmem.ports.backend import Backend
+from clawmem.ports.indexes import Backend
 
 def open_and_tell(place):
     index = open_lexical(place)

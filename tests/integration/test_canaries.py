@@ -36,8 +36,8 @@ from clawmem.app.services.maintenance.model_checks import (
     reranker_fault,
 )
 from clawmem.app.services.maintenance.model_checks import Models as Examined
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ModelUnavailable
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import Vector
 
 needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")

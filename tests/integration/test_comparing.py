@@ -22,7 +22,7 @@ from clawmem.app.services.retrieval.stages.fuse import fuse
 from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.retrieval.grains import BEST_LINE, COVERAGE, NUMBER
 from clawmem.ports.errors import EmbeddingError
-from clawmem.ports.late_interaction import LateInteraction, WordSimilarities
+from clawmem.ports.models import LateInteraction, WordSimilarities
 from clawmem.ports.vault import Vault
 
 

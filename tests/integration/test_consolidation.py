@@ -20,8 +20,8 @@ from clawmem.domain.maintenance.contradiction_gate import Policy
 from clawmem.domain.maintenance.patterns import CONSOLIDATED, Trend
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import LeaseLost
-from clawmem.ports.generator import GeneratedText
 from clawmem.ports.journal import Act
+from clawmem.ports.models import GeneratedText
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.triples import Triple

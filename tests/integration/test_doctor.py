@@ -18,7 +18,7 @@ from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.doctor import Doctor
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.maintenance.model_checks import Models
-from clawmem.ports.embedder import Embedder
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import Scan, Vector
 from clawmem.ports.vault import Vault
 

@@ -12,8 +12,8 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.ports.errors import EmbeddingError, ModelMismatch
+from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import NEVER_EMBEDDED, EmbedState, Vector, embedding_text
-from clawmem.ports.status import EmbeddingCounts
 
 STORIES = {f"{n}.md": f"# Story {n}\n\nOnce, in town number {n}, a clock stood still.\n" for n in range(7)}
 

@@ -17,7 +17,7 @@ from programs import modules_of_hook, run_program
 from clawmem.app.client.hook_registry import EVENTS, HOOKS, call_named
 from clawmem.app.environment.private_files import state_folder
 from clawmem.app.version import VERSION
-from clawmem.ports.digests import session_key
+from clawmem.ports.sessions import session_key
 
 STATE = f"precompact-state-{session_key('5f0c')}.md"
 TURNS = (

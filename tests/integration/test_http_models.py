@@ -27,7 +27,7 @@ from clawmem.adapters.http.model import ModelIdentity, served_in
 from clawmem.adapters.http.reranker import HttpReranker
 from clawmem.contracts.samples import cosine, floats
 from clawmem.ports.errors import InputTooLong, ModelMismatch, ModelRefused, ModelUnavailable
-from clawmem.ports.generator import GeneratedText
+from clawmem.ports.models import GeneratedText
 
 needs_server = pytest.mark.skipif(
     not (find_spec("xllamacpp") and find_spec("gguf")),

@@ -16,8 +16,8 @@ from clawmem.adapters.lancedb.lexical_index import BOUNDARY, LanceLexicalIndex
 from clawmem.adapters.lancedb.store import store_at
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import all_of, any_of, entry, unit_vector
-from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BackendUnavailable, IndexDamaged, VaultReadOnly
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import Grain, LexicalEntry, LexicalQuery, Term
 
 EAST = unit_vector(1, 0, 0)

@@ -14,8 +14,8 @@ from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import all_of, any_of, entry, unit_vector, vector_of
-from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexUnavailable
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import Grain, Marker
 
 HERE, LATER = Marker("vault-1", 7, "e7"), Marker("vault-1", 8, "e8")

@@ -15,8 +15,8 @@ from clawmem.adapters.lancedb.backend import BACKEND
 from clawmem.adapters.lancedb.lexical_index import LanceLexicalIndex
 from clawmem.adapters.lancedb.vector_index import LanceVectorIndex
 from clawmem.contracts.samples import any_of, cosine, entry, unit_vector, vector_of
-from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import BadVector, IndexDamaged
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.records import FragmentKey, Grain, Marker, Scope, VectorEntry
 
 HERE = Marker("vault-1", 7, "e7")

@@ -33,11 +33,8 @@ from clawmem.contracts.generator import GeneratorContract
 from clawmem.contracts.reranker import RerankerContract
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ConfigError, InputTooLong, ModelUnavailable, VaultLocked
-from clawmem.ports.generator import Generator
-from clawmem.ports.model_records import ModelFailures, ModelRole
+from clawmem.ports.models import Generator, ModelFailure, ModelFailures, ModelRole, Reranker
 from clawmem.ports.records import Vector
-from clawmem.ports.reranker import Reranker
-from clawmem.ports.status import ModelFailure
 
 PLACE = "http://localhost:8088"
 

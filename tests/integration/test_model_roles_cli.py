@@ -18,9 +18,7 @@ from clawmem.app.services.models import NONE
 from clawmem.app.settings.model import load_settings
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.errors import ModelUnavailable
-from clawmem.ports.model_records import ModelRole
-from clawmem.ports.reranker import Reranker
-from clawmem.ports.status import ModelFailure
+from clawmem.ports.models import ModelFailure, ModelRole, Reranker
 
 PLACE = "http://localhost:8088"
 needs_http = pytest.mark.skipif(not find_spec("httpx2"), reason="needs the extra http")

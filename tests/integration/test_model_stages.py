@@ -39,7 +39,7 @@ from clawmem.app.services.retrieval.work import Stage, Work
 from clawmem.domain.retrieval.expansion import MAX_TOKENS, TEMPERATURE, Variant, VariantKind
 from clawmem.domain.retrieval.grains import VARIANT_MARK, retriever_of
 from clawmem.ports.errors import VaultLocked
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 from clawmem.ports.vault import Vault
 
 pytestmark = pytest.mark.skipif(not find_spec("httpx2"), reason="needs pip install httpx2")

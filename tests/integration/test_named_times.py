@@ -23,7 +23,7 @@ from clawmem.app.services.retrieval.pipelines.search import query, search, vsear
 from clawmem.app.services.retrieval.request import MAX_LIMIT, RetrievalRequest, Unit
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, TIME
 from clawmem.domain.retrieval.routing import Route
-from clawmem.ports.late_interaction import LateInteraction
+from clawmem.ports.models import LateInteraction
 from clawmem.ports.vault import Vault
 
 Ask = Callable[[RetrievalRequest], Answer]

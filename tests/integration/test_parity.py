@@ -35,10 +35,9 @@ from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.retrieval.pipelines.search import query, search
 from clawmem.domain.retrieval.query_forms import query_forms
-from clawmem.ports.backend import IndexPlace
+from clawmem.ports.indexes import IndexPlace, VectorIndex, VectorSearch
 from clawmem.ports.records import Grain, Hit, Vector, VectorEntry
 from clawmem.ports.vault import Vault
-from clawmem.ports.vector_index import VectorIndex, VectorSearch
 
 NOTES = Path(__file__).parents[2] / "examples" / "notes"
 BACKENDS = ("sqlite", "tantivy", "lancedb")

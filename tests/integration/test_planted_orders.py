@@ -20,10 +20,10 @@ from clawmem.app.services.capture.memories import Memories
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.domain.security.origin import UNVERIFIED, as_tag
-from clawmem.ports.digests import session_key
 from clawmem.ports.entities import Entity
 from clawmem.ports.origin import Origin
 from clawmem.ports.relations import Relation, RelationKind
+from clawmem.ports.sessions import session_key
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault
 

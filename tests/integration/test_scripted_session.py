@@ -11,8 +11,8 @@ from hook_process import Hook, transcript
 
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.app.environment.private_files import state_folder
-from clawmem.ports.digests import session_key
 from clawmem.ports.records import Document
+from clawmem.ports.sessions import session_key
 
 OWN = "We'll keep invoices in a bucket for ten years."
 AT_STOP = ("decision-extractor", "handoff-generator", "feedback-loop")

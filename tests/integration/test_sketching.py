@@ -24,8 +24,9 @@ from clawmem.app.services.retrieval.request import Unit, read_request
 from clawmem.domain.retrieval.grains import COVERAGE, WHOLE
 from clawmem.domain.retrieval.late_interaction import READ, read_rows
 from clawmem.ports.errors import EmbeddingError
+from clawmem.ports.indexes import SketchCounts
+from clawmem.ports.models import Sketch, Sketcher
 from clawmem.ports.records import FragmentKey
-from clawmem.ports.sketches import Sketch, SketchCounts, Sketcher
 
 NOTES = {
     "hive.md": "The bees left the hive.\n\nThe queen stayed.\n\nHoney was taken in May.",

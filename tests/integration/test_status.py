@@ -11,7 +11,7 @@ from clawmem.app.services.indexing.embed import EmbedPending
 from clawmem.app.services.indexing.folders import Folder
 from clawmem.app.services.indexing.update import UpdateCollection
 from clawmem.app.services.maintenance.status import Status
-from clawmem.ports.status import EmbeddingCounts
+from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 DAY_MS = 86_400_000

@@ -13,8 +13,8 @@ from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.app.services.indexing.embed import EmbedPending, EmbedReport
 from clawmem.app.services.indexing.serving_embedder import ServingEmbedder
 from clawmem.ports.errors import EmbeddingError, ModelMismatch
+from clawmem.ports.indexes import EmbeddingCounts
 from clawmem.ports.records import Vector
-from clawmem.ports.status import EmbeddingCounts
 
 
 class Picky(Turned):

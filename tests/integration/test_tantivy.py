@@ -14,9 +14,8 @@ from clawmem.adapters.tantivy.grain import EXACT_UP_TO
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
 from clawmem.adapters.tantivy.query_builder import WORDS_OF_A_PREFIX
 from clawmem.contracts.samples import all_of, any_of, entry
-from clawmem.ports.backend import IndexPlace
 from clawmem.ports.errors import IndexDamaged, InvalidInput, VaultReadOnly
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import IndexPlace, LexicalIndex
 from clawmem.ports.records import EVERYTHING, Grain, Hit, LexicalEntry, LexicalQuery, Marker, Scope, Term
 
 HERE = Marker("vault-1", 7, "e7")
@@ -330,7 +329,7 @@ for _ in sys.stdin:
 WITHOUT_TANTIVY = """
 import sys
 from clawmem.adapters.tantivy.backend import BACKEND
-from clawmem.ports.backend import IndexPlace
+from clawmem.ports.indexes import IndexPlace
 from clawmem.ports.errors import BackendUnavailable
 
 assert "tantivy" not in sys.modules

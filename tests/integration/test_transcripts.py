@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clawmem.adapters.files.transcripts import DiskTranscripts, NotConversation, message_of
-from clawmem.ports.captures import Cursor
 from clawmem.ports.errors import InvalidInput, SourceUnreadable
+from clawmem.ports.sessions import Cursor
 from clawmem.ports.transcripts import FileTouch, Speaker
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "data" / "transcripts"))

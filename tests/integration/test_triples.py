@@ -29,7 +29,7 @@ from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.block import FACTS_FRAME
 from clawmem.domain.surfacing.facts import TRIPLES_EACH
 from clawmem.ports.entities import Entity
-from clawmem.ports.model_records import ModelRole
+from clawmem.ports.models import ModelRole
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import InactiveReason
 from clawmem.ports.triples import Triple

@@ -18,8 +18,8 @@ from notes_vault import ASKED, STORIES, WideEmbedder
 from clawmem.adapters.models.onnx import OnnxEmbedder
 from clawmem.app.services.indexing import embed
 from clawmem.app.services.indexing.embed import EmbedPending
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import IndexDamaged, ModelUnavailable
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import IndexState, Role, Vector
 
 

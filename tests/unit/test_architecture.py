@@ -19,10 +19,6 @@ SOURCES = sorted(
 # What is neither clock nor chance nor the world outside. Anything new must be argued for here.
 PURE = {
     "__future__",
-    "_blake2",  # these four are what hashlib consists of beside OpenSSL
-    "_sha1",
-    "_sha2",
-    "_sha256",
     "bisect",
     "collections",
     "array",

@@ -15,7 +15,7 @@ from clawmem.ports.errors import SourceUnreadable
 
 if TYPE_CHECKING:
     from clawmem.app.bootstrap.services import Services
-    from clawmem.ports.generator import Generator
+    from clawmem.ports.models import Generator
 
 READ_OF_BODY = 50_000  # characters of each injected document, to recognise its text
 MOST_DOCUMENTS = 200

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clawmem.app.environment.private_files import PRIVATE, make_folder, state_folder
 from clawmem.domain.security.fingerprint import fingerprint, from_bytes, to_bytes
-from clawmem.ports.digests import session_key
+from clawmem.ports.sessions import session_key
 
 KEPT_DAYS = 30
 _DAY_S = 86_400

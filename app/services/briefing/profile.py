@@ -34,10 +34,10 @@ from clawmem.domain.documents.standing import has_lost_text
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.domain.security.redaction import redact_parts
-from clawmem.ports.captures import UsageStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.sessions import UsageStore
 from clawmem.ports.vault import Vault
 
 PATH = PAGE_PATH

@@ -35,11 +35,9 @@ from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelError, VaultError
-from clawmem.ports.generator import Generator, JsonSchema
-from clawmem.ports.model_records import ModelRole
+from clawmem.ports.models import Generator, JsonSchema, ModelFailure, ModelRole
 from clawmem.ports.records import Document, Grain, InactiveReason, Scope
 from clawmem.ports.relations import Relation, RelationKind
-from clawmem.ports.status import ModelFailure
 from clawmem.ports.transcripts import Transcripts
 from clawmem.ports.triples import Triple
 from clawmem.ports.vault import Vault

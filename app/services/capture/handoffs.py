@@ -28,11 +28,11 @@ from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.knowledge.llm_answer import json_answer
 from clawmem.domain.retrieval.confidence import baseline
 from clawmem.ports import sessions
-from clawmem.ports.captures import CaptureStore
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 from clawmem.ports.records import InactiveReason
+from clawmem.ports.sessions import CaptureStore
 from clawmem.ports.transcripts import TranscriptMessage, Transcripts
 from clawmem.ports.vault import Vault
 

@@ -12,10 +12,10 @@ from clawmem.domain.capture.notes import COLLECTION, Note, note_body, note_path
 from clawmem.domain.documents.identity import document_without_file
 from clawmem.domain.documents.times import iso_utc, parse_iso
 from clawmem.domain.security.origin import with_origin
-from clawmem.ports.captures import Sighting
 from clawmem.ports.clock import Clock
 from clawmem.ports.origin import Origin, least_trusted
 from clawmem.ports.records import Document
+from clawmem.ports.sessions import Sighting
 from clawmem.ports.vault import Vault
 
 

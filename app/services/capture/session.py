@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from clawmem.domain.capture.extraction import CaptureFinding, findings, source
-from clawmem.ports.captures import CaptureStore, Cursor
+from clawmem.ports.sessions import CaptureStore, Cursor
 from clawmem.ports.transcripts import BEGINNING, TranscriptMessage, TranscriptPart, Transcripts
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from clawmem.domain.conversations.versions import ConversationState
-from clawmem.ports.captures import CaptureStore, Cursor
 from clawmem.ports.conversations import ExportFile
+from clawmem.ports.sessions import CaptureStore, Cursor
 
 _READER = "mine "  # followed by the collection
 _FORGOTTEN = "forgotten"

@@ -26,13 +26,13 @@ from clawmem.domain.documents.address import OWN_COLLECTION
 from clawmem.domain.documents.times import iso_utc
 from clawmem.domain.security.orders import gives_orders
 from clawmem.domain.security.redaction import redact
-from clawmem.ports.captures import Cursor
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import InvalidInput, ModelError
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 from clawmem.ports.origin import Origin
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import Relation
+from clawmem.ports.sessions import Cursor
 from clawmem.ports.vault import Vault
 
 WRITER = "mine-synthesis"

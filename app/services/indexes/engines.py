@@ -8,9 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from clawmem.ports.backend import Backend, IndexPlace
-from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.errors import ConfigError, IndexUnavailable
+from clawmem.ports.indexes import Backend, DerivedIndex, IndexPlace
 from clawmem.ports.records import IndexRecord, Role
 
 if TYPE_CHECKING:

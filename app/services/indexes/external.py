@@ -13,11 +13,10 @@ from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.serving import NOT_THERE, ExternalIndex, ServedLexical, ServedVectors
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.ports.errors import IndexBusy, IndexDamaged, InterruptedAfterCommit, LeaseLost
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import LexicalIndex, VectorIndex
 from clawmem.ports.records import LexicalEntry, Role
-from clawmem.ports.status import VaultInfo
+from clawmem.ports.storage import VaultInfo
 from clawmem.ports.vault import Vault
-from clawmem.ports.vector_index import VectorIndex
 
 OWN_BACKEND = "sqlite"
 PATIENCE_S = 60.0  # wait for writers of other processes, for operations that the user requested explicitly

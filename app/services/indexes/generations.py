@@ -8,9 +8,10 @@ from contextlib import suppress
 from clawmem.app.services.indexes.engines import OWN, Engines
 from clawmem.app.services.indexes.indexer import Indexer
 from clawmem.app.services.indexes.serving import NOT_THERE, closing
-from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.errors import IndexBusy, IndexDamaged
-from clawmem.ports.records import Document, IndexRecord, IndexState, Lease, Marker, Role
+from clawmem.ports.indexes import DerivedIndex
+from clawmem.ports.lease import Lease
+from clawmem.ports.records import Document, IndexRecord, IndexState, Marker, Role
 from clawmem.ports.vault import Vault
 
 DOCUMENTS_AT_ONCE = 200

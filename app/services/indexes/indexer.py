@@ -10,21 +10,11 @@ from typing import cast
 from clawmem.app.services.indexes.engines import OWN
 from clawmem.domain.documents.entries import lexical_entries
 from clawmem.ports.clock import Clock
-from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.errors import BadVector, IndexDamaged
-from clawmem.ports.lexical_index import LexicalIndex
-from clawmem.ports.records import (
-    Document,
-    IndexRecord,
-    IndexState,
-    Lease,
-    LexicalEntry,
-    Marker,
-    Role,
-    VectorEntry,
-)
+from clawmem.ports.indexes import DerivedIndex, LexicalIndex, VectorIndex
+from clawmem.ports.lease import Lease
+from clawmem.ports.records import Document, IndexRecord, IndexState, LexicalEntry, Marker, Role, VectorEntry
 from clawmem.ports.vault import Vault
-from clawmem.ports.vector_index import VectorIndex
 
 BATCH = 512  # changes per commit; bounds the work lost by a kill and the time that a lease must cover
 LEASE_MS = 60_000

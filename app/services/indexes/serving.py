@@ -11,10 +11,16 @@ from typing import Any, Generic, TypeVar, cast
 from clawmem.app.services.indexes.engines import OWN, Engines
 from clawmem.app.services.indexes.stopgap import Stopgap
 from clawmem.domain.retrieval.bm25 import rarity
-from clawmem.ports.derived_index import DerivedIndex
 from clawmem.ports.errors import BackendUnavailable, IndexBypassed, IndexDamaged, IndexUnavailable, VaultError
-from clawmem.ports.lexical_index import LexicalIndex, UnknownWord, unknown_words
-from clawmem.ports.outbox import Outbox
+from clawmem.ports.indexes import (
+    DerivedIndex,
+    LexicalIndex,
+    Outbox,
+    UnknownWord,
+    VectorIndex,
+    VectorSearch,
+    unknown_words,
+)
 from clawmem.ports.records import (
     EVERYTHING,
     FragmentKey,
@@ -31,7 +37,6 @@ from clawmem.ports.records import (
     Vector,
 )
 from clawmem.ports.vault import Vault
-from clawmem.ports.vector_index import VectorIndex, VectorSearch
 
 Index = TypeVar("Index", bound=DerivedIndex)
 Search = TypeVar("Search", bound="LexicalIndex | VectorSearch")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 
 from clawmem.app.services.documents.listing import pages
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import LexicalEntry, Marker
 from clawmem.ports.vault import Vault
 

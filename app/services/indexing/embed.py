@@ -10,7 +10,6 @@ from clawmem.domain.documents.tables import with_columns
 from clawmem.domain.maintenance.embedding_policy import keeps_vectors
 from clawmem.domain.retrieval.late_interaction import READ
 from clawmem.domain.retrieval.query_forms import STOP_WORDS
-from clawmem.ports.embedder import Embedder, for_background
 from clawmem.ports.errors import (
     BadVector,
     ClawmemError,
@@ -19,9 +18,9 @@ from clawmem.ports.errors import (
     ModelError,
     ModelMismatch,
 )
+from clawmem.ports.indexes import EmbeddingCounts
+from clawmem.ports.models import Embedder, Sketcher, for_background, sketcher_of
 from clawmem.ports.records import FragmentKey, PendingText, Vector
-from clawmem.ports.sketches import Sketcher, sketcher_of
-from clawmem.ports.status import EmbeddingCounts
 from clawmem.ports.vault import Vault
 
 SKETCH_BATCH = 256  # lines per transaction, the most that a killed run loses

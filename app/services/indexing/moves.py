@@ -20,7 +20,7 @@ from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.files import FileSource
-from clawmem.ports.forget_log import ForgottenTexts
+from clawmem.ports.journal import ForgottenTexts
 from clawmem.ports.records import Document, InactiveReason, Scan, SourceFile
 from clawmem.ports.vault import Vault
 

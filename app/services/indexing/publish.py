@@ -17,8 +17,8 @@ from clawmem.ports.errors import InterruptedAfterCommit
 from clawmem.ports.links import Link
 from clawmem.ports.properties import Property
 from clawmem.ports.records import Document, Fragment, InactiveReason, LexicalEntry
+from clawmem.ports.storage import Transactions
 from clawmem.ports.succession import NO_CLAIMS, Claims
-from clawmem.ports.transactions import Transactions
 from clawmem.ports.vault import Vault
 
 Item = TypeVar("Item")

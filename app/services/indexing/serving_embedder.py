@@ -6,13 +6,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from clawmem.ports.embedder import Embedder, is_in_process
 from clawmem.ports.errors import ClawmemError, ModelMismatch
+from clawmem.ports.models import Embedder, Sketcher, is_in_process, sketcher_of
 from clawmem.ports.records import Vector
-from clawmem.ports.sketches import Sketcher, sketcher_of
 
 if TYPE_CHECKING:
-    from clawmem.ports.embeddings import EmbeddingStore
+    from clawmem.ports.indexes import EmbeddingStore
 
 
 class ServingEmbedder:

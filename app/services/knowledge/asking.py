@@ -14,8 +14,7 @@ from clawmem.domain.knowledge.enrichment import ModelTask
 from clawmem.domain.knowledge.llm_answer import json_answer, mismatch, read_json
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultError
-from clawmem.ports.generator import GeneratedText, Generator
-from clawmem.ports.model_records import Cost
+from clawmem.ports.models import Cost, GeneratedText, Generator
 from clawmem.ports.vault import Vault
 
 CALLS_A_DAY = 500

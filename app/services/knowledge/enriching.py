@@ -29,7 +29,7 @@ from clawmem.domain.maintenance.selection import newest_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.entities import Entity
 from clawmem.ports.errors import ModelError, ModelUnavailable
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 from clawmem.ports.notes import RULES, Note
 from clawmem.ports.records import Grain, Term
 from clawmem.ports.relations import Relation, RelationKind

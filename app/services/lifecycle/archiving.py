@@ -21,13 +21,13 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.policy import AFTER_DAYS, ArchivePolicy, is_due, is_due_for_good
 from clawmem.domain.lifecycle.recall import Surfacing, is_pin_candidate, is_snooze_candidate, recall_stats
 from clawmem.domain.retrieval.query_forms import query_forms
-from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput, NotFound, NotServed
 from clawmem.ports.files import FileSource
 from clawmem.ports.journal import Act, ActEntry
 from clawmem.ports.records import Document, InactiveReason
+from clawmem.ports.sessions import RecallStats
 from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vault import Vault
 

@@ -16,8 +16,7 @@ from clawmem.domain.documents.identity import body_hash
 from clawmem.domain.documents.tokens import words
 from clawmem.domain.lifecycle.marks import is_code
 from clawmem.ports.clock import Clock
-from clawmem.ports.forget_log import ForgetLog, ForgetRecord, ForgottenPlace
-from clawmem.ports.journal import Act, ActEntry
+from clawmem.ports.journal import Act, ActEntry, ForgetLog, ForgetRecord, ForgottenPlace
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.triples import Direction
 from clawmem.ports.vault import Vault

@@ -42,8 +42,8 @@ from clawmem.domain.maintenance.contradiction_gate import (
 )
 from clawmem.domain.security.origin import is_verified
 from clawmem.ports.clock import Clock
-from clawmem.ports.generator import Generator
 from clawmem.ports.journal import Act, ActEntry, Replacement
+from clawmem.ports.models import Generator
 from clawmem.ports.records import Document, InactiveReason
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault

@@ -24,7 +24,7 @@ from clawmem.domain.maintenance.selection import (
 )
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError, ModelUnavailable
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 from clawmem.ports.records import Document, Scope, Vector
 from clawmem.ports.vault import Vault
 

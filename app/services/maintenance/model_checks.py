@@ -14,12 +14,9 @@ from typing import NamedTuple, TypeVar
 from clawmem.app.services.maintenance.finding import Check, CheckResult, spread
 from clawmem.app.services.models import NONE, Provider
 from clawmem.domain.knowledge.llm_answer import json_answer
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import EmbeddingError, ModelError
-from clawmem.ports.generator import Generator
-from clawmem.ports.model_records import ModelRole
+from clawmem.ports.models import Embedder, Generator, ModelRole, Reranker
 from clawmem.ports.records import Document, EmbedState, Vector, embedding_text
-from clawmem.ports.reranker import Reranker
 from clawmem.ports.vault import Vault
 
 SAME = 0.999  # least cosine between a stored and a recomputed vector of one text; rounding stays above

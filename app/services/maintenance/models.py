@@ -8,10 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol, cast
 
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import InvalidInput, NotFound
-from clawmem.ports.generator import Generator
-from clawmem.ports.reranker import Reranker
+from clawmem.ports.models import Embedder, Generator, Reranker
 
 QUESTION = "When did we move the login sessions to another database?"
 TEXTS = 64

@@ -24,7 +24,7 @@ from clawmem.domain.maintenance.schedule import LaneName
 from clawmem.domain.maintenance.selection import stale_first
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 

@@ -15,10 +15,11 @@ from clawmem.ports.analytics import Analytics, Question, Table, VaultReport
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InvalidInput
+from clawmem.ports.indexes import EmbeddingBuild, EmbeddingCounts
 from clawmem.ports.notes import NoteCounts
 from clawmem.ports.records import Document
 from clawmem.ports.sessions import Session
-from clawmem.ports.status import EmbeddingBuild, EmbeddingCounts, VaultInfo
+from clawmem.ports.storage import VaultInfo
 from clawmem.ports.telemetry import Telemetry
 from clawmem.ports.vault import Vault
 

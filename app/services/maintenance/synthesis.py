@@ -16,7 +16,7 @@ from clawmem.domain.maintenance import deduction
 from clawmem.domain.maintenance.contradiction_gate import heuristic
 from clawmem.domain.maintenance.deduction import Candidate, Draft, Stats
 from clawmem.ports.clock import Clock
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 from clawmem.ports.records import Document, InactiveReason, Scope
 from clawmem.ports.relations import Relation, RelationKind
 from clawmem.ports.vault import Vault

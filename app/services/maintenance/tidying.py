@@ -11,9 +11,9 @@ from clawmem.app.services.lifecycle.archiving import surfaced_stats
 from clawmem.app.services.maintenance.deciding import Fence
 from clawmem.domain.documents.times import DAY_MS, iso_utc
 from clawmem.domain.lifecycle.recall import is_pin_candidate, is_snooze_candidate
-from clawmem.ports.captures import RecallStats
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import VaultLocked
+from clawmem.ports.sessions import RecallStats
 from clawmem.ports.vault import Vault
 
 AT_ONCE = 200  # records per transaction

@@ -29,9 +29,9 @@ from clawmem.domain.documents.standing import is_current, is_forgotten
 from clawmem.domain.documents.times import parse_iso
 from clawmem.domain.documents.tokens import words
 from clawmem.ports.clock import Clock
-from clawmem.ports.embedder import is_in_process
 from clawmem.ports.errors import IndexBypassed, SourceUnreadable
 from clawmem.ports.files import FileSource
+from clawmem.ports.models import is_in_process
 from clawmem.ports.records import (
     Document,
     Fragment,

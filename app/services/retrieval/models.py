@@ -11,17 +11,14 @@ from clawmem.app.services.retrieval.work import Stage
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
 from clawmem.ports.errors import ModelError
-from clawmem.ports.model_records import ModelAnswers
+from clawmem.ports.models import ModelAnswers
 from clawmem.ports.vault import Vault
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
     from clawmem.app.services.retrieval.scheduling import Retriever
-    from clawmem.ports.embedder import Embedder
-    from clawmem.ports.generator import Generator
-    from clawmem.ports.late_interaction import LateInteraction
-    from clawmem.ports.reranker import Reranker
+    from clawmem.ports.models import Embedder, Generator, LateInteraction, Reranker
 
 
 CALLS_AT_ONCE = 4  # concurrent calls of one stage; further calls queue within their own deadline

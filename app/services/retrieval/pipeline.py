@@ -19,7 +19,7 @@ from clawmem.domain.retrieval.spelling import (
     with_corrections,
 )
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.lexical_index import LexicalIndex, UnknownWord, unknown_words
+from clawmem.ports.indexes import LexicalIndex, UnknownWord, unknown_words
 from clawmem.ports.records import Grain, Term
 from clawmem.ports.vault import Vault
 

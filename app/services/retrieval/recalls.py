@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha1
 from typing import TYPE_CHECKING, NamedTuple
 
 from clawmem.domain.documents.times import iso_utc
 from clawmem.ports.clock import Clock
-from clawmem.ports.digests import sha1
-from clawmem.ports.model_records import ModelAnswers
+from clawmem.ports.models import ModelAnswers
 from clawmem.ports.telemetry import Recall, RecallHit, Receipts, Telemetry
 
 if TYPE_CHECKING:  # imported lazily, as hooks without a result do not need it

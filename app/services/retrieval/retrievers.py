@@ -12,10 +12,9 @@ from clawmem.app.services.retrieval.work import Work
 from clawmem.domain.retrieval.grains import DOCUMENT_WEIGHTS, LINE_WEIGHTS, TIME
 from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.embedder import Embedder, is_in_process
-from clawmem.ports.embeddings import EmbeddingStore
 from clawmem.ports.errors import ClawmemError, EmbeddingError, ModelMismatch
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import EmbeddingStore, LexicalIndex
+from clawmem.ports.models import Embedder, is_in_process
 from clawmem.ports.records import FragmentKey, Grain, Hit, LexicalQuery, Scope
 from clawmem.ports.vault import Vault
 

@@ -15,7 +15,7 @@ from clawmem.app.services.retrieval.stages.fuse import nearest
 from clawmem.app.services.retrieval.work import Stage, Trace, Work
 from clawmem.domain.retrieval.query_forms import MAX_QUERY
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.embedder import Embedder
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import Document
 from clawmem.ports.vault import Vault
 

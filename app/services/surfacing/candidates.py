@@ -27,7 +27,7 @@ from clawmem.domain.surfacing.prompt_form import (
     proper_names,
 )
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import FragmentKey, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault
 

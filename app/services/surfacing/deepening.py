@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from clawmem.app.services.retrieval.models import Models
     from clawmem.app.services.surfacing.choices import Watch
     from clawmem.ports.clock import Clock
-    from clawmem.ports.generator import Generator
-    from clawmem.ports.reranker import Reranker
+    from clawmem.ports.models import Generator, Reranker
 
 OTHER_WORDS = "other words"
 

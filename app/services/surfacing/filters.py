@@ -24,9 +24,9 @@ from clawmem.domain.surfacing.ordering import (
 from clawmem.domain.surfacing.packing import Tier, tier_of
 from clawmem.domain.surfacing.profiles import Profile, ThresholdMode, least_kept
 from clawmem.domain.surfacing.visible import is_hidden, is_noise
-from clawmem.ports.captures import CaptureStore, UsageStore
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.records import Document, Span
+from clawmem.ports.sessions import CaptureStore, UsageStore
 from clawmem.ports.vault import Vault
 
 # Number of top candidates that are processed: no budget holds more, and each one costs reading its text.

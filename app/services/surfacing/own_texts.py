@@ -20,7 +20,7 @@ from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence
 from clawmem.domain.security.origin import UNVERIFIED
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.lexical_index import K1, B, LexicalIndex
+from clawmem.ports.indexes import K1, B, LexicalIndex
 from clawmem.ports.origin import VERIFIED
 from clawmem.ports.records import FragmentKind, Grain, LexicalQuery, Scope, Term
 from clawmem.ports.vault import Vault

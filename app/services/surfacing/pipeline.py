@@ -38,8 +38,7 @@ from clawmem.app.services.surfacing.filters import (
 from clawmem.app.services.surfacing.stated import stated
 from clawmem.domain.retrieval.grains import VECTOR
 from clawmem.domain.surfacing.profiles import Profile
-from clawmem.ports.embedder import Embedder
-from clawmem.ports.late_interaction import LateInteraction
+from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.vault import Vault
 
 

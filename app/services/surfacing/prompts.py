@@ -22,9 +22,7 @@ from clawmem.domain.security.redaction import redact_part
 from clawmem.domain.security.safety import safe
 from clawmem.domain.surfacing.profiles import Profile
 from clawmem.ports.clock import Clock
-from clawmem.ports.embedder import Embedder
-from clawmem.ports.late_interaction import LateInteraction
-from clawmem.ports.model_records import ModelFailures, ModelRole
+from clawmem.ports.models import Embedder, LateInteraction, ModelFailures, ModelRole
 from clawmem.ports.vault import Vault
 
 VECTOR = "vector"  # the retriever that waits for the server

@@ -16,7 +16,7 @@ from clawmem.domain.capture.kinds import Kind
 from clawmem.domain.capture.notes import note_body, note_of, note_path, title_of
 from clawmem.domain.capture.references import answers_by_turn
 from clawmem.domain.capture.sentences import sentences
-from clawmem.ports.digests import session_key
+from clawmem.ports.sessions import session_key
 from clawmem.ports.transcripts import FileTouch, Speaker, TranscriptMessage
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "data" / "transcripts"))

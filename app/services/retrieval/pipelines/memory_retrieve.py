@@ -33,8 +33,8 @@ from clawmem.domain.retrieval.intent import Intent
 from clawmem.domain.retrieval.routing import Route, route
 from clawmem.domain.security.patterns import AnyCase
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import Fragment, FragmentKey, FragmentKind, Span
 from clawmem.ports.sessions import Session
 from clawmem.ports.vault import Vault

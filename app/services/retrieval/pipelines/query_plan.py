@@ -42,9 +42,8 @@ from clawmem.domain.retrieval.planning import (
     plan,
     read_clauses,
 )
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Embedder, Generator
 from clawmem.ports.records import Hit
 from clawmem.ports.sessions import SessionStore
 from clawmem.ports.vault import Vault

@@ -31,8 +31,7 @@ from clawmem.app.services.retrieval.stages.score import score
 from clawmem.app.services.retrieval.stages.successors import successors_first
 from clawmem.app.services.retrieval.stages.vector_weight import weigh_vectors
 from clawmem.app.services.retrieval.stages.versions_in_order import versions_in_order
-from clawmem.ports.embedder import Embedder
-from clawmem.ports.late_interaction import LateInteraction
+from clawmem.ports.models import Embedder, LateInteraction
 from clawmem.ports.vault import Vault
 
 

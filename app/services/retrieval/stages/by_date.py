@@ -41,7 +41,7 @@ from clawmem.domain.retrieval.standing import FULL, standing
 from clawmem.domain.retrieval.succession import successors
 from clawmem.domain.retrieval.temporal import TimeRange
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Document, FragmentKey, Grain, LexicalQuery, Term
 from clawmem.ports.vault import Vault
 

@@ -25,11 +25,10 @@ from clawmem.domain.retrieval.late_interaction import (
 )
 from clawmem.domain.retrieval.query_forms import STOP_WORDS, asks_for_number, holds_number
 from clawmem.ports.documents import DocumentStore
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ModelMismatch
-from clawmem.ports.late_interaction import LateInteraction
+from clawmem.ports.indexes import SketchStore
+from clawmem.ports.models import Embedder, LateInteraction, Sketcher, sketcher_of
 from clawmem.ports.records import FragmentKey, FragmentKind
-from clawmem.ports.sketches import Sketcher, SketchStore, sketcher_of
 from clawmem.ports.vault import Vault
 
 Names = Mapping[int, tuple[str, ...]]

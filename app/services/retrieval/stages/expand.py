@@ -29,14 +29,11 @@ from clawmem.domain.retrieval.expansion import (
 from clawmem.domain.retrieval.grains import VARIANT_MARK
 from clawmem.domain.retrieval.query_forms import query_forms
 from clawmem.ports.clock import Clock
-from clawmem.ports.embedder import Embedder
 from clawmem.ports.errors import ClawmemError, ModelAnswerInvalid
-from clawmem.ports.generator import Generator
-from clawmem.ports.lexical_index import LexicalIndex
-from clawmem.ports.model_records import ModelAnswers
+from clawmem.ports.indexes import LexicalIndex, VectorSearch
+from clawmem.ports.models import Embedder, Generator, ModelAnswers
 from clawmem.ports.records import Grain, Hit, LexicalQuery
 from clawmem.ports.vault import Vault
-from clawmem.ports.vector_index import VectorSearch
 
 EXPANSION = "expansion"
 DEADLINE_S = 5.0

@@ -14,7 +14,7 @@ from clawmem.domain.retrieval import grains
 from clawmem.domain.retrieval.intent import Classification, Intent, weights_for_intent
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import ClawmemError
-from clawmem.ports.generator import Generator
+from clawmem.ports.models import Generator
 
 PURPOSE = "intent"
 DEADLINE_S = 2.0  # after it the intent is WHAT, which is right for most questions with ambiguous words

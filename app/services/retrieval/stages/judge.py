@@ -19,7 +19,7 @@ from clawmem.domain.retrieval.grains import DOCUMENT, LINE
 from clawmem.domain.retrieval.relevance import Evidence, ResultPlace, answer_probability, place_probability
 from clawmem.domain.retrieval.requested import Shortfall, least_unmet
 from clawmem.ports.errors import ClawmemError, InvalidInput
-from clawmem.ports.lexical_index import LexicalIndex
+from clawmem.ports.indexes import LexicalIndex
 from clawmem.ports.records import Grain
 from clawmem.ports.vault import Vault
 

@@ -10,7 +10,7 @@ from clawmem.domain.documents.tokens import words
 from clawmem.domain.openclaw.ranking import CANDIDATES_PER_RESULT, Ranked, ranked
 from clawmem.domain.retrieval.grains import PASSAGE
 from clawmem.domain.retrieval.query_forms import MAX_TERMS
-from clawmem.ports.embedder import Embedder
+from clawmem.ports.models import Embedder
 from clawmem.ports.records import FragmentKey, FragmentKind, Grain, Hit, LexicalQuery, Span, Term
 from clawmem.ports.vault import Vault
 

@@ -19,9 +19,8 @@ from clawmem.domain.retrieval.chunk_choice import CHUNK_CHARS, OVERLAP_CHARS, in
 from clawmem.ports.clock import Clock
 from clawmem.ports.documents import DocumentStore
 from clawmem.ports.errors import InputTooLong
-from clawmem.ports.model_records import ModelAnswers
+from clawmem.ports.models import ModelAnswers, Reranker
 from clawmem.ports.records import Span
-from clawmem.ports.reranker import Reranker
 
 RERANKED = 40  # candidates to rerank, independent of the limit, so that the first results do not depend on it
 LINE_CHARS = 400  # characters around a line; with more, lines of one note would get the same text

@@ -13,7 +13,7 @@ from clawmem.contracts.derived_index import LexicalCommitContract
 from clawmem.contracts.lexical_index import LexicalMatchingContract
 from clawmem.contracts.lexical_ranking import LexicalRankingContract, LexicalScopeContract
 from clawmem.contracts.lexical_upkeep import LexicalUpkeepContract
-from clawmem.ports.backend import ALL, Capability
+from clawmem.ports.indexes import ALL, Capability
 from clawmem.ports.vault import Vault
 
 LACKING = frozenset({Capability.STEMMING, Capability.PHRASE})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from acme_memory.lexical_index import JsonLexicalIndex
 
-from clawmem.ports.backend import Backend, IndexPlace
+from clawmem.ports.indexes import Backend, IndexPlace
 
 
 def open_lexical(place: IndexPlace) -> JsonLexicalIndex:

@@ -11,7 +11,7 @@ from typing import Any
 from acme_memory.json_file import JsonFile
 
 from clawmem.domain.retrieval.bm25 import rarity
-from clawmem.ports.lexical_index import K1, TITLE_WEIGHT, B
+from clawmem.ports.indexes import K1, TITLE_WEIGHT, B
 from clawmem.ports.records import (
     EVERYTHING,
     FragmentKey,

@@ -1,0 +1,296 @@
+"""Ports for models, wherever they run, and for the records about them: cached answers, failures and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from clawmem.ports.records import Vector
+
+if TYPE_CHECKING:
+    from typing import Self
+
+JsonSchema = Mapping[str, Any]
+"""A JSON schema; only ``type``, ``properties``, ``required``, ``items`` and ``enum`` are used."""
+
+Sketch = bytes  # rows of dimensions / 8 bytes: the whole text, then each word; empty if nothing is known
+
+
+class ModelRole(StrEnum):
+    """Kind of model, by its output: vectors, text, or a ranking."""
+
+    EMBEDDER = "embedder"
+    GENERATOR = "generator"
+    RERANKER = "reranker"
+
+
+class Embedder(Protocol):
+    """
+    Model that maps text to vectors. Deterministic: the same text gives the same bytes in every process.
+
+    Every vector has unit length, except the vector of a text without any known token: it is all zeros, and no
+    index may store it.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the identifier of the embedding space: model, weights and everything else that changes the vectors."""
+
+    @property
+    def dimensions(self) -> int:
+        """Return the length of every vector, > 0."""
+
+    def embed_query(self, text: str) -> Vector:
+        """Return the vector of a query."""
+
+    def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
+        """Return one vector for each of *texts*, in order; empty for an empty sequence."""
+
+
+def for_background(embedder: Embedder) -> Embedder:
+    """
+    Return the same embedder, configured for background work.
+
+    An embedder behind a server then allows the time-out of a batch for each request, including requests for
+    its metadata, and retries when the server is busy. An in-process embedder is returned unchanged.
+    """
+    configure: Callable[[], Embedder] | None = getattr(embedder, "for_background", None)
+    return embedder if configure is None else configure()
+
+
+def is_in_process(part: object) -> bool:
+    """Whether an index or an embedder runs in this process, by its attribute ``in_process``; others may be servers."""
+    return bool(getattr(part, "in_process", False))
+
+
+class Sketcher(Protocol):
+    """Model that returns a contextual vector for each word of a text, not only one for the whole text."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Return the identifier of the model; sketches of different models are not comparable."""
+
+    @property
+    def dimensions(self) -> int:
+        """Return the number of bits per row, a multiple of 8."""
+
+    def sketch(self, texts: Sequence[str], without: Collection[str] = ()) -> list[Sketch]:
+        """
+        Return the sketches of *texts*, in order; queries and documents are encoded the same way.
+
+        A bit tells whether a component of the vector is above zero; the first component is the highest bit of
+        the first byte. Punctuation and the tokens in *without* (lower case) are omitted. The sketch of a text
+        does not depend on the other texts.
+
+        Raises:
+            EmbeddingError, ModelError: the model cannot be used.
+        """
+
+
+def sketcher_of(embedder: object) -> Sketcher | None:
+    """Return the sketcher of an embedder; most embedders only have vectors for whole texts and return ``None``."""
+    sketcher: Sketcher | None = getattr(embedder, "sketcher", None)
+    return sketcher
+
+
+class WordSimilarities(NamedTuple):
+    """
+    Result of a word-by-word comparison.
+
+    ``weights`` are the weights of the query words and sum to 1. ``nearest`` has one row per text: for each
+    query word, the similarity of the most similar word of the text, in [0, 1].
+    """
+
+    weights: tuple[float, ...]
+    nearest: tuple[tuple[float, ...], ...]
+
+
+class LateInteraction(Protocol):
+    """
+    Model that matches words by meaning.
+
+    Late interaction (Khattab & Zaharia 2020): query and text each have one vector per word, and are combined
+    only when they are compared. Word order has no influence.
+    """
+
+    def compare(self, words: Sequence[str], texts: Sequence[Sequence[str]]) -> WordSimilarities:
+        """
+        Compare *words*, the content words of a query, with each of *texts*, which are lists of words.
+
+        The same words and text give the same numbers, independently of the other texts. A text or word unknown to
+        the model has similarity 0 to everything. Rows are in the order of *texts*, columns in the order of *words*;
+        everything is empty if *words* is empty.
+        """
+
+
+class Reranker(Protocol):
+    """Model that reads a query together with a document and scores their relevance to each other."""
+
+    @property
+    def fingerprint(self) -> str:
+        """
+        Return the identifier of the model and of its score scale; scores of different fingerprints do not compare.
+
+        If the model runs on a server, this occasionally sends the server a request, and raises ModelUnavailable.
+        """
+
+    @property
+    def max_document_chars(self) -> int:
+        """Return the number of characters of a document that are read, > 0; the rest has no influence."""
+
+    def rerank(self, query: str, documents: Sequence[str], *, timeout_s: float) -> list[float]:
+        """
+        Return one relevance score for each of *documents*, in order; an empty list for no documents.
+
+        Scores are finite, from 0 to 1, higher is better. They rank documents but are not calibrated
+        probabilities: thresholds are fitted for each fingerprint. A document's score depends on the query and
+        its own text alone, so that equal texts have equal scores. Time-out and errors are those of
+        `Generator.generate`; `InputTooLong` if the query alone is too long.
+        """
+
+
+class GeneratedText(str):
+    """Text generated by a model, with the token counts that it reported; ``None`` if it reported none."""
+
+    prompt_tokens: int | None
+    answer_tokens: int | None
+
+    def __new__(cls, text: str, prompt_tokens: int | None = None, answer_tokens: int | None = None) -> Self:
+        made = super().__new__(cls, text)
+        made.prompt_tokens, made.answer_tokens = prompt_tokens, answer_tokens
+        return made
+
+
+class Generator(Protocol):
+    """
+    Language model that completes a prompt.
+
+    The returned text is untrusted model output: parse it with `clawmem.domain.knowledge.llm_answer`, never
+    execute it.
+    """
+
+    @property
+    def fingerprint(self) -> str:
+        """
+        Return the identifier of the model and its location; a cache may store answers under it.
+
+        If the model runs on a server, this occasionally sends the server a request, and raises ModelUnavailable.
+        """
+
+    def generate(
+        self,
+        prompt: str,
+        *,
+        timeout_s: float,
+        max_tokens: int,
+        temperature: float = 0.0,
+        schema: JsonSchema | None = None,
+    ) -> str:
+        """
+        Return the model's answer to *prompt*, truncated at *max_tokens*, possibly within a word.
+
+        At *temperature* 0 the same prompt has the same answer. With a *schema* the answer is JSON of that
+        shape if the model supports constrained decoding; otherwise the prompt merely requests the shape. In
+        both cases the answer may be truncated. It may include reasoning that the model writes before its
+        answer. If the model counts its tokens, the result is a `GeneratedText`.
+
+        Args:
+            timeout_s: Seconds from now within which the call returns or raises, retries included.
+            max_tokens: Maximum length of the answer, > 0, in the model's own tokens.
+
+        Raises:
+            ModelUnavailable: unreachable, busy, or not finished in time; at once if *timeout_s* is not positive.
+            ModelRefused: the model rejects the request permanently; `InputTooLong` if the prompt exceeds its
+                context.
+            ModelAnswerInvalid: the response does not have the expected shape.
+        """
+
+
+class ModelAnswers(Protocol):
+    """
+    Best-effort cache of model answers, so that the same question is not sent twice.
+
+    The key of an answer is the model (its fingerprint, which includes its location), the purpose (the use of
+    the answer, a word such as ``expansion``) and the question (all other inputs that determine the answer).
+    Only one SHA-256 of the three is stored, and the purpose for the counts. The cache is outside of the vault's
+    transactions and also works while the vault is open read-only. Its changes raise VaultReadOnly or VaultFull if
+    the vault cannot be written at all, and VaultLocked if another writer is active for some milliseconds.
+    """
+
+    def get(self, model: str, purpose: str, question: str) -> str | None:
+        """Return the answer stored last, unchanged; None if there is none."""
+
+    def keep(self, model: str, purpose: str, question: str, answer: str, *, at: str) -> None:
+        """
+        Store one answer, replacing an earlier one; *at* is its time in ISO 8601, for `trim`.
+
+        Raises:
+            InvalidInput: the answer contains an unpaired surrogate; nothing is stored.
+        """
+
+    def keep_all(self, model: str, purpose: str, answers: Mapping[str, str], *, at: str) -> None:
+        """Store the answers to several questions, all or none; otherwise like `keep`."""
+
+    def trim(self, before: str, *, at_most: int | None = None) -> int:
+        """Delete the answers stored before *before* (exclusive), the oldest *at_most*, and return their number."""
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of answers for each purpose that has any."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailure:
+    """
+    Failure of a model to execute a request: its name and location, the time, and the reason as a sentence.
+
+    ``answered_at`` is the first time at which it was seen to work again, None before that.
+    """
+
+    role: ModelRole
+    model: str
+    failed_at: str
+    reason: str
+    answered_at: str | None = None
+
+
+class ModelFailures(Protocol):
+    """Best-effort log of the last failure of each role; it is stored like `ModelAnswers`, with the same errors."""
+
+    def record(self, failure: ModelFailure) -> None:
+        """Store *failure* as the last one of its role; it survives the end of the process, but not a power failure."""
+
+    def latest(self) -> Mapping[ModelRole, ModelFailure]:
+        """Return the last failure of every role that has one, in the order of the roles."""
+
+
+class Cost(NamedTuple):
+    """
+    Cost of the calls of one model for one purpose, on one day (``YYYY-MM-DD``) or, if ``day`` is empty, in total.
+
+    ``prompt_tokens`` and ``answer_tokens`` are reported by the model, or estimated at four characters per
+    token if it reports none; ``calls`` includes the ``failed`` calls.
+    """
+
+    day: str
+    model: str
+    purpose: str
+    calls: int = 1
+    failed: int = 0
+    prompt_tokens: int = 0
+    answer_tokens: int = 0
+    took_ms: int = 0
+
+
+class CostLedger(Protocol):
+    """Sums of model costs by day, model and purpose."""
+
+    def charge(self, cost: Cost) -> None:
+        """Add *cost* to the sums of its day immediately, whether or not the answer is used."""
+
+    def calls_on(self, day: str) -> int:
+        """Return the number of calls on that day."""
+
+    def totals(self) -> list[Cost]:
+        """Return the total costs sorted by model and purpose; ``day`` is empty."""
