@@ -14,8 +14,7 @@ def main() -> None:
     """
     Run the command line of this process; Ctrl-C also ends it without a traceback while modules are imported.
 
-    Hooks and sessions of a running server are answered without importing the command line: every prompt and every
-    assistant waits for them.
+    Hooks are answered without importing the command line: every prompt waits for them.
     """
     # Or pydantic would read the metadata of every installed package to find plug-ins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
@@ -26,11 +25,6 @@ def main() -> None:
 
             run_process(sys.argv[2:])
         complete(os.environ)
-        if sys.argv[1:2] == ["mcp"]:
-            from clawmem.app.interfaces.mcp.proxy import forwarded_at_once
-
-            if forwarded_at_once(sys.argv[2:]):
-                return
         from clawmem.app.interfaces.cli.command_line import cli
 
         cli()

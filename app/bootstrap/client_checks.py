@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from clawmem.app.bootstrap.hooks import hook_services
 from clawmem.app.client.autostart import OFF_VARIABLE
-from clawmem.app.environment.places import complete, vault_place
+from clawmem.app.environment.places import complete, default_vault
 from clawmem.app.services.maintenance.finding import CheckResult
 from clawmem.app.services.setup.clients import CLIENTS, Request, configured_commands, was_connected
 from clawmem.app.services.setup.hooks import entry_of, vault_in
@@ -138,4 +138,4 @@ def _titles(command: str | Sequence[str], environ: Mapping[str, str]) -> tuple[s
     except ClawmemError:  # doctor examines the vault
         notes = []
     titles = dict.fromkeys(note.title for note in notes if not note.collection.startswith("_"))
-    return vault_place(variables), sorted(titles, key=lambda title: -len(title.split()))[:MOST_PROMPTS]
+    return str(default_vault(variables)), sorted(titles, key=lambda title: -len(title.split()))[:MOST_PROMPTS]

@@ -18,7 +18,7 @@ from time import sleep, time
 from filelock import FileLock, Timeout
 
 from clawmem.app.client.announcement import Announcement, announced
-from clawmem.app.environment.places import vault_place
+from clawmem.app.environment.places import default_vault
 from clawmem.ports.errors import ClawmemError
 
 SETTING, AUTO, MANUAL = "server", "auto", "manual"
@@ -71,7 +71,7 @@ def start_server(environ: Mapping[str, str], inherited: Mapping[str, str]) -> bo
     Raises:
         OSError: the server cannot be started.
     """
-    vault = os.path.abspath(vault_place(environ))  # noqa: PTH100
+    vault = os.path.abspath(default_vault(environ))  # noqa: PTH100
     if not is_automatic(environ) or not os.path.isfile(vault) or _age_s(start_note(vault)) < RETRY_S:  # noqa: PTH113
         return False
     if is_running(Path(vault)) or not _claim(start_note(vault)):
@@ -88,7 +88,7 @@ def found_or_started(
     if server is None and is_automatic(environ):
         with suppress(OSError):
             start_server(environ, environ)
-        note = start_note(vault_place(environ))
+        note = start_note(default_vault(environ))
         while server is None and _age_s(note) < START_S:
             sleep(PAUSE_S)
             server = find()
@@ -143,7 +143,7 @@ def _spawn(vault: str, inherited: Mapping[str, str], *options: str) -> subproces
     """Start the server in a session of its own; only the log is passed on of all open files."""
     isolation = "-I" if sys.flags.isolated else "-P"
     command = [sys.executable, isolation, "-m", "clawmem", "serve"]
-    log = _opened_log(log_file(vault))
+    log = os.open(log_file(vault), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     try:
         return subprocess.Popen(
             [*command, *options, "--log", log_file(vault)],
@@ -156,16 +156,6 @@ def _spawn(vault: str, inherited: Mapping[str, str], *options: str) -> subproces
         )
     finally:
         os.close(log)
-
-
-def _opened_log(file: str) -> int:
-    """Open the log for appending, readable by the owner only; one that is too long becomes the previous log."""
-    log = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    if os.fstat(log).st_size > MOST_LOG_BYTES:
-        os.replace(file, f"{file}.1")  # noqa: PTH105
-        os.close(log)
-        return _opened_log(file)
-    return log
 
 
 def is_running(vault: Path) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from threading import Timer
 
 from clawmem.app.client.announcement import Announcement, announced, places_in, token_of, variables_in
-from clawmem.app.environment.places import vault_place
+from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.process_identity import is_gone
 
 PATIENCE_S = 0.1  # for the connection, and for the first response of the server
@@ -49,7 +49,7 @@ def ask(name: str, event: bytes, environ: Mapping[str, str], version: str) -> st
 
     There is no time limit for the answer, because the caller has a deadline.
     """
-    vault = vault_place(environ)
+    vault = default_vault(environ)
     server = server_of(vault, environ, version)
     if server is None:
         return ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Mapping, MutableMapping
 from io import StringIO
@@ -37,31 +36,25 @@ def config_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the config file."""
     if chosen := env.get("CLAWMEM_CONFIG_DIR"):
         return below_home(chosen, env)
-    return Path(_own_folder(env, "XDG_CONFIG_HOME"))
+    return _own_folder(env, "XDG_CONFIG_HOME")
 
 
 def default_vault(env: Mapping[str, str]) -> Path:
     """Return the path of the vault when the command line names none."""
-    return Path(vault_place(env))
-
-
-def vault_place(env: Mapping[str, str]) -> str:
-    """Return `default_vault` as text."""
-    if chosen := env.get("INDEX_PATH"):
-        return place_below_home(chosen, env)
-    return f"{_own_folder(env, 'XDG_CACHE_HOME')}/index.sqlite"
+    chosen = env.get("INDEX_PATH")
+    return below_home(chosen, env) if chosen else _own_folder(env, "XDG_CACHE_HOME") / "index.sqlite"
 
 
 def models_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of models that are not part of an installed package."""
-    return Path(_own_folder(env, "XDG_DATA_HOME"), "models")
+    return _own_folder(env, "XDG_DATA_HOME") / "models"
 
 
 def topics_folder(env: Mapping[str, str]) -> Path:
     """Return the folder of the topics of sessions."""
     if folder := env.get("CLAWMEM_FOCUS_ROOT"):
         return below_home(folder, env)
-    return Path(_own_folder(env, "XDG_CACHE_HOME"), "sessions")
+    return _own_folder(env, "XDG_CACHE_HOME") / "sessions"
 
 
 def client_servers(env: Mapping[str, str]) -> Path:
@@ -81,7 +74,10 @@ def home_folder(env: Mapping[str, str]) -> Path:
 
 def below_home(place: str, env: Mapping[str, str]) -> Path:
     """Return *place* with ``~`` replaced by the home of *env*, because a server may answer for another user."""
-    return Path(place_below_home(place, env))
+    home = env.get("HOME")
+    if home and (place == "~" or place.startswith("~/")):
+        return Path(f"{home}{place[1:]}")
+    return Path(place).expanduser() if place.startswith("~") else Path(place)
 
 
 def text_in(place: Path | str, most: int = -1) -> str:
@@ -105,7 +101,7 @@ def is_there(path: Path) -> bool:
         return False
 
 
-def _own_folder(env: Mapping[str, str], variable: str) -> str:
+def _own_folder(env: Mapping[str, str], variable: str) -> Path:
     """
     Return the folder of clawmem in the folder that *variable* of the XDG specification names, else in the usual one.
 
@@ -113,9 +109,9 @@ def _own_folder(env: Mapping[str, str], variable: str) -> str:
     Windows platformdirs knows the usual folders; on Linux it names the same ones, and importing it would cost a hook a
     third of a request to the server.
     """
-    chosen = place_below_home(env.get(variable, ""), env)
-    if os.path.isabs(chosen):  # noqa: PTH117
-        return f"{chosen}/clawmem"
+    chosen = below_home(env.get(variable, ""), env)
+    if chosen.is_absolute():
+        return chosen / "clawmem"
     if sys.platform in ("darwin", "win32"):
         import platformdirs
 
@@ -124,16 +120,8 @@ def _own_folder(env: Mapping[str, str], variable: str) -> str:
             "XDG_CONFIG_HOME": platformdirs.user_config_dir,
             "XDG_DATA_HOME": platformdirs.user_data_dir,
         }
-        return folders[variable]("clawmem", appauthor=False)
-    return f"{place_below_home(XDG[variable], env)}/clawmem"
-
-
-def place_below_home(place: str, env: Mapping[str, str]) -> str:
-    """Return `below_home` as text."""
-    home = env.get("HOME")
-    if home and (place == "~" or place.startswith("~/")):
-        return f"{home}{place[1:]}"
-    return str(Path(place).expanduser()) if place.startswith("~") else place
+        return Path(folders[variable]("clawmem", appauthor=False))
+    return below_home(XDG[variable], env) / "clawmem"
 
 
 def session_places(env: Mapping[str, str]) -> list[Path]:

@@ -24,7 +24,6 @@ T = TypeVar("T")
 
 READERS = 4  # threads; a request that waits for a model or a disk blocks no other one
 WAITING = 20  # requests that may wait for a thread; further ones are refused
-TURN_S = 0.05  # for which a request waits for another one that computes
 
 
 class Dispatcher:
@@ -41,7 +40,6 @@ class Dispatcher:
     def __init__(self, settings: Callable[[], Settings]) -> None:
         self._settings = settings
         self._readers, self._writer = CapacityLimiter(READERS), CapacityLimiter(1)
-        self._turn = threading.Lock()
         self._opened: WeakSet[ExitStack] = WeakSet()
         self._cache = _ThreadCache(self._opened)
         self._named: set[Path] = set()
@@ -59,23 +57,12 @@ class Dispatcher:
         """
         Run *work* in one of the threads for reading, and return its result; a cancelled caller does not wait for it.
 
-        Short work runs one at a time: apsw releases the interpreter's lock at every row, and threads that contend for
-        it together answer a third fewer requests than one after the other.
-
         Raises:
             Busy: Too many requests wait; *work* will not run.
         """
 
-        def in_turn() -> T:
-            has_turn = self._turn.acquire(timeout=TURN_S)
-            try:
-                return work()
-            finally:
-                if has_turn:
-                    self._turn.release()
-
         _refuse_if_full(self._readers)
-        return await to_thread.run_sync(in_turn, limiter=self._readers, abandon_on_cancel=True)
+        return await to_thread.run_sync(work, limiter=self._readers, abandon_on_cancel=True)
 
     async def read(self, work: Callable[[Services], T], vault: str | None = None) -> T:
         """

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from clawmem.app.client.autostart import start_server
 from clawmem.app.client.hook_registry import ALIASES, EVENTS, HOOKS, HookCall, call_named
 from clawmem.app.client.request import OPTIONAL_HOOKS_VARIABLE
-from clawmem.app.environment.places import default_vault, vault_place
+from clawmem.app.environment.places import default_vault
 from clawmem.app.environment.private_files import append_daily, append_to_error_log
 from clawmem.app.interfaces.hooks.protocol import SILENCE, HookEvent, HookOutput, read_event
 from clawmem.ports.errors import ClawmemError
@@ -69,7 +69,7 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
     """
     if call_named(name) is None:
         return
-    if not os.path.isfile(vault_place(os.environ)):  # noqa: PTH113
+    if not os.path.isfile(default_vault(os.environ)):  # noqa: PTH113
         with suppress(OSError):
             _report_missing_vault(name)
         return
@@ -82,7 +82,7 @@ def prepare_next(name: str, inherited: Mapping[str, str]) -> None:
 def _report_missing_vault(name: str) -> None:
     """Tell once a day why hooks do nothing, in the error log next to the usual vault; no other folder is created."""
     missing = (
-        f"There is no vault at {vault_place(os.environ)}, so hooks do nothing. Run: clawmem bootstrap PATH"
+        f"There is no vault at {default_vault(os.environ)}, so hooks do nothing. Run: clawmem bootstrap PATH"
     )
     if append_daily(default_vault({**os.environ, "INDEX_PATH": ""}), _now(), name, missing):
         _tell(f"clawmem hook {name}: {missing}\n")

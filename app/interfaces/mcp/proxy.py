@@ -11,7 +11,7 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
@@ -20,25 +20,14 @@ from typing import Any
 from clawmem.app.client.announcement import Announcement, token_of
 from clawmem.app.client.autostart import found_or_started
 from clawmem.app.client.request import answers, bearer, connected, server_of
-from clawmem.app.client.tool_sets import DRAIN_S, IN_ORDER_S, LONG_LIVED, TOOLS_VARIABLE, ToolSet, path_of
+from clawmem.app.client.tool_sets import DRAIN_S, IN_ORDER_S, LONG_LIVED, ToolSet, path_of
 from clawmem.app.environment.places import FILES_VARIABLE, default_vault
 from clawmem.app.version import VERSION
 
 CONNECT_S = 0.3
 AWAY = -32_001
 AWAY_MESSAGE = "The server of this vault is not there any more. Start clawmem serve again, or connect anew."
-
-
-def forwarded_at_once(arguments: Sequence[str]) -> bool:
-    """Forward the session of ``clawmem mcp`` if a server runs and the command line is valid; return whether it was."""
-    options = dict(zip(arguments[::2], arguments[1::2], strict=False))
-    tools = options.get("--tools") or os.environ.get(TOOLS_VARIABLE) or ToolSet.CLAWMEM
-    is_valid = (
-        len(arguments) % 2 == 0 and options.keys() <= {"--vault", "--tools"} and tools in tuple(ToolSet)
-    )
-    if not is_valid or not options.get("--vault", "usual").strip():
-        return False
-    return forwarded(Path(options["--vault"]).expanduser() if "--vault" in options else None, ToolSet(tools))
+Message = Mapping[str, Any]
 
 
 def forwarded(named: Path | None, tools: ToolSet) -> bool:
@@ -60,9 +49,8 @@ class Proxy:
     def __init__(self, find: Callable[[], Announcement | None], path: str, token: Callable[[], str]) -> None:
         self._find, self._path, self._token = find, path, token
         self._version = ""  # negotiated version of the protocol
-        self._connections: dict[
-            str, HTTPConnection | None
-        ] = {}  # by the id of each request that is not cancelled
+        # By the id of each request that is not cancelled.
+        self._connections: dict[str, HTTPConnection | None] = {}
         self._writing = threading.Lock()
 
     def run(self) -> None:
@@ -71,31 +59,26 @@ class Proxy:
         last_call: threading.Thread | None = None
         for line in filter(bytes.strip, sys.stdin.buffer):
             message = _object(line)
-            number, method, params = (
-                json.dumps(message.get("id")),
-                message.get("method"),
-                _object(message.get("params")),
-            )
+            method = message.get("method")
             if method == "notifications/cancelled":
-                if connection := self._connections.pop(json.dumps(params.get("requestId")), None):
+                number = json.dumps(_object(message.get("params")).get("requestId"))
+                if connection := self._connections.pop(number, None):
                     connection.close()  # which the server notices
                 continue
             is_call = method in ("tools/call", "resources/read")
-            self._connections[number] = None
+            self._connections[json.dumps(message.get("id"))] = None
             arguments = (line, message, last_call if is_call else None)
             thread = threading.Thread(target=self._forward, args=arguments, daemon=True)
             thread.start()
             if method == "initialize":
                 thread.join()  # later messages need the negotiated version
             last_call = thread if is_call else last_call
-            running = [
-                *filter(threading.Thread.is_alive, running),
-                *([] if method == LONG_LIVED else [thread]),
-            ]
+            if method != LONG_LIVED:
+                running = [*filter(threading.Thread.is_alive, running), thread]
         for thread in running:
             thread.join(DRAIN_S)
 
-    def _forward(self, line: bytes, message: Mapping[str, Any], earlier: threading.Thread | None) -> None:
+    def _forward(self, line: bytes, message: Message, earlier: threading.Thread | None) -> None:
         """Forward *message* after the *earlier* call of this connection, and write the answers as they arrive."""
         number = json.dumps(message.get("id"))
         try:
@@ -108,29 +91,27 @@ class Proxy:
                 self._connections[number] = connection
                 connection.request("POST", self._path, line, self._headers(server, message))
                 response = connection.getresponse()
-                if response.getheader("content-type", "").startswith("text/event-stream"):
-                    for part in response:
-                        if part.startswith(b"data:") and part[5:].strip():
-                            self._write(message, part[5:].strip())
-                elif _object(content := response.read()):
-                    self._write(message, content.replace(b"\n", b" "))
-                elif response.status >= 400:
+                is_stream = response.getheader("content-type", "").startswith("text/event-stream")
+                events = (event[5:].strip() for event in response if event.startswith(b"data:"))
+                content = b"" if is_stream else response.read().replace(b"\n", b" ")
+                for answer in filter(None, events) if is_stream else [content] * bool(_object(content)):
+                    self._write(message, answer)
+                if response.status >= 400 and not _object(content):
                     raise ConnectionError(f"it answers {response.status}")
         except (
             OSError,
             HTTPException,
             AttributeError,
             ValueError,
-        ) as error:  # the last two of a closed connection
+        ) as error:  # the last two: a closed connection
             if "id" in message and number in self._connections:
                 failure = {"code": AWAY, "message": f"{AWAY_MESSAGE} {error}".strip()}
-                self._write(
-                    message, json.dumps({"jsonrpc": "2.0", "id": message["id"], "error": failure}).encode()
-                )
+                refusal = {"jsonrpc": "2.0", "id": message["id"], "error": failure}
+                self._write(message, json.dumps(refusal).encode())
         finally:
             self._connections.pop(number, None)
 
-    def _headers(self, server: Announcement, message: Mapping[str, Any]) -> dict[str, str]:
+    def _headers(self, server: Announcement, message: Message) -> dict[str, str]:
         params = _object(message.get("params"))
         modern = _object(params.get("_meta")).get("io.modelcontextprotocol/protocolVersion")
         headers = {"Host": server.authority, "Content-Type": "application/json", **bearer(self._token())}
@@ -139,14 +120,13 @@ class Proxy:
             headers["mcp-protocol-version"] = str(version)
         if modern:
             headers["mcp-method"] = str(message.get("method", ""))
-            if name := str(params.get("name") or params.get("uri") or ""):
-                plain = name.isascii() and name.isprintable() and name == name.strip()
-                headers["mcp-name"] = (
-                    name if plain else f"=?base64?{base64.b64encode(name.encode()).decode()}?="
-                )
+            name = str(params.get("name") or params.get("uri") or "")
+            is_plain = name.isascii() and name.isprintable() and name == name.strip()
+            encoded = name if is_plain else f"=?base64?{base64.b64encode(name.encode()).decode()}?="
+            headers |= {"mcp-name": encoded} if name else {}
         return headers
 
-    def _write(self, message: Mapping[str, Any], answer: bytes) -> None:
+    def _write(self, message: Message, answer: bytes) -> None:
         if message.get("method") == "initialize":
             self._version = str(_object(_object(answer).get("result")).get("protocolVersion", ""))
         with self._writing:

@@ -12,7 +12,7 @@ import pytest
 
 from clawmem.app.operations.dispatch import Busy
 from clawmem.app.serve.background import BackgroundThread
-from clawmem.app.serve.dispatcher import READERS, TURN_S, WAITING, Dispatcher
+from clawmem.app.serve.dispatcher import READERS, WAITING, Dispatcher
 from clawmem.app.settings.model import load_settings
 
 SECONDS = 20.0
@@ -64,7 +64,7 @@ def test_slow_work_keeps_nobody_waiting(dispatcher: Dispatcher) -> None:
     async def ask() -> str:
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(dispatcher.in_thread, lambda: release.wait(SECONDS))
-            await anyio.sleep(TURN_S)
+            await anyio.sleep(0.05)
             result = await dispatcher.in_thread(lambda: "done")
             tasks.cancel_scope.cancel()
         release.set()
