@@ -63,7 +63,14 @@ class World(NotesVault):
         documents = self.vault.documents
         return [
             sorted(_told(self.vault, one) for one in (*documents.latest(), *documents.latest(active=False))),
-            self.records.storage._db.rows("select text_hash, hex(vector) from vectors order by 1"),
+            [
+                self.records.storage._db.rows(
+                    f"select hash, hex(embedding) from texts join vectors_{space} v on v.rowid = texts.id order by 1"
+                )
+                for (space,) in self.records.storage._db.rows(
+                    "select id from spaces where dimensions > 0 order by id"
+                )
+            ],
         ]
 
     def indexed(self) -> list[object]:

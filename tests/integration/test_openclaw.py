@@ -109,8 +109,11 @@ def test_the_gateway_starts_a_server(host: Host, remembered: Invoke, tmp_path: P
     assert stopped.exit_code == 0
 
 
-def test_a_prompt_gets_context(host: Host) -> None:
+def test_a_prompt_gets_context(host: Host, remembered: Invoke, notes: Path) -> None:
     """Only what the user typed is searched; prompts of timers and other agents get nothing."""
+    due = "---\nreview_by: 2024-01-01\n---\n# Plan of the harbour\n\nTo be reviewed.\n"
+    (notes / "plan.md").write_text(due, "utf-8")
+    assert remembered("update").exit_code == 0
     wrapped = (
         f"[Mon 2026-11-23 11:52 UTC] <vault-context>\nboats\n</vault-context>\n\nSystem: idle\n{QUESTION}"
     )
