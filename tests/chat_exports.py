@@ -179,25 +179,16 @@ def openclaw(one: Talk) -> str:
     return json_lines(lines)
 
 
-def opencode(one: Talk) -> dict[str, str]:
-    """Return the files of a session in the storage of OpenCode."""
+def opencode(one: Talk) -> str:
+    """Return a session as `opencode export` prints it."""
     info = {"id": one.id, "projectID": "p", "directory": "/home/me/ferry", "title": one.title}
-    files = {
-        f"storage/session/p/{one.id}.json": json.dumps({**info, "time": {"created": one.turns[0].at * 1000}})
-    }
+    messages = []
     for number, (turn, role) in enumerate(zip(one.turns, _roles(one), strict=True)):
         name = f"msg_{one.id}_{number:03}"
-        message = {"id": name, "sessionID": one.id, "role": role, "time": {"created": turn.at * 1000}}
-        part = {
-            "id": f"prt_{number}",
-            "messageID": name,
-            "sessionID": one.id,
-            "type": "text",
-            "text": turn.text,
-        }
-        files[f"storage/message/{one.id}/{name}.json"] = json.dumps(message)
-        files[f"storage/part/{name}/prt_{number}.json"] = json.dumps(part)
-    return files
+        about = {"id": name, "sessionID": one.id, "role": role, "time": {"created": turn.at * 1000}}
+        part = {"id": f"prt_{number}", "messageID": name, "type": "text", "text": turn.text}
+        messages.append({"info": about, "parts": [part]})
+    return json.dumps({"info": {**info, "time": {"created": one.turns[0].at * 1000}}, "messages": messages})
 
 
 def slack(talks: Iterable[Talk]) -> dict[str, str]:
@@ -269,7 +260,7 @@ FORMATS: Mapping[str, Callable[[Sequence[Talk]], Files]] = {
     "codex": lambda talks: {f"rollout-{one.id}.jsonl": codex(one) for one in talks},
     "gemini-cli": lambda talks: {f"chats/session-{one.id}.jsonl": gemini_cli(one) for one in talks},
     "openclaw": lambda talks: {f"sessions/{one.id}.jsonl": openclaw(one) for one in talks},
-    "opencode": lambda talks: {name: text for one in talks for name, text in opencode(one).items()},
+    "opencode": lambda talks: {f"{one.id}.json": opencode(one) for one in talks},
     "slack": slack,
     "text": lambda talks: {f"{one.id}.md": markdown(one) for one in talks},
 }

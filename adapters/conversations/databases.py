@@ -11,9 +11,13 @@ from urllib.parse import quote
 import apsw
 
 from clawmem.adapters.conversations.members import Member, NotAConversation, Tree, Unreadable
-from clawmem.adapters.conversations.opencode import opencode_session
 from clawmem.adapters.conversations.records import Record, parsed
-from clawmem.adapters.conversations.sessions import openclaw_session, project_labels, text_of_parts
+from clawmem.adapters.conversations.sessions import (
+    openclaw_session,
+    opencode_session,
+    project_labels,
+    text_of_parts,
+)
 from clawmem.ports.conversations import ImportedConversation, ImportedMessage, ReadFault
 from clawmem.ports.transcripts import Speaker
 
@@ -29,16 +33,14 @@ def read(members: Sequence[Member], tree: Tree) -> Conversations:
             address = f"file:{quote(os.fsencode(member.place))}?mode=ro"
             with closing(apsw.Connection(address, flags)) as database:
                 database.set_busy_timeout(BUSY_MS)
-                yield from _reader_of(database)(database, member)
+                for tables, reader in _READERS.items():
+                    if all(_columns(database, table) for table in tables):
+                        yield from reader(database, member)
+                        break
+                else:
+                    raise NotAConversation("it is the database of a program that is not known")
         except (apsw.Error, UnicodeError) as error:
             raise Unreadable(f"its database cannot be read ({error})") from error
-
-
-def _reader_of(database: apsw.Connection) -> Callable[[apsw.Connection, Member], Conversations]:
-    for tables, reader in _READERS.items():
-        if all(_columns(database, table) for table in tables):
-            return reader
-    raise NotAConversation("it is the database of a program that is not known")
 
 
 def _columns(database: apsw.Connection, table: str) -> frozenset[str]:
@@ -46,23 +48,13 @@ def _columns(database: apsw.Connection, table: str) -> frozenset[str]:
 
 
 def _openclaw(database: apsw.Connection, member: Member) -> Conversations:
-    has_compressed = "event_zstd" in _columns(database, "transcript_events")
-    event = "coalesce(event_json, event_zstd)" if has_compressed else "event_json"
-    query = f"select {event} from transcript_events where session_id = ? order by seq"
+    """Yield the sessions; events that the agent has compressed count as unreadable lines."""
+    query = (
+        "select coalesce(event_json, 'compressed') from transcript_events where session_id = ? order by seq"
+    )
     for (name,) in database.execute("select distinct session_id from transcript_events order by 1"):
         events = database.execute(query, (name,))
-        yield from openclaw_session(name, (_event(stored) for (stored,) in events), member)
-
-
-def _event(stored: str | bytes) -> bytes:
-    """Return an event as a line; the agent compresses those of old sessions, which needs Python 3.14."""
-    if isinstance(stored, bytes):
-        with suppress(ImportError, ValueError):
-            from compression import zstd  # type: ignore[import-not-found,unused-ignore]
-
-            return bytes(zstd.decompress(stored)) + b"\n"
-        return b"compressed\n"
-    return stored.encode() + b"\n"
+        yield from openclaw_session(name, (f"{event}\n".encode() for (event,) in events), member)
 
 
 def _opencode(database: apsw.Connection, member: Member) -> Conversations:

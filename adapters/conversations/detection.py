@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import ijson
 
-from clawmem.adapters.conversations import chatgpt, chats, claude_ai, databases, opencode, sessions, slack
+from clawmem.adapters.conversations import chatgpt, chats, claude_ai, databases, sessions, slack
 from clawmem.adapters.conversations.chats import Decode
 from clawmem.adapters.conversations.members import Member, Reader, Tree, Unreadable
 from clawmem.adapters.conversations.records import reason_of
@@ -46,9 +46,6 @@ class _Sample(NamedTuple):
     def has(self, *keys: str) -> bool:
         return self.first.keys() >= {*keys}
 
-    def any_line(self, test: Callable[[Mapping[str, Any]], bool]) -> bool:
-        return any(map(test, self.lines))
-
 
 class Detection:
     """
@@ -67,23 +64,48 @@ class Detection:
             return Reader(source, sessions.reader_of(source, read_messages))
 
         self._table: tuple[tuple[Callable[[_Sample], bool], Reader], ...] = (
-            (lambda sample: sample.has("mapping"), Reader("chatgpt", chatgpt.read)),
-            (lambda sample: sample.has("chat_messages"), Reader("claude.ai", claude_ai.read_conversations)),
-            (lambda sample: sample.has("uuid", "docs", "name"), Reader("claude.ai", claude_ai.read_projects)),
-            (_has_memories, Reader("claude.ai", claude_ai.read_memories)),
-            (_is_openclaw, Reader("openclaw", sessions.read_openclaw)),
-            (_is_claude_code, session("claude-code")),
-            (_is_codex, session("codex")),
-            (_is_gemini_cli, session("gemini-cli")),
-            (_is_opencode_export, Reader("opencode", opencode.read_export)),
-            (_is_opencode_file, Reader("opencode", opencode.read_storage, opencode.storage_root)),
-            (_is_slack_day, Reader("slack", slack.read, lambda name: name.rpartition("/")[0] or name)),
-            (lambda sample: any(map(sample.first.keys().__ge__, _COMPANIONS)), Reader("", _nothing)),
+            (lambda it: it.has("mapping"), Reader("chatgpt", chatgpt.read)),
+            (lambda it: it.has("chat_messages"), Reader("claude.ai", claude_ai.read_conversations)),
+            (lambda it: it.has("uuid", "docs", "name"), Reader("claude.ai", claude_ai.read_projects)),
             (
-                lambda sample: sample.has("role", "content") or sample.has("messages"),
+                lambda it: it.has("conversations_memory") or it.has("project_memories"),
+                Reader("claude.ai", claude_ai.read_memories),
+            ),
+            (_is_openclaw, Reader("openclaw", sessions.read_openclaw)),
+            (lambda it: any(map(_is_line_of_claude_code, it.lines)), session("claude-code")),
+            (
+                lambda it: any(
+                    line.get("type") in ("session_meta", "response_item") and "payload" in line
+                    for line in it.lines
+                ),
+                session("codex"),
+            ),
+            (
+                lambda it: (
+                    (it.has("sessionId", "projectHash") or it.has("sessionId", "startTime"))
+                    and not it.has("type")
+                ),
+                session("gemini-cli"),
+            ),
+            (
+                lambda it: it.start == "{" and it.has("info", "messages"),
+                Reader("opencode", sessions.read_opencode),
+            ),
+            (
+                lambda it: (
+                    it.start == "["
+                    and it.first.get("type") == "message"
+                    and it.has("ts")
+                    and not it.has("sessionId")
+                ),
+                Reader("slack", slack.read, lambda name: name.rpartition("/")[0] or name),
+            ),
+            (lambda it: any(map(it.first.keys().__ge__, _COMPANIONS)), Reader("", _nothing)),
+            (
+                lambda it: it.has("role", "content") or it.has("messages"),
                 Reader("chat-json", chats.read_json),
             ),
-            (lambda sample: sample.is_empty, Reader("", _nothing)),
+            (lambda it: it.is_empty, Reader("", _nothing)),
         )
 
     def detect(self, head: bytes, is_whole: bool = True) -> Reader | None:
@@ -152,45 +174,14 @@ def _sample(head: bytes, *, is_whole: bool) -> _Sample | None:
     return _Sample(start, first, (), is_empty, damage)
 
 
-def _has_memories(sample: _Sample) -> bool:
-    return sample.has("conversations_memory") or sample.has("project_memories")
-
-
 def _is_openclaw(sample: _Sample) -> bool:
-    return sample.any_line(
-        lambda line: (
-            line.get("type") == "message"
-            and isinstance(line.get("message"), dict)
-            and "sessionId" not in line
-        )
-    ) or bool(sample.lines and sample.first.get("type") == "session" and "payload" not in sample.first)
-
-
-def _is_claude_code(sample: _Sample) -> bool:
-    kinds = ("user", "assistant", "human", *TITLES)
-    return sample.any_line(lambda line: "sessionId" in line and (line.get("type") in kinds or "uuid" in line))
-
-
-def _is_codex(sample: _Sample) -> bool:
-    return sample.any_line(
-        lambda line: line.get("type") in ("session_meta", "response_item") and "payload" in line
+    is_session = sample.first.get("type") == "session" and "payload" not in sample.first
+    return bool(sample.lines and is_session) or any(
+        line.get("type") == "message" and isinstance(line.get("message"), dict) and "sessionId" not in line
+        for line in sample.lines
     )
 
 
-def _is_gemini_cli(sample: _Sample) -> bool:
-    is_session = sample.has("sessionId", "projectHash") or sample.has("sessionId", "startTime")
-    return is_session and "type" not in sample.first
-
-
-def _is_opencode_export(sample: _Sample) -> bool:
-    return sample.start == "{" and sample.has("info", "messages")
-
-
-def _is_opencode_file(sample: _Sample) -> bool:
-    keys = (("messageID", "sessionID"), ("sessionID", "role"), ("projectID", "directory", "id"))
-    return sample.start == "{" and not sample.lines and any(sample.has(*names) for names in keys)
-
-
-def _is_slack_day(sample: _Sample) -> bool:
-    is_message = sample.first.get("type") == "message" and sample.has("ts")
-    return sample.start == "[" and is_message and not sample.has("sessionId")
+def _is_line_of_claude_code(line: Mapping[str, Any]) -> bool:
+    kinds = ("user", "assistant", "human", *TITLES)
+    return "sessionId" in line and (line.get("type") in kinds or "uuid" in line)

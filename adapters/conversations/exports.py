@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 
 from clawmem.adapters.conversations.chats import Decode
 from clawmem.adapters.conversations.detection import Detection
-from clawmem.adapters.conversations.listing import PACKED, ZIP, export_files, reason_of
 from clawmem.adapters.conversations.members import (
-    Member,
+    PACKED,
+    ZIP,
     NotAConversation,
-    Reader,
     Tree,
     Unreadable,
+    export_files,
     folder_tree,
+    reason_of_os,
     zip_tree,
 )
 from clawmem.adapters.conversations.sessions import ReadMessages
@@ -79,7 +80,7 @@ class DiskExports(ConversationExports):
         except Unreadable as error:
             yield ReadFault(file.path, str(error))
         except OSError as error:
-            yield ReadFault(file.path, reason_of(error))
+            yield ReadFault(file.path, reason_of_os(error))
 
     def _in_tree(self, tree: Tree, names: Sequence[str]) -> Iterator[ExportPart]:
         """Yield what the files *names* hold; a file brings the other files of its group along."""
@@ -90,7 +91,10 @@ class DiskExports(ConversationExports):
             seen.add(name)
             member = tree[name]
             try:
-                reader = self._reader_of(member)
+                if member.name.lower().endswith(PACKED):
+                    raise Unreadable("of archives, ZIP files alone are read; unpack it, and name its folder")
+                if (reader := self._detection.of_member(member)) is None:
+                    raise NotAConversation(UNKNOWN)
                 group = [member]
                 if reader.group and (key := reader.group(name)) != name:
                     group = [
@@ -107,7 +111,7 @@ class DiskExports(ConversationExports):
                     else:
                         yield _dated(part, max(member.file.stamp.mtime_ns for member in group) / 1e9)
                 yield from (
-                    FileFinished(one.file, reader.source) for one in group if one.place not in damaged
+                    FileFinished(read.file, reader.source) for read in group if read.place not in damaged
                 )
             except NotAConversation as error:
                 yield ReadFault(member.place, str(error), is_foreign=True)
@@ -117,14 +121,6 @@ class DiskExports(ConversationExports):
             except Exception as error:  # noqa: BLE001  whatever one file has in it, the others are read
                 reason = f"it has an unexpected form ({type(error).__name__}: {error})"
                 yield ReadFault(member.place, reason)
-
-    def _reader_of(self, member: Member) -> Reader:
-        if member.name.lower().endswith(PACKED):
-            raise Unreadable("of archives, ZIP files alone are read; unpack it, and name its folder")
-        reader = self._detection.of_member(member)
-        if reader is None:
-            raise NotAConversation(UNKNOWN)
-        return reader
 
 
 def _is_zip(file: ExportFile) -> bool:

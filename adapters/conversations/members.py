@@ -1,4 +1,4 @@
-"""Files of an export, on the disk or in a ZIP file that is read in place."""
+"""Files that may hold conversations, on the disk or in a ZIP file that is read in place."""
 
 from __future__ import annotations
 
@@ -10,13 +10,23 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import BinaryIO, NamedTuple
 
-from clawmem.adapters.conversations.listing import EXTENSIONS
 from clawmem.ports.conversations import ExportFile, ImportedConversation, ReadFault
+from clawmem.ports.errors import SourceUnreadable
+from clawmem.ports.records import SourceStamp
+
+EXTENSIONS = (".json", ".jsonl", ".markdown", ".md", ".txt")
+ZIP = ".zip"
+PACKED = (".tgz", ".gz", ".tar", ".bz2", ".xz", ".7z", ".rar")
+DATABASES = ("openclaw-agent.sqlite", "opencode.db", "state.db")  # of agents; state.db is that of Hermes
+LOG = "-wal"  # suffix of the file in which a database keeps its latest changes
+SKIPPED = frozenset(
+    ".git node_modules __pycache__ .venv venv dist build .next .mempalace .grepai tool-results subagents".split()
+)
 
 MAX_LINE = 64 << 20  # bytes of one line of a session
 MAX_TEXT = 64 << 20  # bytes of a chat that is plain text
@@ -82,7 +92,7 @@ class Member:
             error.place = self.place
             raise
         except OSError as error:
-            raise self._unreadable((error.strerror or str(error)).lower()) from error
+            raise self._unreadable(reason_of_os(error)) from error
         except (zipfile.BadZipFile, zlib.error, EOFError) as error:
             raise self._unreadable(f"its data is damaged ({error})") from error
         except NotImplementedError as error:
@@ -186,6 +196,55 @@ class Utf8Stream:
         self._depth += sum(map(data.count, (b"[", b"{"))) - sum(map(data.count, (b"]", b"}")))
         if self._depth > MAX_DEPTH + self._length // BYTES_OF_OPEN_BRACKET:
             raise Unreadable("it is nested too deeply")
+
+
+def export_files(paths: Sequence[str]) -> tuple[list[ExportFile], list[ReadFault]]:
+    """See `clawmem.ports.conversations.ConversationExports.files`."""
+    files: dict[str, ExportFile] = {}
+    faults: list[ReadFault] = []
+
+    def complain(error: OSError) -> None:
+        reason = "it does not exist" if isinstance(error, FileNotFoundError) else reason_of_os(error)
+        faults.append(ReadFault(os.fsdecode(error.filename), reason))
+
+    for path in map(os.path.abspath, paths):
+        for place in _places(path, complain):
+            try:
+                status = os.lstat(place) if place != path else os.stat(place)  # noqa: PTH116  a link keeps its name
+            except OSError as error:
+                complain(error)
+                continue
+            if not stat.S_ISREG(status.st_mode):
+                if place == path:
+                    faults.append(ReadFault(path, "it is not a regular file"))
+                continue
+            size, mtime_ns = status.st_size, status.st_mtime_ns
+            if not place.lower().endswith((*EXTENSIONS, ZIP)):
+                with suppress(OSError):  # a database grows in its log
+                    log = os.stat(place + LOG)  # noqa: PTH116
+                    size, mtime_ns = size + log.st_size, max(mtime_ns, log.st_mtime_ns)
+            files[place] = ExportFile(place, SourceStamp(size, mtime_ns))
+    if faults and not files:
+        raise SourceUnreadable(faults[0].file, faults[0].reason)
+    return [files[place] for place in sorted(files)], faults
+
+
+def reason_of_os(error: OSError) -> str:
+    """Return the message of *error* for a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
+def _places(path: str, complain: Callable[[OSError], None]) -> Iterator[str]:
+    if not os.path.isdir(path):  # noqa: PTH112
+        yield path
+        return
+    for folder, folders, names in os.walk(path, onerror=complain):
+        folders[:] = sorted(set(folders) - SKIPPED)
+        yield from (
+            os.path.join(folder, name)  # noqa: PTH118
+            for name in sorted(names)
+            if name.lower().endswith((*EXTENSIONS, ZIP)) or name in DATABASES
+        )
 
 
 Tree = Mapping[str, Member]

@@ -1,4 +1,4 @@
-"""Sessions that Claude Code, Codex, Gemini CLI and OpenClaw record as lines of JSON."""
+"""Sessions that Claude Code, Codex, Gemini CLI, OpenClaw and OpenCode record in JSON."""
 
 from __future__ import annotations
 
@@ -91,13 +91,45 @@ def openclaw_session(
     yield from unreadable_lines(member, unreadable)
 
 
+def read_opencode(members: Sequence[Member], tree: Tree) -> Iterator[ImportedConversation]:
+    """Yield the sessions of `opencode export`."""
+    for member in members:
+        for session in objects_in(member):
+            messages = session.objects("messages")
+            parts = ((message.object("info"), message.objects("parts")) for message in messages)
+            yield opencode_session(session.object("info"), parts)
+
+
+def opencode_session(info: Record, messages: Iterable[tuple[Record, list[Record]]]) -> ImportedConversation:
+    """Return a session with its messages and their parts; what neither user nor agent wrote is left out."""
+    return ImportedConversation(
+        "opencode",
+        info.text("id"),
+        info.text("title"),
+        [
+            ImportedMessage(
+                message.text("id"),
+                text_of_parts(parts),
+                message.object("time").time("created"),
+                Speaker(message["role"]),
+            )
+            for message, parts in messages
+            if message.get("role") in ("user", "assistant")
+        ],
+        info.object("time").time("created"),
+        project_labels(info.text("directory")),
+    )
+
+
 def text_of_parts(parts: object) -> str:
     """Return the texts in *parts* of a message, without tool calls and what the agent inserted."""
-    return paragraphs(*(part.text("text") for part in records_in(parts) if _is_text(part)))
-
-
-def _is_text(part: Record) -> bool:
-    return part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored")
+    return paragraphs(
+        *(
+            part.text("text")
+            for part in records_in(parts)
+            if part.get("type") == "text" and not part.get("synthetic") and not part.get("ignored")
+        )
+    )
 
 
 def project_labels(folder: str) -> tuple[tuple[str, str], ...]:
