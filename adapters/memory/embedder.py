@@ -24,16 +24,11 @@ class HashingEmbedder:
     def embed_query(self, text: str) -> Vector:
         sums = [0.0] * DIMENSIONS
         for word in surfaces(text):
-            place, sign = _place_and_sign(word)
-            sums[place] += sign
+            # Not hash(), which differs between processes.
+            place, sign = blake2b(word.encode(), digest_size=2).digest()
+            sums[place % DIMENSIONS] += 1.0 if sign % 2 else -1.0
         length = math.hypot(*sums) or 1.0
         return struct.pack(f"<{DIMENSIONS}f", *(number / length for number in sums))
 
     def embed_documents(self, texts: Sequence[str]) -> list[Vector]:
         return [self.embed_query(text) for text in texts]
-
-
-def _place_and_sign(word: str) -> tuple[int, float]:
-    # Not hash(), which differs between processes.
-    first, second = blake2b(word.encode(), digest_size=2).digest()
-    return first % DIMENSIONS, 1.0 if second % 2 else -1.0

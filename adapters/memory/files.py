@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import PurePosixPath
 from posixpath import basename, dirname, join, normpath
@@ -46,26 +46,32 @@ class MemoryFiles:
     def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
         if root not in self._folders:
             return Scan(files=(), root_exists=False)
-        found: list[str] = []
-        unreadable: list[str] = []
-        links: list[str] = []
+        start = root.rstrip("/") + "/"
+        files: list[SourceFile] = []
+        unreadable, links = list[str](), list[str]()
         waiting = [""]
         while waiting:
             folder = waiting.pop()
-            if _absolute(root, folder) in self._sealed:
+            location = normpath(join(root, folder))
+            if location in self._sealed:
                 unreadable.append(folder)
                 continue
-            links += [path for path in self._below(root, self._links) if dirname(path) == folder]
-            for path, is_folder in self._entries(root, folder):
-                if is_folder:
-                    waiting += [path] if enter(path) else []
-                elif wanted(path):
-                    found.append(path)
-        files = tuple(self._found(root, path) for path in sorted(found))
-        return Scan(files, True, tuple(sorted(unreadable)), links=tuple(sorted(links)))
+            paths = {*self._files, *self._folders, *self._links}
+            inside = [path for path in sorted(paths) if path != location and dirname(path) == location]
+            for path in sorted(inside, key=lambda path: not basename(path).startswith(".")):
+                relative = path.removeprefix(start)
+                if path in self._links:
+                    links.append(relative)
+                elif path in self._folders:
+                    waiting += [relative] if enter(relative) else []
+                elif wanted(relative):
+                    content, mtime_ns = self._files[path]
+                    files.append(SourceFile(relative, SourceStamp(len(content), mtime_ns)))
+        files.sort(key=lambda file: file.path)
+        return Scan(tuple(files), True, tuple(sorted(unreadable)), links=tuple(sorted(links)))
 
     def read(self, root: str, path: str) -> bytes:
-        target = _absolute(root, path)
+        target = normpath(join(root, path))
         if not PurePosixPath(target).is_relative_to(root):
             raise SourceUnreadable(path, f"it lies outside {root}")
         if target in self._links:
@@ -79,31 +85,11 @@ class MemoryFiles:
         return self._files[target][0]
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        found: list[tuple[str, bytes]] = []
+        contents: list[tuple[str, bytes]] = []
         for folder in map(str, (PurePosixPath(root), *PurePosixPath(root).parents)):
             if folder != root:
                 with suppress(SourceUnreadable):
-                    found.append((folder, self.read(folder, path)))
-            if _absolute(folder, up_to) in {*self._folders, *self._files}:
-                return found
+                    contents.append((folder, self.read(folder, path)))
+            if normpath(join(folder, up_to)) in {*self._folders, *self._files}:
+                return contents
         return []
-
-    def _entries(self, root: str, folder: str) -> list[tuple[str, bool]]:
-        """Return the files and folders in *folder*, whether they are folders, and names with a dot first."""
-        listed = [(path, False) for path in self._below(root, self._files)]
-        listed += [(path, True) for path in self._below(root, self._folders)]
-        inside = [(path, is_folder) for path, is_folder in listed if dirname(path) == folder]
-        return sorted(inside, key=lambda one: not basename(one[0]).startswith("."))
-
-    def _below(self, root: str, paths: Iterable[str]) -> list[str]:
-        """Return those of the absolute *paths* that are below the root, relative to it, sorted."""
-        beginning = root.rstrip("/") + "/"
-        return sorted(path.removeprefix(beginning) for path in paths if path.startswith(beginning))
-
-    def _found(self, root: str, path: str) -> SourceFile:
-        content, mtime_ns = self._files[_absolute(root, path)]
-        return SourceFile(path, SourceStamp(len(content), mtime_ns))
-
-
-def _absolute(root: str, path: str) -> str:
-    return normpath(join(root, path))

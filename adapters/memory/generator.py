@@ -41,19 +41,13 @@ class ScriptedGenerator:
             raise ModelUnavailable(MODEL, "no time is left")
         if len(prompt) > MAX_PROMPT_CHARS:
             raise InputTooLong(MODEL)
-        return _beginning(self._answer(prompt, schema), max_tokens)
-
-    def _answer(self, prompt: str, schema: JsonSchema | None) -> str:
         if self._script:
-            return self._script(prompt)
-        if schema is not None:
-            return json.dumps(_smallest(schema))
-        return next(iter(prompt.splitlines()[-1:]), "")
-
-
-def _beginning(text: str, words: int) -> str:
-    pieces = text.split(" ")
-    return " ".join(pieces[:words])
+            text = self._script(prompt)
+        elif schema is not None:
+            text = json.dumps(_smallest(schema))
+        else:
+            text = next(iter(prompt.splitlines()[-1:]), "")
+        return " ".join(text.split(" ")[:max_tokens])
 
 
 def _smallest(schema: JsonSchema) -> Any:

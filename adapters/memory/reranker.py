@@ -18,8 +18,5 @@ class OverlapReranker:
         if timeout_s <= 0:
             raise ModelUnavailable(MODEL, "no time is left")
         wanted = set(surfaces(query))
-        return [_share(wanted, document[: self.max_document_chars]) for document in documents]
-
-
-def _share(wanted: set[str], text: str) -> float:
-    return len(wanted & set(surfaces(text))) / len(wanted) if wanted else 0.0
+        matches = (wanted & set(surfaces(document[: self.max_document_chars])) for document in documents)
+        return [len(words) / max(len(wanted), 1) for words in matches]

@@ -10,8 +10,7 @@ from index_vaults import LexicalSuites, VectorSuites
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
 from clawmem.adapters.memory.files import MemoryFiles
-from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
-from clawmem.adapters.memory.vector_index import MemoryVectorIndex
+from clawmem.adapters.memory.indexes import MemoryLexicalIndex, MemoryVectorIndex
 from clawmem.adapters.sqlite.vault import open_vault
 from clawmem.contracts.clock import ClockContract
 from clawmem.contracts.derived_index import LexicalCommitContract, VectorCommitContract

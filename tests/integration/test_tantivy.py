@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from programs import run_program, start_program, wait_until_ready
 
-from clawmem.adapters.memory.lexical_index import MemoryLexicalIndex
+from clawmem.adapters.memory.indexes import MemoryLexicalIndex
 from clawmem.adapters.tantivy.backend import BACKEND
 from clawmem.adapters.tantivy.grain import EXACT_UP_TO
 from clawmem.adapters.tantivy.lexical_index import TantivyLexicalIndex
