@@ -18,10 +18,6 @@ MOST_GROWTH = 200  # times the size of the file; text with its vectors grows to 
 ANY_GROWTH = 64 << 20  # bytes that a small file may always grow to
 _CHUNK = 1 << 20
 _SAMPLE = 4_096  # bytes from the start of a file that show what it is
-_EARLIEST = (1980, 1, 1, 0, 0, 0)
-_OWNER_ALONE = 0o100600 << 16
-_UNIX = 3
-
 Advise = Callable[[str, bytes | None, Collection[str]], tuple[str, str] | None]
 
 
@@ -51,8 +47,9 @@ class ZipBundleWriter:
 
 
 def _entry(name: str) -> ZipInfo:
-    entry = ZipInfo(name, _EARLIEST)
-    entry.compress_type, entry.external_attr, entry.create_system = ZIP_DEFLATED, _OWNER_ALONE, _UNIX
+    """Return an entry of the earliest time that ZIP has, from Unix, that its owner alone can read."""
+    entry = ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+    entry.compress_type, entry.external_attr, entry.create_system = ZIP_DEFLATED, 0o100600 << 16, 3
     return entry
 
 
@@ -71,15 +68,27 @@ class ZipBundleReader:
     def __init__(self, file: Path, advise: Advise = lambda path, head, names: None) -> None:
         self._file = file
         self._advise = advise
-        self._refuse_other()
+        if not file.exists():
+            raise NotABundle(
+                self.location, "there is no such file", "Name the file that clawmem export wrote."
+            )
+        head = None
+        with self._translated():
+            if not file.is_dir():
+                with file.open("rb") as opened:
+                    head = opened.read(_SAMPLE)
+        self._refuse(head)
         self._open = ExitStack()
         with self._translated():
             self._zip = ZipFile(file)
-        self._entries = {one.filename: one for one in self._zip.infolist()}
+        self._entries = {entry.filename: entry for entry in self._zip.infolist()}
         try:
             if MANIFEST not in self._entries:
                 self._refuse(b"", [*self._entries])
-            self._refuse_bomb()
+            size, unpacked = file.stat().st_size, sum(entry.file_size for entry in self._entries.values())
+            if unpacked > max(ANY_GROWTH, MOST_GROWTH * size):
+                reason = f"its {size:,} bytes unpack to {unpacked:,}, which no export of notes does"
+                raise BundleDamaged(self.location, reason)
             self.manifest: Mapping[str, Any] = self._manifest()
             self._compare()
         except BaseException:
@@ -111,35 +120,18 @@ class ZipBundleReader:
             raise BundleDamaged(self.location, f"it has no part {name}")
         return self._entries[name]
 
-    def _refuse_other(self) -> None:
-        if not self._file.exists():
-            remedy = "Name the file that clawmem export wrote."
-            raise NotABundle(self.location, "there is no such file", remedy)
-        with self._translated():
-            head = None if self._file.is_dir() else self._sample()
-        self._refuse(head)
-
-    def _sample(self) -> bytes:
-        with self._file.open("rb") as file:
-            return file.read(_SAMPLE)
-
     def _refuse(self, head: bytes | None, names: Collection[str] = ()) -> None:
         if advice := self._advise(quote(self.location), head, names):
             raise NotABundle(self.location, *advice)
-
-    def _refuse_bomb(self) -> None:
-        size, grown = self._file.stat().st_size, sum(one.file_size for one in self._entries.values())
-        if grown > max(ANY_GROWTH, MOST_GROWTH * size):
-            raise BundleDamaged(
-                self.location, f"its {size:,} bytes unpack to {grown:,}, which no export of notes does"
-            )
 
     def _manifest(self) -> Mapping[str, Any]:
         if self._named(MANIFEST).file_size > MOST_MANIFEST:
             raise BundleDamaged(self.location, "its manifest is too large")
         try:
             manifest = json.loads(self.content(MANIFEST))
-            parts = {name: (int(one["bytes"]), str(one["sha256"])) for name, one in manifest["parts"].items()}
+            parts = {
+                name: (int(part["bytes"]), str(part["sha256"])) for name, part in manifest["parts"].items()
+            }
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise BundleDamaged(self.location, "its manifest cannot be read") from error
         if stray := {*self._entries} - {*parts, MANIFEST}:
@@ -147,16 +139,14 @@ class ZipBundleReader:
         return {**manifest, "parts": parts}
 
     def _compare(self) -> None:
+        """Compare each part with its size and hash in the manifest."""
         for name, (size, digest) in self.manifest["parts"].items():
-            if self._named(name).file_size != size or self._digest(name) != digest:
+            actual = sha256()
+            with self._translated(), self._zip.open(self._named(name)) as part:
+                while chunk := part.read(_CHUNK):
+                    actual.update(chunk)
+            if self._named(name).file_size != size or actual.hexdigest() != digest:
                 raise BundleDamaged(self.location, f"{name} differs from its hash")
-
-    def _digest(self, name: str) -> str:
-        digest = sha256()
-        with self._translated(), self._zip.open(self._named(name)) as part:
-            while chunk := part.read(_CHUNK):
-                digest.update(chunk)
-        return digest.hexdigest()
 
     @contextmanager
     def _translated(self) -> Iterator[None]:

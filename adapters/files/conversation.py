@@ -62,7 +62,7 @@ class ConversationFiles:
         """Return the time of the last compaction (the modification time of the saved state); 0 if there was none."""
         with suppress(OSError, ValueError):
             if self._transcript:
-                return os.stat(self._state).st_mtime_ns // 1_000_000  # noqa: PTH116
+                return self.state_file.stat().st_mtime_ns // 1_000_000
         return 0
 
     def loaded_by_client(self) -> str:

@@ -4,7 +4,8 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from operator import attrgetter
 from pathlib import Path
@@ -14,7 +15,10 @@ from clawmem.ports.errors import SourceMissing, SourceUnreadable
 from clawmem.ports.records import Scan, SourceFile, SourceStamp
 
 MAX_FILE = 1_000_000_000  # bytes; a file is read into memory, and a larger one is no note
+QUIET_NS = 300_000_000  # a file changed within this time may be incomplete
 _NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
+
+Selects = Callable[[str], bool]
 
 
 class DiskFiles:
@@ -25,23 +29,52 @@ class DiskFiles:
         hard_links: Whether to read files with several hard links, which may also be files in other folders.
     """
 
-    _hard_links = True
-
     def __init__(self, *, hard_links: bool = True) -> None:
         self._hard_links = hard_links
 
-    def scan(self, root: str, *, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> Scan:
+    def scan(self, root: str, *, enter: Selects, wanted: Selects) -> Scan:
         if not Path(root).is_dir():
             return Scan((), root_exists=False)
-        walk = _FolderScan(enter, wanted)
-        walk.run(root)
+        files: list[SourceFile] = []
+        unreadable, misnamed, links = list[str](), list[str](), list[str]()
+        folders = [(root, "")]  # a stack, so the depth of folders is not limited
+        while folders:
+            folder, relative = folders.pop()
+            try:
+                with os.scandir(folder) as entries:
+                    listed = sorted(entries, key=lambda entry: not entry.name.startswith("."))
+            except OSError:
+                unreadable.append(relative)
+                continue
+            for entry in listed:
+                path = f"{relative}/{entry.name}" if relative else entry.name
+                name = _printable(path)
+                try:
+                    if _is_link(entry):
+                        links.append(f"{name}/" if _leads_to_folder(entry) else name)
+                        continue
+                    is_folder = entry.is_dir(follow_symlinks=False)
+                    selects = enter if is_folder else wanted
+                    if not (is_folder or entry.is_file(follow_symlinks=False)) or not selects(name):
+                        continue
+                    if name != path:
+                        misnamed.append(name)
+                    elif is_folder:
+                        folders.append((entry.path, path))
+                    else:
+                        status = entry.stat(follow_symlinks=False)
+                        files.append(SourceFile(path, SourceStamp(status.st_size, status.st_mtime_ns)))
+                except FileNotFoundError:
+                    continue  # deleted since the listing
+                except OSError:  # omitting the file would look like a deletion
+                    unreadable.append(name)
         # A root that cannot be listed counts as missing: an empty scan would look like deletions.
         return Scan(
-            tuple(sorted(walk.files, key=attrgetter("path"))),
-            root_exists="" not in walk.unreadable,
-            unreadable=tuple(sorted(walk.unreadable)),
-            misnamed=tuple(sorted(walk.misnamed)),
-            links=tuple(sorted(walk.links)),
+            tuple(sorted(files, key=attrgetter("path"))),
+            root_exists="" not in unreadable,
+            unreadable=tuple(sorted(unreadable)),
+            misnamed=tuple(sorted(misnamed)),
+            links=tuple(sorted(links)),
         )
 
     def read(self, root: str, path: str) -> bytes:
@@ -50,83 +83,69 @@ class DiskFiles:
         except (FileNotFoundError, NotADirectoryError) as error:
             raise SourceMissing(_printable(path), "it is gone") from error
         except OSError as error:
-            raise SourceUnreadable(_printable(path), _reason(error)) from error
+            reason = (error.strerror or type(error).__name__).lower()
+            raise SourceUnreadable(_printable(path), reason) from error
         except (ValueError, RuntimeError) as error:  # a null byte, or a loop of links before Python 3.13
             raise SourceUnreadable(_printable(path), str(error).lower()) from error
 
     def read_above(self, root: str, path: str, *, up_to: str) -> list[tuple[str, bytes]]:
-        found: list[tuple[str, bytes]] = []
+        contents: list[tuple[str, bytes]] = []
         for folder in (Path(root), *Path(root).parents):
             if folder != Path(root):
                 with suppress(OSError):
-                    found.append((str(folder), _read(folder / path, hard_links=True)))
+                    contents.append((str(folder), _read(folder / path, hard_links=True)))
             if os.path.lexists(folder / up_to):
-                return found
+                return contents
         return []
 
 
-class _FolderScan:
-    """One scan. Uses a stack instead of recursion, so the depth of folders is not limited."""
+class LiveFiles(DiskFiles):
+    """
+    ``FileSource`` that tolerates intermediate states of files and folders.
 
-    def __init__(self, enter: Callable[[str], bool], wanted: Callable[[str], bool]) -> None:
-        self._enter = enter
-        self._wanted = wanted
-        self.files: list[SourceFile] = []
-        self.unreadable: list[str] = []
-        self.misnamed: list[str] = []
-        self.links: list[str] = []
+    A file that is still being written counts as unreadable. An empty folder that has replaced another one
+    counts as an unmounted mount point: the root is reported as missing, so nothing counts as deleted.
+    """
 
-    def run(self, root: str) -> None:
-        folders = [(root, "")]
-        while folders:
-            folder, relative = folders.pop()
-            try:
-                with os.scandir(folder) as entries:
-                    folders.extend(self._folders(entries, f"{relative}/" if relative else ""))
-            except OSError:
-                self.unreadable.append(relative)
+    def __init__(self) -> None:
+        super().__init__()
+        self._roots: dict[str, tuple[int, int]] = {}
+        self._young: set[tuple[str, str]] = set()
 
-    def _folders(self, entries: Iterator[os.DirEntry[str]], prefix: str) -> Iterator[tuple[str, str]]:
-        """Iterate over the folders to enter, and collect the files on the way."""
-        for entry in sorted(entries, key=_is_visible):
-            path = prefix + entry.name
-            if _is_link(entry):
-                self.links.append(_printable(f"{path}/" if _leads_to_folder(entry) else path))
-                continue
-            if entry.is_dir(follow_symlinks=False):
-                if self._asked(self._enter, path):
-                    yield entry.path, path
-            elif entry.is_file(follow_symlinks=False) and self._asked(self._wanted, path):
-                self._keep(entry, path)
+    def scan(self, root: str, *, enter: Selects, wanted: Selects) -> Scan:
+        identity = folder_identity(root)
+        scan = super().scan(root, enter=enter, wanted=wanted)
+        if identity is None or not scan.root_exists:
+            return scan
+        if self._roots.get(root, identity) != identity and not any(Path(root).iterdir()):
+            return Scan((), root_exists=False)
+        self._roots[root] = identity
+        now_ns = time.time_ns()
+        self._young = {
+            (root, file.path)
+            for file in scan.files
+            if 0 <= now_ns - file.stamp.mtime_ns < QUIET_NS  # a time in the future says nothing
+        }
+        return scan
 
-    def _asked(self, question: Callable[[str], bool], path: str) -> bool:
-        """Whether *path* is selected; a name that is not UTF-8 is recorded as misnamed instead."""
-        name = _printable(path)
-        yes = question(name)
-        if yes and name != path:
-            self.misnamed.append(name)
-        return yes and name == path
-
-    def _keep(self, entry: os.DirEntry[str], path: str) -> None:
-        try:
-            found = entry.stat(follow_symlinks=False)
-        except FileNotFoundError:
-            return  # deleted since the listing
-        except OSError:
-            # Omitting the file would look like a deletion.
-            self.unreadable.append(path)
-            return
-        self.files.append(SourceFile(path, SourceStamp(found.st_size, found.st_mtime_ns)))
+    def read(self, root: str, path: str) -> bytes:
+        if (root, path) in self._young:
+            raise SourceUnreadable(path, "it is being written")
+        return super().read(root, path)
 
 
-def _is_visible(entry: os.DirEntry[str]) -> bool:
-    return not entry.name.startswith(".")
+def folder_identity(root: str) -> tuple[int, int] | None:
+    """Return the device and inode of a folder, which differ from those of a replacement; ``None`` if it is missing."""
+    try:
+        status = Path(root).stat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
 
 
 def _is_link(entry: os.DirEntry[str]) -> bool:
     if sys.platform == "win32" and not entry.is_symlink():
-        # A junction is a link that Python before 3.12 reports as a folder. On Windows this stat costs
-        # nothing.
+        # A junction is a link that Python before 3.12 reports as a folder. On Windows this stat costs nothing.
         return entry.stat(follow_symlinks=False).st_reparse_tag == stat.IO_REPARSE_TAG_MOUNT_POINT
     return entry.is_symlink()
 
@@ -145,18 +164,15 @@ def _printable(path: str) -> str:
 
 def _inside(root: str, path: str) -> Path:
     """Return the location of *path* with its folder resolved; opening the file follows or refuses a link at the end."""
-    # Strings instead of paths, which take twice as long; an update resolves every file of a folder.
-    base = os.path.realpath(root)
-    folder, name = os.path.split(os.path.join(base, path))  # noqa: PTH118
-    where = os.path.join(os.path.realpath(folder), name)  # noqa: PTH118
-    ends = os.path.realpath(where) if os.path.islink(where) else where  # noqa: PTH114
-    if name == ".." or not (_is_below(where, base) and _is_below(ends, base)):
+    base = Path(root).resolve()
+    location = base / path
+    location = location.parent.resolve() / location.name
+    ends = location.resolve() if location.is_symlink() else location
+    if location.name == ".." or not all(
+        place != base and place.is_relative_to(base) for place in (location, ends)
+    ):
         raise PermissionError(errno.EACCES, "it lies outside the folder")
-    return Path(where)
-
-
-def _is_below(place: str, base: str) -> bool:
-    return os.path.normcase(place).startswith(os.path.join(os.path.normcase(base), ""))  # noqa: PTH118
+    return location
 
 
 def _read(path: Path, *, hard_links: bool) -> bytes:
@@ -167,7 +183,3 @@ def _read(path: Path, *, hard_links: bool) -> bytes:
         if not hard_links and status.st_nlink > 1:
             raise PermissionError(errno.EACCES, "it has hard links, which may be files of other folders")
         return file.read()
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()

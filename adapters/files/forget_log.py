@@ -4,15 +4,16 @@ import errno
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 from typing import Any
 from zlib import crc32
 
+from clawmem.adapters.files.new_files import flush_folder
 from clawmem.ports.errors import VaultFull, VaultReadOnly
 from clawmem.ports.journal import ForgetRecord, ForgottenPlace
 
-_OWNER_ALONE = 0o600
 _CHECKSUM, _COUNT = "crc32", "places"
 
 
@@ -38,7 +39,17 @@ class ForgetFile:
             return ForgetRecord()
         except OSError as error:
             raise VaultReadOnly(self.location) from error
-        return _record(content)
+        entries = [_entry(line) for line in content.splitlines() if line.strip()]
+        places = [
+            ForgottenPlace(**entry)
+            for entry in entries
+            if entry and entry.keys() == {*ForgottenPlace._fields}
+        ]
+        is_whole = len(places) == len(entries) - 1 and entries[-1] == {_COUNT: len(places)}
+        first: dict[tuple[str, str], ForgottenPlace] = {}
+        for place in places:
+            first.setdefault((place.collection, place.path), place)
+        return ForgetRecord([*first.values()], not is_whole)
 
     def write(self, places: Iterable[ForgottenPlace]) -> None:
         lines = [_line(place._asdict()) for place in places]
@@ -46,26 +57,21 @@ class ForgetFile:
         draft = self._path.with_name(f"{self._path.name}.draft")
         with self._translated():
             draft.unlink(missing_ok=True)  # left by a killed process
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ALONE)
+            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(descriptor)
             draft.replace(self._path)
-            _sync_folder(self._path.parent)
+            flush_folder(self._path.parent)
 
     def set_aside(self) -> None:
-        number = 1
-        while (copy := self._copy(number)).exists():
-            number += 1
+        copies = (self._path.with_name(f"{self._path.name}.damaged-{number}") for number in count(1))
         with self._translated():
-            self._path.replace(copy)
+            self._path.replace(next(copy for copy in copies if not copy.exists()))
 
     def damaged_copies(self) -> list[str]:
         return sorted(map(str, self._path.parent.glob(f"{self._path.name}.damaged-*")))
-
-    def _copy(self, number: int) -> Path:
-        return self._path.with_name(f"{self._path.name}.damaged-{number}")
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -74,18 +80,6 @@ class ForgetFile:
         except OSError as error:
             full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
             raise (VaultFull if full else VaultReadOnly)(self.location) from error
-
-
-def _record(content: bytes) -> ForgetRecord:
-    entries = [_entry(line) for line in content.splitlines() if line.strip()]
-    places = [
-        ForgottenPlace(**entry) for entry in entries if entry and entry.keys() == {*ForgottenPlace._fields}
-    ]
-    first = {(place.collection, place.path): place for place in reversed(places)}
-    is_whole = len(places) == len(entries) - 1 and entries[-1] == {_COUNT: len(places)}
-    return ForgetRecord(
-        [place for place in places if first[place.collection, place.path] is place], not is_whole
-    )
 
 
 def _line(entry: Mapping[str, Any]) -> str:
@@ -103,12 +97,3 @@ def _entry(line: bytes) -> dict[str, Any] | None:
         return entry if entry.pop(_CHECKSUM) == _checksum(entry) else None
     except (ValueError, RecursionError, AttributeError, KeyError, TypeError):
         return None
-
-
-def _sync_folder(folder: Path) -> None:
-    with suppress(OSError):  # Windows opens no folder
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)

@@ -1,13 +1,13 @@
 from __future__ import annotations
 
 import re
-import threading
 from datetime import date
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from threading import local
+from typing import Any
 
-if TYPE_CHECKING:
-    from ruamel.yaml import YAML
+from ruamel.yaml import YAML
+from ruamel.yaml.constructor import SafeConstructor
 
 _MAX_BYTES = 64 * 1024
 _MAX_ALIASES = 100
@@ -17,11 +17,9 @@ _MAX_BITS = 256  # bits of a number: Python refuses to print much longer ones
 
 _DIRECTIVE = re.compile(r"^%", re.MULTILINE)
 _BRACKET = re.compile(r"[\[\]{}]")
-_MERGE = "tag:yaml.org,2002:merge"
-_TIMESTAMP = "tag:yaml.org,2002:timestamp"
-_INTEGER, _FLOAT = "tag:yaml.org,2002:int", "tag:yaml.org,2002:float"
+_TAG = "tag:yaml.org,2002:"
 
-_of_thread = threading.local()  # creating a loader takes as long as a parse, and a loader is not thread-safe
+_of_thread = local()  # creating a loader takes as long as a parse, and a loader is not thread-safe
 
 
 class _WrittenInteger(int):
@@ -40,6 +38,35 @@ class _WrittenFloat(float):
 
     def __str__(self) -> str:
         return self.written
+
+
+class _Constructor(SafeConstructor):
+    def flatten_mapping(self, node: Any) -> Any:
+        # Merge keys multiply: nine short lines of them make 10^8 entries.
+        if any(key.tag == f"{_TAG}merge" for key, _ in node.value):
+            raise ValueError("merge keys are not supported")
+        return super().flatten_mapping(node)
+
+    def construct_day(self, node: Any) -> object:
+        try:
+            return self.construct_yaml_timestamp(node)
+        except ValueError:
+            return self.construct_scalar(node)
+
+    def construct_integer(self, node: Any) -> _WrittenInteger:
+        number = _WrittenInteger(self.construct_yaml_int(node))
+        number.written = node.value
+        return number
+
+    def construct_number(self, node: Any) -> _WrittenFloat:
+        number = _WrittenFloat(self.construct_yaml_float(node))
+        number.written = node.value
+        return number
+
+
+_Constructor.add_constructor(f"{_TAG}timestamp", _Constructor.construct_day)
+_Constructor.add_constructor(f"{_TAG}int", _Constructor.construct_integer)
+_Constructor.add_constructor(f"{_TAG}float", _Constructor.construct_number)
 
 
 def parse_yaml(text: str) -> dict[str, object]:
@@ -70,61 +97,25 @@ def _check_limits(text: str) -> None:
         raise ValueError(f"more than {_MAX_BYTES // 1024} KiB")
     if text.count("*") > _MAX_ALIASES:
         raise ValueError(f"more than {_MAX_ALIASES} aliases")
-    if _depth(text) > _MAX_DEPTH:
+    depths = accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text))
+    if max(depths, default=0) > _MAX_DEPTH:
         raise ValueError("nested too deeply")
-    if _DIRECTIVE.search(text):
-        # a directive would change how the loader reads later texts
+    if _DIRECTIVE.search(text):  # it would change how the loader reads later texts
         raise ValueError("directives are not supported")
-
-
-def _depth(text: str) -> int:
-    return max(accumulate(1 if bracket in "[{" else -1 for bracket in _BRACKET.findall(text)), default=0)
 
 
 def _load(text: str) -> object:
     # Removed during the parse, so that a loader is not reused after an error.
-    yaml: YAML = _of_thread.__dict__.pop("yaml", None) or _build()
+    yaml: YAML | None = _of_thread.__dict__.pop("yaml", None)
+    if yaml is None:
+        # Never the C loader: deep nesting overflows its stack, and it treats tabs differently.
+        yaml = YAML(typ="safe", pure=True)
+        yaml.Constructor = _Constructor
+        yaml.composer.warn_double_anchors = False
     data: object = yaml.load(text)
     getattr(yaml, "doc_infos", []).clear()  # this list grows with every load
     _of_thread.yaml = yaml
     return data
-
-
-def _build() -> YAML:
-    from ruamel.yaml import YAML
-    from ruamel.yaml.constructor import SafeConstructor
-
-    class Constructor(SafeConstructor):
-        def flatten_mapping(self, node: Any) -> Any:
-            # Merge keys multiply: nine short lines of them make 10^8 entries.
-            if any(key.tag == _MERGE for key, _ in node.value):
-                raise ValueError("merge keys are not supported")
-            return super().flatten_mapping(node)
-
-        def construct_day(self, node: Any) -> object:
-            try:
-                return self.construct_yaml_timestamp(node)
-            except ValueError:
-                return self.construct_scalar(node)
-
-        def construct_integer(self, node: Any) -> _WrittenInteger:
-            number = _WrittenInteger(self.construct_yaml_int(node))
-            number.written = node.value
-            return number
-
-        def construct_number(self, node: Any) -> _WrittenFloat:
-            number = _WrittenFloat(self.construct_yaml_float(node))
-            number.written = node.value
-            return number
-
-    Constructor.add_constructor(_TIMESTAMP, Constructor.construct_day)
-    Constructor.add_constructor(_INTEGER, Constructor.construct_integer)
-    Constructor.add_constructor(_FLOAT, Constructor.construct_number)
-    # Never the C loader: deep nesting overflows its stack, and it treats tabs differently.
-    yaml = YAML(typ="safe", pure=True)
-    yaml.Constructor = Constructor
-    yaml.composer.warn_double_anchors = False
-    return yaml
 
 
 def _plain(data: dict[object, object]) -> dict[str, object]:
@@ -158,22 +149,14 @@ class _ValuePrinter:
             return self.text(sorted(map(self.text, value)))  # the order of a set differs between processes
         if isinstance(value, list | tuple):
             return "[" + ", ".join(map(self.text, value)) + "]"
-        return self._leaf(value)
-
-    def _leaf(self, value: object) -> str:
-        text = _name(value)
+        if value is None or isinstance(value, bool):
+            text = {None: "null", True: "true", False: "false"}[value]
+        else:
+            text = value.isoformat() if isinstance(value, date) else _joined(str(value))
         self._left -= len(text) + 2
         if self._left < 0:
             raise ValueError("aliases make it too long")
         return text
-
-
-def _name(value: object) -> str:
-    if isinstance(value, date):
-        return value.isoformat()
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return _joined(str(value))
 
 
 def _joined(text: str) -> str:

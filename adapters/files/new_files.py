@@ -13,19 +13,22 @@ class NewDiskFiles:
 
     def create(self, root: str, folder: str, names: Iterable[str], text: str) -> str:
         base = Path(root).resolve()
-        place = base / folder
+        location = base / folder
         if not base.is_dir():
             raise FileNotCreated(root, "it is no folder, or its disk is not mounted")
-        if not place.resolve().is_relative_to(base):
-            raise FileNotCreated(str(place), f"it lies outside of {root}")
-        draft = place / f".note.{os.getpid()}.{os.urandom(4).hex()}.part"
+        if not location.resolve().is_relative_to(base):
+            raise FileNotCreated(str(location), f"it lies outside of {root}")
+        draft = location / f".note.{os.getpid()}.{os.urandom(4).hex()}.part"
         try:
-            place.mkdir(parents=True, exist_ok=True)
-            _write(draft, text)
-            path = next(path for path in (place / name for name in names) if _publish(draft, path))
-            _flush_folder(place)
+            location.mkdir(parents=True, exist_ok=True)
+            with draft.open("x", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            path = next(path for path in (location / name for name in names) if _publish(draft, path))
+            flush_folder(location)
         except OSError as error:
-            raise FileNotCreated(str(place), (error.strerror or type(error).__name__).lower()) from error
+            raise FileNotCreated(str(location), (error.strerror or type(error).__name__).lower()) from error
         finally:
             with suppress(OSError):
                 draft.unlink()
@@ -35,21 +38,14 @@ class NewDiskFiles:
         (Path(root) / path).unlink(missing_ok=True)
 
 
-def _write(draft: Path, text: str) -> None:
-    with draft.open("x", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _flush_folder(place: Path) -> None:
-    """Write the names in *place* to the disk, where the system can."""
+def flush_folder(folder: Path) -> None:
+    """Write the names in *folder* to the disk, where the system can."""
     with suppress(OSError):  # Windows opens no folders
-        number = os.open(place, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(number)
+            os.fsync(descriptor)
         finally:
-            os.close(number)
+            os.close(descriptor)
 
 
 def _publish(draft: Path, path: Path) -> bool:

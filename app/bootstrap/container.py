@@ -54,7 +54,7 @@ class Gateways(DeclarativeContainer):
     holder = Singleton(holder_id)
     files = singleton("adapters.files.disk:DiskFiles")
     single_files = singleton("adapters.files.disk:DiskFiles", hard_links=False)
-    live_files = singleton("adapters.files.live:LiveFiles")
+    live_files = singleton("adapters.files.disk:LiveFiles")
     watched_folders = singleton("adapters.files.watching:WatchedFolders")
     new_files = singleton("adapters.files.new_files:NewDiskFiles")
     memory_files = function("adapters.files.memory_folder:MemoryFolder")

@@ -362,6 +362,7 @@ class Vanishing(DiskFiles):
     """Files of which one is deleted as soon as the folder has been listed."""
 
     def __init__(self, victim: Path) -> None:
+        super().__init__()
         self._victim = victim
 
     def scan(self, *args: object, **asked: object) -> Scan:

@@ -313,6 +313,7 @@ class Disturbed(DiskFiles):
     """Files of which something happens after each listing, or after each reading."""
 
     def __init__(self, moment: str, happening: Callable[[], object], times: int) -> None:
+        super().__init__()
         self._moment = moment
         self._happening = happening
         self._left = times

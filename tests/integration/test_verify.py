@@ -13,7 +13,7 @@ from clawmem.adapters.files.disk import DiskFiles
 from clawmem.adapters.files.front_matter import parse_yaml
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.memory.embedder import HashingEmbedder
-from clawmem.adapters.memory.vector_index import MemoryVectorIndex
+from clawmem.adapters.memory.indexes import MemoryVectorIndex
 from clawmem.adapters.sqlite.keys import pack
 from clawmem.adapters.sqlite.lexical_index import TABLES
 from clawmem.app.services.indexing.embed import EmbedPending

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from waiting import eventually
 
-from clawmem.adapters.files.live import LiveFiles
+from clawmem.adapters.files.disk import LiveFiles
 from clawmem.adapters.files.watching import WatchedFolders
 from clawmem.adapters.memory.clock import ManualClock
 from clawmem.adapters.sqlite.vault import open_vault
